@@ -160,13 +160,19 @@ def main() -> None:
 
 def _on_server(chosen: argparse.Namespace, writers: int, processes: int, ledgers: int) -> Sequence[object]:
     """Measure in a new database of a server."""
-    name, server = f"epsilond_{secrets.token_hex(8)}", make_url(chosen.postgresql)
+    with new_database(chosen.postgresql) as place:
+        return measure(place, writers=writers, processes=processes, ledgers=ledgers, seconds=chosen.seconds)
+
+
+@contextmanager
+def new_database(url: str) -> Iterator[str]:
+    """Make a database on a server, yield its URL, and drop the database at the end."""
+    name, server = f"epsilond_{secrets.token_hex(8)}", make_url(url)
     maintenance = create_engine(server.set(database="postgres"), isolation_level="AUTOCOMMIT")
     with maintenance.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))
     try:
-        place = server.set(database=name).render_as_string(hide_password=False)
-        return measure(place, writers=writers, processes=processes, ledgers=ledgers, seconds=chosen.seconds)
+        yield server.set(database=name).render_as_string(hide_password=False)
     finally:
         with maintenance.connect() as connection:
             connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))

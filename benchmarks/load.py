@@ -62,7 +62,7 @@ HOSTILE_HEAD = ("hostile connections", "p50", "p99", "slowest", "answered", "hos
 
 @dataclass
 class Load:
-    """Seconds of each request that was answered 200, of all together, and the other statuses."""
+    """Seconds of each request that was answered 200 or 201, of all together, and the other statuses."""
 
     latencies: list[float] = field(default_factory=list)
     wall: float = math.inf
@@ -200,7 +200,7 @@ async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str
             length = next(line for line in head.split(b"\r\n") if line.startswith(b"content-length:"))
             await reader.readexactly(int(length.partition(b":")[2]))
             status = int(head.split(b" ", 2)[1])
-            if status == 200:
+            if status in (200, 201):
                 load.latencies.append(time.perf_counter() - begun)
             else:
                 load.statuses[status] += 1

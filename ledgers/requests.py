@@ -25,9 +25,9 @@ from epsilond.accountants.specs import Spec
 from epsilond.ledgers.calibrating.compartment import ChargeTarget
 from epsilond.ledgers.mathematics.amending import Independence
 from epsilond.ledgers.mathematics.amounts import Amount, exact
+from epsilond.ledgers.mathematics.entries import is_blank
 from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, item_of
 from epsilond.ledgers.mathematics.state import Declared, LedgerTarget, SlotKind
-from epsilond.ledgers.store.names import has_invisible
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
@@ -170,7 +170,7 @@ def _require_name(name: str | None, pointer: str) -> None:
         raise InvalidInput.at(
             pointer, "is empty or too long, or cannot be printed", allowed=f"1 to {LONGEST_NAME} printable characters"
         )
-    if name is not None and has_invisible(name):
+    if name is not None and is_blank(name):
         raise InvalidInput.at(pointer, "has a character that shows nothing", allowed="visible characters and blanks")
     if name is not None and name != name.strip():
         # It would look like another name, and be another data set with a budget of its own.

@@ -51,7 +51,7 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
     if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    alike = theorem_inputs(problem, run, "complete").alike
+    alike = theorem_inputs(problem, run, "complete").all_equal
     return tuple(
         _reading(problem, run, reading, truth)
         for reading in READINGS

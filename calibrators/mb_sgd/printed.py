@@ -18,7 +18,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.quantities import LARGEST_COUNT
 from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Sides, Status
-from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import DRAWN_ONCE, binding
+from epsilond.accountants.theorems.papers.lowy_razaviyayn.conditions import DRAWN_ONCE, binding_sides
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.experiments import (
     APPENDIX_H,
     ExperimentInputs,
@@ -90,7 +90,7 @@ def printed_readings(
     if problem.unit == "client":
         return ()
     asked = READINGS if problem.readings is None else problem.readings
-    equal = theorem_inputs(problem, run, None).alike
+    equal = theorem_inputs(problem, run, None).all_equal
     return tuple(
         _experimental(problem, members, truth)
         if reading == "experimental"
@@ -281,7 +281,9 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
     worst = worst_of([at(member) for member in members])
     (fits,) = APPENDIX_H.conditions
-    sides = binding([Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members])
+    sides = binding_sides(
+        [Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members]
+    )
     return shown(
         of(worst.member),
         reading="experimental",
@@ -328,8 +330,8 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
         )
         for member in members
     ]
-    inner = binding([Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains])
-    closes = binding([Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains])
+    inner = binding_sides([Sides.at_most(chain.inner_epsilon, 1.0) for _, chain in chains])
+    closes = binding_sides([Sides.at_most(chain.printed_total, member.target.epsilon) for member, chain in chains])
     return [
         _result("inner-epsilon", "ε of one round before sampling is at most 1", inner),
         _result(

@@ -29,9 +29,9 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
     COROLLARY_1,
-    eleven,
-    log_misprinted,
+    misprinted_log_delta,
     risk_terms,
+    run_of_bound_11,
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
 from epsilond.accountants.verdict import Verdict
@@ -243,10 +243,12 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
     inputs = functools.partial(corollary_inputs, problem)
     shared |= {
         "theorem": COROLLARY_1,
-        "run": lambda at: eleven(inputs(at)),
+        "run": lambda at: run_of_bound_11(inputs(at)),
         "asked": lambda at: TheoremAtInputs(COROLLARY_1, inputs(at)),
     }
-    yield Printed(reading="statement", bound=lambda at: log_misprinted(inputs(at)), status=Status.REFUTED, **shared)
+    yield Printed(
+        reading="statement", bound=lambda at: misprinted_log_delta(inputs(at)), status=Status.REFUTED, **shared
+    )
     yield Printed(reading="proof", **shared)
 
 

@@ -31,12 +31,12 @@ from epsilond.accountants.quantities.algorithms import (
 from epsilond.accountants.specs import Spec, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.sensitivity import (
     Movement,
-    coupled,
-    hoeffding,
-    relative,
-    trivial,
+    coupled_bounds,
+    hoeffding_bounds,
+    relative_bounds,
+    trivial_bounds,
     unit_distances,
-    unit_vector,
+    unit_vector_bounds,
 )
 
 RuleKind = Literal["trivial", "unit-vector", "coupled", "hoeffding", "relative"]
@@ -89,12 +89,12 @@ class SensitivityRule:
     def movement(self, dimension: int, levels: int) -> Movement:
         """Return the distances that hold with certainty, in grid steps."""
         if self.kind == "trivial":
-            return trivial(dimension, levels)
+            return trivial_bounds(dimension, levels)
         if self.kind == "unit-vector":
-            return unit_vector(dimension, levels)
+            return unit_vector_bounds(dimension, levels)
         if self.relative_movement is not None:
-            return relative(dimension, levels, self.relative_movement)
-        return coupled(dimension, levels, **self._distances(dimension))
+            return relative_bounds(dimension, levels, self.relative_movement)
+        return coupled_bounds(dimension, levels, **self._distances(dimension))
 
     def rounded_together(self, dimension: int, levels: int, log_failures: tuple[float, ...]) -> Iterator[Movement]:
         """Yield distances under coupled rounding: with certainty, and with each failure probability.
@@ -107,10 +107,10 @@ class SensitivityRule:
         if self.kind == "trivial":
             return
         distances = self._distances(dimension)
-        yield coupled(dimension, levels, **distances)
+        yield coupled_bounds(dimension, levels, **distances)
         if self.kind != "coupled":
             for log_failure in log_failures:
-                yield hoeffding(dimension, levels, **distances, log_failure=log_failure)
+                yield hoeffding_bounds(dimension, levels, **distances, log_failure=log_failure)
 
     def on_grid(self, dimension: int, levels: int) -> Movement | None:
         """Return the distance of two unit updates on the grid, which rounding does not change; None if unknown.

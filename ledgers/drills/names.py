@@ -15,6 +15,7 @@ class DrillName(StrEnum):
         LOST_KEYS: the keys that sign are lost.
         KEY_ROTATION: another key signs from now on.
         CHANGED_ROW: a row is changed by SQL.
+        WITNESS: the database goes back in time, and only a witness has the newest head.
     """
 
     BACKUP_AND_RESTORE = "backup-and-restore"
@@ -23,3 +24,4 @@ class DrillName(StrEnum):
     LOST_KEYS = "lost-keys"
     KEY_ROTATION = "key-rotation"
     CHANGED_ROW = "changed-row"
+    WITNESS = "witness"

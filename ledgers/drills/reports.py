@@ -13,6 +13,8 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.errors import BookError
 from epsilond.ledgers.book.restore import UnreadableCheckpoint
+from epsilond.ledgers.cosigning.quorum import TooFewCosignatures
+from epsilond.ledgers.cosigning.remote import HeadRejected
 from epsilond.ledgers.drills.names import DrillName
 from epsilond.ledgers.log.errors import KeysUnusable, NotVerified
 from epsilond.storage.faults import StoreFault, StoreLocked, StoreUnavailable
@@ -21,6 +23,7 @@ T = TypeVar("T")
 ERRORS: Final = (
     BookError,
     EpsilondError,
+    HeadRejected,
     KeysUnusable,
     NotVerified,
     OSError,
@@ -28,6 +31,7 @@ ERRORS: Final = (
     StoreFault,
     StoreLocked,
     StoreUnavailable,
+    TooFewCosignatures,
     UnreadableCheckpoint,
 )
 """Errors of ledgers and of their store. Such an error where none should be is a failed check, not a crash."""

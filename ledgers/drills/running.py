@@ -13,6 +13,7 @@ from epsilond.ledgers.drills.reports import ERRORS, DrillRecorder, DrillReport, 
 from epsilond.ledgers.drills.restoring import promote_standby, restore_backup, roll_back
 from epsilond.ledgers.drills.rows import change_row
 from epsilond.ledgers.drills.stores import DrillStore, make_store
+from epsilond.ledgers.drills.witnessing import ask_witness
 
 Drill = Callable[[DrillStore, DrillRecorder], None]
 DRILLS: Final[Mapping[DrillName, Drill]] = MappingProxyType(
@@ -23,6 +24,7 @@ DRILLS: Final[Mapping[DrillName, Drill]] = MappingProxyType(
         DrillName.LOST_KEYS: lose_keys,
         DrillName.KEY_ROTATION: rotate_keys,
         DrillName.CHANGED_ROW: change_row,
+        DrillName.WITNESS: ask_witness,
     }
 )
 """THE list of drills, in the order of the report."""

@@ -6,6 +6,7 @@ decimal strings, other numbers the shortest strings that give the same double.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -29,6 +30,10 @@ from epsilond.ledgers.mathematics.state import (
 Record = JsonRecord
 APPROVED_KINDS: Final = frozenset({"amended", "voided", "reconciled"})
 """Kinds of entries that two people decide in a ledger with approval."""
+_BLANK: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that Python calls printable and that show nothing (Unicode, Default_Ignorable_Code_Point; and U+2800)."""
 
 
 def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
@@ -122,14 +127,28 @@ def reconciliation(size: int, root: str) -> Record:
     return {"kind": "reconciled", "declared": "missing-entries-are-accounted-for", "size": size, "root": root}
 
 
+def is_invisible(character: str) -> bool:
+    """Return whether a character shows nothing: a control or format character, or a printable one without a glyph."""
+    return unicodedata.category(character) in ("Cc", "Cf") or is_blank(character)
+
+
+def is_blank(text: str) -> bool:
+    """Return whether a text has a character that Python calls printable and that shows nothing."""
+    return _BLANK.search(text) is not None
+
+
 def is_same_person(first: str, second: str) -> bool:
-    """Return whether two names are of one person: they are compared trimmed, without case, and in one Unicode form."""
+    """Return whether two names are of one person.
+
+    Names are compared trimmed, without case, in one Unicode form, and without characters that show nothing.
+    """
     return _normal_name(first) == _normal_name(second)
 
 
 def _normal_name(name: str) -> str:
     """Return the form of a name in which people are compared."""
-    return unicodedata.normalize("NFKC", name).strip().casefold()
+    shown = "".join(character for character in name if not is_invisible(character))
+    return unicodedata.normalize("NFKC", shown).strip().casefold()
 
 
 def has_two_people(entry: JsonObject) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.attempts import ConditionResult
@@ -29,11 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.rule import Effort
     from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Slot
 
 _SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
 _SMALLEST = 1e-15
+"""Capacity at or below which nothing is left for a slot, in the unit of its part."""
 _TOLERANCE = 1e-9
+"""Relative tolerance of the search for the largest capacity; the remainder of the target is lost to the slot."""
+_ESTIMATED = 1e-4
+"""Relative tolerance of the search at coarse effort, whose own error is about as large; the root is certified later."""
 
 
 @dataclass(frozen=True)
@@ -83,35 +89,68 @@ def largest(state: LedgerState, kind: str) -> Slot:
     part = _SEARCHED.get(kind, "")
     fixed, allowed = _pairs(state, without=kind), _log_allowed(state)
 
-    def over(capacity: float) -> float:
+    @cache
+    def excess(capacity: float, effort: Effort) -> float:
         trial = _filled(slot, part, capacity)
-        return (
-            composed_pair([*fixed, (slot_pair(trial), 1)], "default").log_delta_bounds(state.target.epsilon).upper
-            - allowed
-        )
+        pair = composed_pair([*fixed, (slot_pair(trial), 1)], effort)
+        return pair.upper_log_delta(state.target.epsilon) - allowed
 
-    if math.isinf(allowed) or (
-        fixed and composed_pair(fixed, "default").log_delta_bounds(state.target.epsilon).upper > allowed
-    ):
+    capacity = 0.0
+    if _leaves_room(fixed, allowed, state.target.epsilon):
+        estimate = _estimate_capacity(partial(excess, effort="coarse"))
+        capacity = _root_near(partial(excess, effort="default"), estimate)
+    if down(capacity) <= 0:
         raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
-    low, high = 0.0, 1e-3
-    while over(high) <= 0.0:
-        low, high = high, 4.0 * high
+    return _filled(slot, part, capacity)
+
+
+def _leaves_room(fixed: Sequence[tuple[Pair, int]], allowed: float, epsilon: float) -> bool:
+    """Return whether the rest of a ledger, without the requested slot, is within the target.
+
+    Args:
+        fixed: dominating pairs of the rest, each with its number of runs.
+        allowed: log of the δ that the rest may have at ε.
+        epsilon: ε of the target.
+    """
+    if math.isinf(allowed):
+        return False
+    return not fixed or composed_pair(fixed, "default").upper_log_delta(epsilon) <= allowed
+
+
+def _estimate_capacity(excess: Callable[[float], float]) -> float:
+    """Return the capacity near which an increasing excess is 0, within `_ESTIMATED`; 0 if none above 1e-15 is."""
+    low, high = 0.0, 0.25
+    while excess(high) <= 0.0:
+        low, high = high, 8.0 * high
     while low == 0.0 and high > _SMALLEST:
         middle = high / 64.0
-        low, high = (middle, high) if over(middle) <= 0.0 else (0.0, middle)
-    if low > 0.0:
-        low = _root_below(over, low, high)
-    if down(low) <= 0:
-        raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
-    return _filled(slot, part, low)
+        low, high = (middle, high) if excess(middle) <= 0.0 else (0.0, middle)
+    if low == 0.0 or excess(low) == 0.0:
+        return low or high
+    return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)
 
 
-def _root_below(over: Callable[[float], float], low: float, high: float) -> float:
-    """Return a number near the root of an increasing function, at which the function is at most zero by evaluation."""
-    root = low if over(low) == 0.0 else brent_root(over, low, high, absolute=1e-300, relative=_TOLERANCE)
+def _root_near(excess: Callable[[float], float], estimate: float) -> float:
+    """Return a number near the root of an increasing function at which the evaluated function is at most 0.
+
+    Args:
+        excess: the function, which is certified: rounding may make it too large, never too small.
+        estimate: initial estimate of the root, above 0.
+
+    Returns:
+        The number, within a relative tolerance of 1e-9; 0 if the root is below 1e-15.
+    """
+    low = high = estimate
+    width = 4.0 * _ESTIMATED
+    while excess(high) <= 0.0:
+        low, high, width = high, high * (1.0 + width), 8.0 * width
+    while low > _SMALLEST and excess(low) > 0.0:
+        low, high, width = low / (1.0 + width), low, 8.0 * width
+    if low <= _SMALLEST:
+        return 0.0
+    root = low if excess(low) == 0.0 else brent_root(excess, low, high, absolute=1e-300, relative=_TOLERANCE)
     margin = _TOLERANCE
-    while over(root) > 0.0:
+    while excess(root) > 0.0:
         root, margin = max(root * (1.0 - margin), low), 4.0 * margin
     return root
 

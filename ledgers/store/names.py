@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from typing import Final
 
@@ -11,10 +10,6 @@ NAMELESS: Final = ""
 """The organisation of all callers that name none."""
 _SEPARATORS: Final = frozenset(("Zs", "Pd", "Pc"))
 """Categories of characters without which two names are almost equal; full stops and minus signs are others."""
-_INVISIBLE: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Characters that Python calls printable and that show nothing (Unicode, Default_Ignorable_Code_Point; and U+2800)."""
 
 
 def normalise(name: str) -> str:
@@ -37,8 +32,3 @@ def skeleton_of(name: str) -> str:
     return "".join(
         each for each in compatible if unicodedata.category(each) not in _SEPARATORS and each not in ".\u2212"
     )
-
-
-def has_invisible(name: str) -> bool:
-    """Return whether a name has a character that shows nothing: it would look like another name."""
-    return _INVISIBLE.search(name) is not None

@@ -17,6 +17,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.commands.exits import BAD_INPUT, UNEXPECTED
 from epsilond.commands.line import line
 from epsilond.ledgers.book.continuity import KnownHeads
+from epsilond.ledgers.cosigning.folder import WitnessFolder
 from epsilond.ledgers.drills import running, stores
 from epsilond.ledgers.drills.names import DrillName
 from epsilond.ledgers.drills.reports import DrillReport
@@ -80,6 +81,11 @@ def without_balances(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Balances, "wrong", lambda *_: {})
 
 
+def without_consistency(patch: pytest.MonkeyPatch) -> None:
+    """The witness has forgotten each head before the next one is shown."""
+    patch.setattr(WitnessFolder, "head", lambda *_: None)
+
+
 def without_triggers(patch: pytest.MonkeyPatch) -> None:
     """No trigger keeps amounts of slots from being changed."""
     patch.setattr(guards, "ONE_WAY", {name: wrong for name, wrong in guards.ONE_WAY.items() if name != "ledger_slots"})
@@ -124,6 +130,8 @@ def without_rotation(patch: pytest.MonkeyPatch) -> None:
         (DrillName.KEY_ROTATION, without_rotation, "the earlier private key"),
         (DrillName.CHANGED_ROW, without_triggers, "The capacity of a slot"),
         (DrillName.CHANGED_ROW, without_balances, "the use of a slot"),
+        (DrillName.WITNESS, without_consistency, "the last 3 runs is restored"),
+        (DrillName.WITNESS, without_consistency, "without the witness"),
     ],
 )
 def test_a_drill_fails_where_its_protection_does_nothing(

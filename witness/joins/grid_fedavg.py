@@ -25,7 +25,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
     least_variance,
 )
 from epsilond.accountants.theorems.papers.das.composed_rounds import best_composition
-from epsilond.accountants.theorems.papers.das.sensitivity import unit_vector
+from epsilond.accountants.theorems.papers.das.sensitivity import unit_vector_bounds
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.problems.problem import SimulatedProblem
@@ -160,7 +160,7 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
 
 def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: float) -> BinomialInputs:
     """Return the inputs of cpSGD's theorem for one round of messages with two arbitrary unit vectors."""
-    movement = unit_vector(dimension, levels)
+    movement = unit_vector_bounds(dimension, levels)
     assert movement.l2 is not None
     return BinomialInputs(
         epsilon=epsilon,

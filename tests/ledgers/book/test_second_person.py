@@ -23,6 +23,7 @@ from epsilond.accountants.errors import (
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMissing
 from epsilond.ledgers.book.gated import MOST_PENDING, PENDING_SECONDS
+from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, VoidAsked
@@ -479,3 +480,10 @@ def test_the_database_refuses_a_replica_that_knows_no_approval(
         )
     monkeypatch.undo()
     assert kept.ledger(TENANT, ledger.id) == before
+
+
+@pytest.mark.parametrize("other", ["ana\u200b", "\u2060ana", "a\u00adna", "ANA", " ana\u3164", "ａｎａ"])
+def test_a_name_that_looks_like_another_is_the_same_person(other: str) -> None:
+    assert entries.is_same_person("ana", other)
+    assert not entries.has_two_people({"requested_by": "ana", "approved_by": other})
+    assert entries.has_two_people({"requested_by": "ana", "approved_by": "bob"})

@@ -1,4 +1,4 @@
-"""What Section II of Asoodeh et al. says of E_ε for any two laws, evaluated for laws of finitely many outcomes."""
+"""Properties of the hockey-stick divergence E_ε (Asoodeh et al., Section II), for finitely many outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARE = Quantity(symbol="λ", ge=0, le=1, description="the share of the pair its
 
 @request
 class DivergenceInputs(TwoLaws):
-    """Two laws and an ε; a channel, and another pair to mix them with, where facts about these are asked for."""
+    """Two distributions and an ε, with an optional channel and an optional second pair to mix with."""
 
     epsilon: PrivacyLoss
     kernel: Annotated[tuple[Probabilities, ...] | None, KERNEL] = None
@@ -38,7 +38,7 @@ class DivergenceInputs(TwoLaws):
     share: Annotated[float, SHARE] = 0.5
 
     def check(self) -> None:
-        """And a channel and another pair that fit."""
+        """Check the two distributions, the channel and the second pair."""
         super().check()
         if self.kernel is not None:
             check_kernel("/kernel", self.kernel, len(self.first))
@@ -66,7 +66,7 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         "reversed_divergence": hockey_stick(second, first, epsilon),
         "total_variation": hockey_stick(first, second, 0.0),
         "largest_loss": largest_loss(first, second),
-        "singular_mass": math.fsum(float(mass) for mass, other in zip(first, second, strict=True) if other == 0.0),
+        "singular_mass": math.fsum(first[second == 0.0]),
     }
     if inputs.kernel is not None:
         sent_first, sent_second = sent_through(first, inputs.kernel), sent_through(second, inputs.kernel)

@@ -1,4 +1,4 @@
-"""Corollary 1 of Asoodeh et al. 2021: step sizes 1/(λt), with a misprint that matters and a condition that fails."""
+"""Corollary 1 of Asoodeh et al. 2021: projected SGD with step sizes 1/(λt), as printed and as corrected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEAN_GRADIENT_BOUND = Quantity(symbol="D", unit="loss/length", gt=0, description
 
 @request
 class InverseTimeSteps(BatchesOnce):
-    """One pass with η_t = 1/(λt) and one noise. Absent: bounds of the mean gradient and its spread are L."""
+    """One pass with η_t = 1/(λt) and constant noise. Absent bounds on the mean gradient and its deviation are L."""
 
     epsilon: PrivacyLoss
     dimension: Dimension
@@ -49,7 +49,7 @@ class InverseTimeSteps(BatchesOnce):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass, with the diameters its maps have if every record's loss is λ-strongly convex."""
+        """The pass, with the diameters of its images if every record's loss is λ-strongly convex."""
         return self.run_of(
             smoothness=self.smoothness,
             strong_convexity=self.strong_convexity,
@@ -60,76 +60,90 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The factors as Corollary 1 prints them: r_c(j) = 2ρ √(λ m j)/σ."""
+    """The shifts of Corollary 1 as printed, with r_c(j) = 2ρ √(λmj)/σ."""
 
     inputs: InverseTimeSteps
 
     @property
     def count(self) -> int:
-        """How many steps there are, ⌊n/m⌋."""
+        """Number of steps, ⌊n/m⌋."""
         return self.inputs.run.count
 
     @property
     def largest_sensitivity(self) -> float:
-        """The shift of a use, r_s = 2L/(√m σ)."""
+        """Shift of the step that uses the record, r_s = 2L/(√m σ), in standard deviations of the noise."""
         return self.inputs.run.largest_sensitivity
 
     @property
     def one_sensitivity(self) -> bool:
-        """The noise is one for all."""
+        """True, because the noise is the same in every step."""
         return True
 
     def least_contraction(self, first: int, last: int) -> float:
-        """r_c rises with the step."""
+        """Return the contraction shift of the first step; r_c increases with the step."""
         return float(self.shifts(first, first)[1][0]) if last >= first else math.inf
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """r_s as it is, r_c as printed."""
-        given = self.inputs
+        """Return r_s, which is correct, and r_c as printed, of steps first, …, last."""
+        inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)
-        printed = 2.0 * given.radius * np.sqrt(given.strong_convexity * given.participants * steps) / given.noise_std
+        root = np.sqrt(inputs.strong_convexity * inputs.participants * steps)
+        printed = 2.0 * inputs.radius * root / inputs.noise_std
         return np.full(steps.shape, self.largest_sensitivity), printed
 
 
 def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outputs:
-    """δ and the excess risk of W_T.
+    """Compute δ(ε) and the bound on the excess risk of the last model W_T.
 
-    `delta`: printed, with r_c(j) = 2ρ√(λmj)/σ, which is unsafe where λj > 1; corrected, with the diameter of every
-    image as it is. `delta_two_rho`: with 2ρλj√m/σ, proved where η_t ≤ 2/β throughout. `delta_eleven`: bound (11), the
-    same with the largest of these for all. `excess_risk`: printed with σ², corrected with dσ².
+    Args:
+        inputs: the pass, its noise and the constants of the loss.
+        reading: `printed` uses r_c(j) = 2ρ√(λmj)/σ, which is unsafe if λj > 1, and σ² in the risk. `corrected` uses
+            the diameter of each image, and dσ².
+
+    Returns:
+        `delta` is the bound of the reading. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, proved if every η_t ≤ 2/β.
+        `delta_eleven` is bound (11), with the largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F.
     """
     run = inputs.run
-    log_delta = log_misprinted(inputs) if reading == "printed" else log_contraction_bound(inputs.epsilon, run).upper
+    if reading == "printed":
+        log_delta = misprinted_log_delta(inputs)
+    else:
+        log_delta = log_contraction_bound(inputs.epsilon, run).upper
     ball = replace(run, whole_ball=True)
     return (
         delta_outputs(log_delta)
         | delta_outputs(log_contraction_bound(inputs.epsilon, ball).upper, "delta_two_rho")
-        | delta_outputs(log_contraction_bound(inputs.epsilon, eleven(inputs)).upper, "delta_eleven")
+        | delta_outputs(log_contraction_bound(inputs.epsilon, run_of_bound_11(inputs)).upper, "delta_eleven")
         | {"excess_risk": math.fsum(risk_terms(inputs, reading).values())}
     )
 
 
-def log_misprinted(inputs: InverseTimeSteps) -> float:
-    """log δ as printed, with r_c(j) = 2ρ√(λmj)/σ; no bound of anything."""
+def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
+    """Compute log δ as printed, with r_c(j) = 2ρ√(λmj)/σ. It is not a valid bound."""
     share = math.log(inputs.participants) - math.log(inputs.clients)
     return min(log_scheduled_sum(inputs.epsilon, MisprintedSteps(inputs), inputs.steps, worst=False).upper + share, 0.0)
 
 
-def eleven(inputs: InverseTimeSteps) -> ProjectedRun:
-    """The run of bound (11): the whole ball, and the last step's size for all."""
+def run_of_bound_11(inputs: InverseTimeSteps) -> ProjectedRun:
+    """Return the run of bound (11): diameter 2ρ in every step, and the size of the last step for all steps."""
     last = Constant(value=1.0 / (inputs.strong_convexity * inputs.steps))
     return replace(inputs.run, whole_ball=True, step_schedule=last)
 
 
 def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
-    """What the mean gradient, its spread and the noise add to the bound on the excess risk."""
+    """Compute the terms of the bound on the excess risk, 2β(mD² + G² + σ²)/(λ²n).
+
+    Args:
+        inputs: the pass; D and G are L if absent.
+        reading: `printed` has σ² as noise term, `corrected` has dσ² (A-4).
+    """
     mean = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
-    spread = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    deviation = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
     scale = 2.0 * inputs.smoothness / (inputs.strong_convexity**2 * inputs.clients)
     dimension = 1 if reading == "printed" else inputs.dimension
     return {
         "gradient": scale * inputs.participants * mean**2,
-        "sampling": scale * spread**2,
+        "sampling": scale * deviation**2,
         "noise": scale * dimension * inputs.noise_std**2,
     }
 

@@ -30,30 +30,38 @@ _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 
 @request
 class OnePass(ScheduledPass):
-    """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L."""
+    """One pass over n clients in ⌊n/m⌋ batches of m, under replace-one: two gradients differ by at most 2L."""
 
     epsilon: PrivacyLoss
     smoothness: Smoothness
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass, every image's diameter taken to be 2ρ as the theorem has it."""
+        """The pass, with diameter 2ρ for every image, as in the theorem."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 
 def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
-    """δ of the released model. Printed: n/m steps, a whole number or not; corrected: the ⌊n/m⌋ that can be run."""
-    real = reading == "printed" and inputs.run.constant
-    return bound_outputs(inputs.epsilon, inputs.run, passes=inputs.clients / inputs.participants if real else None)
+    """Compute δ(ε) of the released model (Theorem 2).
+
+    Args:
+        inputs: the pass, its schedules and ε.
+        reading: `printed` has n/m steps, which need not be an integer; `corrected` has the ⌊n/m⌋ steps of a run. The
+            readings differ only if step size and noise are constant.
+    """
+    steps = None
+    if reading == "printed" and inputs.run.constant:
+        steps = inputs.clients / inputs.participants
+    return bound_outputs(inputs.epsilon, inputs.run, passes=steps)
 
 
-def steps_whole(inputs: OnePass) -> Sides:
-    """n/m against ⌊n/m⌋."""
+def compare_steps(inputs: OnePass) -> Sides:
+    """Compare n/m with ⌊n/m⌋."""
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 
 SMALL_STEPS = Condition("step-sizes", "η_t ≤ 2/β at every t", lambda inputs: steps_small(inputs.run))
-WHOLE_STEPS = Condition("whole-steps", "n/m is an integer", steps_whole)
+WHOLE_STEPS = Condition("whole-steps", "n/m is an integer", compare_steps)
 ASSUMPTIONS = (LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER)
 
 A_1 = Erratum(
@@ -109,19 +117,27 @@ THEOREM_2 = Theorem(
 # Corollary 3 --------------------------------------------------------------------------------------------------------
 @request
 class RandomStop(OnePass):
-    """One pass, released at a uniform step: of all, or of those from ⌈αT⌉ on."""
+    """One pass, released at a uniformly random step: any of the T steps, or one from ⌈αT⌉ on."""
 
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass with its release."""
-        whole = super().run
-        return replace(whole, first_stop=first_step_of_suffix(self.suffix_fraction, whole.steps))
+        """The pass, with the first step at which it may be released."""
+        run = super().run
+        return replace(run, first_stop=first_step_of_suffix(self.suffix_fraction, run.steps))
 
 
 def corollary_3(inputs: RandomStop) -> Outputs:
-    """δ of W_τ: with the schedules as they are, and in closed form (12) with the least step size and noise for all."""
+    """Compute δ(ε) of W_τ at a random step τ (Corollary 3).
+
+    Args:
+        inputs: the pass, its schedules, ε, and the steps at which it may be released.
+
+    Returns:
+        `delta` for the schedules of the run. `delta_twelve` is bound (12), with the least step size and the least noise
+        in every step.
+    """
     run = inputs.run
     least = replace(
         run,

@@ -1,10 +1,12 @@
-"""What all other clients together see of one: the billboard lemma, and why a fixed number of participants hides nobody.
+"""Joint differential privacy of PPSGD: the billboard lemma, and the effect of a fixed number of participants.
 
-Joint differential privacy: what everybody but client i receives is (ε, δ)-private in the data of i. The shared models
-are a billboard; each other client's own part is a function of the billboard, its own data and its own randomness. If
-the participants are drawn independently, the participation of the others says nothing of that of i, and stands on
-their side. If their number Q is fixed, the others count themselves and know whether i took part (E-B8): then a client
-of k rounds has √k rounds' worth of Gaussian privacy, and the random k is a mixture that is known to the observer.
+Joint differential privacy bounds the dependence of all other clients' outputs on the data of client i. The shared
+models are the billboard. Every other client's personal part is a function of the billboard, its own data and its own
+randomness.
+
+If the participants are drawn independently, the participation of the others is independent of that of i. If their
+number Q is fixed, the others count themselves and know whether i took part (E-B8). A client of k rounds then has
+k_rel √k/z-Gaussian differential privacy, and the observer knows k.
 """
 
 from __future__ import annotations
@@ -53,9 +55,13 @@ BILLBOARD = Theorem(
 
 
 def to_other_clients(shared: Guarantee) -> Guarantee:
-    """The joint guarantee of a client, from that of the shared models against the same observer; the same curve.
+    """Return the joint guarantee of a client, which has the same curve as that of the shared models.
 
-    Guarantees: whatever all other clients together hold is no more than `shared` allows.
+    Args:
+        shared: guarantee of the shared models, for a client against the other clients.
+
+    Guarantees:
+        The outputs of all other clients together satisfy the curve of `shared` (billboard lemma).
 
     Raises:
         InvalidInput: the guarantee is not that of a client against the other clients.
@@ -84,7 +90,16 @@ def coalition(
     point: CurvePoint,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """μ = k_rel √(rounds of the client)/z, and δ at ε or ε at δ."""
+    """Compute μ = k_rel √k/z of a client of k rounds, and δ at ε or ε at δ.
+
+    Args:
+        federation: clients N and participants Q of a round.
+        rounds: all rounds of the run.
+        noise_multiplier: z, the noise over the clipping norm.
+        rounds_of_client: k, or None for the expected number, rounds · Q/N.
+        point: ε or δ at which the curve is read, or both.
+        relation: `replace-one` has k_rel = 2, the other relations have 1.
+    """
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)
     mu = sensitivity_factor(relation) * math.sqrt(participated) / noise_multiplier
@@ -120,9 +135,18 @@ def billboard_experiment(
     relation: Annotated[Relation, RELATION] = "replace-one",
     reading: Reading = "printed",
 ) -> Outputs:
-    """ε of the run. Printed: noise σC on the average of the clients. Corrected, as the experiments' code: σC/N."""
-    relative = clients if reading == "printed" else 1.0
-    mu = sensitivity_factor(relation) * math.sqrt(rounds) / (noise_multiplier * relative)
+    """Compute ε of a run of Section 6 with all clients in every round.
+
+    Args:
+        clients: number N of clients.
+        rounds: number of rounds.
+        noise_multiplier: σ of the experiments.
+        log_delta: natural logarithm of δ.
+        relation: `replace-one` has sensitivity 2C, the other relations have C.
+        reading: `printed` adds noise σC to the mean over clients; `corrected` adds σC/N, as the experiments' code does.
+    """
+    noise_to_message = clients if reading == "printed" else 1.0
+    mu = sensitivity_factor(relation) * math.sqrt(rounds) / (noise_multiplier * noise_to_message)
     return {"gaussian_dp_mu": mu, **figures_at(mu, epsilon=None, log_delta=log_delta)}
 
 

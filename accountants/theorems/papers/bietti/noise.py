@@ -1,8 +1,8 @@
-"""The noise of PPSGD: Theorem 4.1 of Bietti et al. with its hidden constant found, and the least noise that does.
+"""The noise of PPSGD: Theorem 4.1 of Bietti et al. with an explicit constant, and the least sufficient noise.
 
-Every client's clipped message enters every round's average, so the rounds are exactly μ-Gaussian differentially private
-with μ = kC√n/(Nσ_ζ), k = 2 if a client is replaced, 1 if it is zeroed or removed and N stays the divisor. The least σ_ζ
-is the inverse of that curve; joint privacy follows by the billboard lemma (`billboard`).
+Every client's clipped message enters every round's mean. So n rounds are exactly μ-Gaussian differentially private with
+μ = kC√n/(Nσ_ζ). Here k = 2 if a client is replaced, and k = 1 if it is zeroed, or removed with divisor N. The least σ_ζ
+is the inverse of that curve. Joint privacy follows by the billboard lemma (`billboard`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,15 @@ _TESTS = "tests/theorems/papers/bietti/test_noise.py"
 def full_participation_mu(
     *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
 ) -> float:
-    """μ = kC√n/(Nσ_ζ); infinite without noise."""
+    """Compute μ = kC√n/(Nσ_ζ) of Gaussian differential privacy, with all clients in every round.
+
+    Args:
+        noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
+        clipping_norm: C, in the unit of σ_ζ.
+        clients: N.
+        rounds: n.
+        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+    """
     if noise_std == 0.0:
         return math.inf
     return sensitivity_factor * clipping_norm * math.sqrt(rounds) / clients / noise_std
@@ -50,7 +58,16 @@ def full_participation_mu(
 def least_noise_std(
     *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """The least σ_ζ at which n rounds with all clients are (ε, δ), rounded up."""
+    """Compute the least σ_ζ at which n rounds with all clients are (ε, δ), rounded up.
+
+    Args:
+        clipping_norm: C; σ_ζ has its unit.
+        clients: N.
+        rounds: n.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+    """
     sensitivity = sensitivity_factor * clipping_norm * math.sqrt(rounds) / clients
     return gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
 
@@ -58,7 +75,18 @@ def least_noise_std(
 def sufficient_noise_std(
     *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """kC√n (√(2(l + ε)) + √(2l))/(2Nε) with l = ln(1/δ): enough, by concentrated privacy."""
+    """Compute kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
+
+    This σ_ζ is sufficient by zero-concentrated privacy.
+
+    Args:
+        clipping_norm: C; σ_ζ has its unit.
+        clients: N.
+        rounds: n.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+    """
     roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
     return sensitivity_factor * clipping_norm * math.sqrt(rounds) * roots / (2.0 * clients * epsilon)
 
@@ -66,14 +94,32 @@ def sufficient_noise_std(
 def noise_with_constant(
     *, constant: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """c C √(n ln(1/δ))/(Nε): (4) with N clients, and (12) with the total of all batches or N."""
+    """Compute the printed noise c C √(n ln(1/δ))/(Wε), where W is `contributions`.
+
+    Args:
+        constant: c of Theorem 4.1, or c₂ of Theorem 5.1.
+        clipping_norm: C; the noise has its unit.
+        contributions: W. It is N in (4); in (12) it is M, the records of all batches, or N.
+        rounds: n.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+    """
     return constant * clipping_norm * math.sqrt(rounds * -log_delta) / (contributions * epsilon)
 
 
 def implied_constant(
     *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """The c at which the printed formula gives this noise."""
+    """Compute the constant c at which the printed formula gives this noise.
+
+    Args:
+        noise_std: σ_ζ, standard deviation of the noise on the mean.
+        clipping_norm: C, in the unit of σ_ζ.
+        contributions: N in (4); in (12) the records M of all batches, or N.
+        rounds: n.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+    """
     return noise_std / noise_with_constant(
         constant=1.0,
         clipping_norm=clipping_norm,
@@ -85,29 +131,52 @@ def implied_constant(
 
 
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
-    """kε/(μ*(ε, δ)√ln(1/δ)): the least c of (4) at this target, rounded up as μ* is down."""
+    """Compute the least c of (4) that is valid at this target, kε/(μ*(ε, δ)√ln(1/δ)).
+
+    The result is an upper bound, because μ* is rounded down.
+
+    Args:
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
+    """
     std = gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity_factor)
     return epsilon * std / math.sqrt(-log_delta)
 
 
 def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
-    """k(1 + √(1 + r))/√2: the least c of (4) that serves every δ and every ε ≤ r ln(1/δ)."""
+    """Compute k(1 + √(1 + r))/√2, the least c of (4) that is valid for every δ and every ε ≤ r ln(1/δ)."""
     return sensitivity_factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
 
 
 def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, prefix: str = "") -> dict[str, float]:
-    """δ at ε and ε at δ of μ-Gaussian differential privacy, rounded up; whichever is asked."""
-    if math.isinf(mu):
-        given = {} if epsilon is None else delta_outputs(0.0, f"{prefix}delta")
-        return given | ({} if log_delta is None else {f"{prefix}epsilon": math.inf})
-    pair = gaussian_pair(mu)
-    found = {} if epsilon is None else delta_outputs(pair.log_delta_bounds(epsilon).upper, f"{prefix}delta")
-    return found | ({} if log_delta is None else {f"{prefix}epsilon": pair.epsilon(log_delta).upper})
+    """Compute δ at ε and ε at δ of μ-Gaussian differential privacy, rounded up.
+
+    Args:
+        mu: μ ≥ 0; if infinite, δ is 1 and ε is infinite.
+        epsilon: ε at which δ is computed, or None.
+        log_delta: ln δ at which ε is computed, or None.
+        prefix: prefix of the names of the outputs.
+    """
+    pair = None if math.isinf(mu) else gaussian_pair(mu)
+    outputs: dict[str, float] = {}
+    if epsilon is not None:
+        upper_log_delta = 0.0 if pair is None else pair.log_delta_bounds(epsilon).upper
+        outputs |= delta_outputs(upper_log_delta, f"{prefix}delta")
+    if log_delta is not None:
+        outputs[f"{prefix}epsilon"] = math.inf if pair is None else pair.epsilon(log_delta).upper
+    return outputs
 
 
 # At a target --------------------------------------------------------------------------------------------------------
 def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
-    """The least c at this target, and the least that serves every δ up to its ε/ln(1/δ)."""
+    """Compute the least c that is valid at this target, and the least that is valid for every δ up to its ε/ln(1/δ).
+
+    Args:
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        relation: neighbouring relation of the clients.
+    """
     factor = sensitivity_factor(relation)
     return {
         "least_constant": least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor),
@@ -127,7 +196,18 @@ def printed_noise(
     relation: Annotated[Relation, RELATION] = "replace-one",
     reading: Reading = "printed",
 ) -> Outputs:
-    """σ_ζ, what it achieves, and the least constant. Corrected: the least σ_ζ instead of (4)."""
+    """Compute the noise σ_ζ, the privacy that it achieves, and the least valid constants.
+
+    Args:
+        clients: N.
+        rounds: n.
+        clipping_norm: C; σ_ζ has its unit.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        noise_constant: c of (4).
+        relation: neighbouring relation of the clients.
+        reading: `printed` computes σ_ζ by (4), `corrected` the least σ_ζ that is sufficient.
+    """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
     run: Fields = {"clipping_norm": clipping_norm, "rounds": rounds}
@@ -136,8 +216,8 @@ def printed_noise(
     else:
         std = least_noise_std(clients=clients, sensitivity_factor=factor, **run, **target)
     mu = full_participation_mu(noise_std=std, clients=clients, sensitivity_factor=factor, **run)
-    achieved = figures_at(mu, prefix="achieved_", **target)
-    return {"noise_std": std, "gaussian_dp_mu": mu, **achieved, **constants_at(relation=relation, **target)}
+    figures = figures_at(mu, prefix="achieved_", **target)
+    return {"noise_std": std, "gaussian_dp_mu": mu, **figures, **constants_at(relation=relation, **target)}
 
 
 @formula(given="A run with all clients in every round, and its target.")
@@ -150,7 +230,16 @@ def least_noise(
     log_delta: GivenLogDelta,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """The least σ_ζ, the closed form that suffices, and the constants c that both imply."""
+    """Compute the least σ_ζ, a sufficient σ_ζ in closed form, and the least valid constants of (4).
+
+    Args:
+        clients: N.
+        rounds: n.
+        clipping_norm: C; σ_ζ has its unit.
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        relation: neighbouring relation of the clients.
+    """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
     run: Fields = {"clipping_norm": clipping_norm, "clients": clients, "rounds": rounds}
@@ -166,7 +255,7 @@ def least_noise(
 # At a noise ---------------------------------------------------------------------------------------------------------
 @request
 class CurvePoint:
-    """Where to read a curve: at ε, at δ, or both."""
+    """The point at which a curve is read: ε, δ, or both."""
 
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
@@ -176,14 +265,14 @@ class CurvePoint:
 
     @property
     def log_delta(self) -> float | None:
-        """The natural logarithm of δ; None where ε alone is given."""
+        """Natural logarithm of δ, or None if only ε is given."""
         if self.epsilon is not None and self.delta is None and self.log10_delta is None:
             return None
         return natural_log_delta(self.delta, self.log10_delta)
 
 
 @formula(given="A run with all clients in every round at its noise, and where to read its curve: at ε, at δ, or both.")
-def achieved(
+def privacy_at_noise(
     *,
     clients: Clients,
     rounds: Rounds,
@@ -192,7 +281,16 @@ def achieved(
     point: CurvePoint,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """μ, and δ at ε or ε at δ."""
+    """Compute μ of a run with all clients in every round, and δ at ε or ε at δ.
+
+    Args:
+        clients: N.
+        rounds: n.
+        clipping_norm: C, in the unit of σ_ζ.
+        noise_std: σ_ζ, standard deviation of the noise on the mean.
+        point: ε or δ at which the curve is read, or both.
+        relation: neighbouring relation of the clients.
+    """
     mu = full_participation_mu(
         noise_std=noise_std,
         clipping_norm=clipping_norm,
@@ -284,7 +382,7 @@ ACHIEVED = Theorem(
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
     conditions=(NORM_BOUNDED,),
-    formula=achieved,
+    formula=privacy_at_noise,
     examples=({"clients": 1000, "rounds": 300, "clipping_norm": 1.0, "noise_std": 0.01, "delta": 1e-4},),
 )
 THEOREMS: tuple[Theorem, ...] = (THEOREM_4_1, LEAST_NOISE, ACHIEVED)

@@ -1,11 +1,11 @@
-"""Theorem 5.1 of Bietti et al.: the noise of Algorithms 2 and 3 with clients drawn independently, constants hidden.
+"""Theorem 5.1 of Bietti et al.: the noise of Algorithms 2 and 3 with independently drawn clients and hidden constants.
 
-The statement has neither its constants nor its range; the calibrator accounts for the draw exactly instead. Here is
-σ_ζ as printed, the noise multiplier it amounts to, and what heterogeneous batches cost.
+The paper gives neither the constants nor the range of ε. The calibrator accounts for the sampling exactly instead. This
+module computes the printed σ_ζ, its noise multiplier, and the cost of heterogeneous batches.
 
-Clients come in groups of equal ones, so that a million clients cost as much as their number of groups. Algorithm 2 adds
-up the gradients of a batch and weighs a client by its records (`samples`); Algorithm 3 takes their mean and weighs all
-clients alike (`clients`).
+Clients come in groups of equal clients, so that the time depends on the number of groups only. Algorithm 2 adds up the
+gradients of a batch and weights a client by its records (`samples`). Algorithm 3 takes their mean and gives all clients
+the same weight (`clients`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ClientSampling = Literal["full", "poisson", "without-replacement"]
 # Clients that are drawn ---------------------------------------------------------------------------------------------
 @request
 class EqualClients:
-    """Clients that are alike: how many, and the records of a batch."""
+    """A group of equal clients: their number, and the records of a batch."""
 
     clients: Clients
     batch_size: BatchSize
@@ -51,14 +51,14 @@ class EqualClients:
 
 @request
 class Batches(EqualClients):
-    """Clients that are alike: how many, and the records of a batch."""
+    """A group of equal clients: their number, and the records of a batch, 1 if absent."""
 
     batch_size: BatchSize = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnClients:
-    """All clients, how they are weighted in the average, and the probability `rate` q that one is drawn in a round."""
+    """All clients, their weighting in the mean, and the probability q, `rate`, that a client is drawn in a round."""
 
     groups: tuple[EqualClients, ...]
     weighting: Weighting
@@ -66,45 +66,57 @@ class DrawnClients:
 
     @property
     def clients(self) -> int:
-        """How many clients there are, N."""
+        """Number of clients, N."""
         return sum(group.clients for group in self.groups)
 
     @property
     def samples(self) -> int:
-        """M = Σ m_i, records of one round if every client took part."""
+        """Records of all batches, M = Σ m_i."""
         return sum(group.clients * group.batch_size for group in self.groups)
 
     @property
     def largest_batch(self) -> int:
-        """The records of the largest batch, m_max."""
+        """Records of the largest batch, m_max."""
         return max(group.batch_size for group in self.groups)
 
     @property
     def weight(self) -> float:
-        """The total weight W: N, or M."""
+        """Total weight W: N, or M if clients are weighted by records."""
         return float(self.clients if self.weighting == "clients" else self.samples)
 
     @property
     def largest_message(self) -> float:
-        """ω: the most gradients that are added up in one message, 1 for a mean."""
+        """Largest number ω of gradients added up in one message; 1 if a message is a mean."""
         return float(1 if self.weighting == "clients" else self.largest_batch)
 
     @property
     def heterogeneity_cost(self) -> float:
-        """N m_max/M ≥ 1: how much more noise weighing by records needs than weighing clients alike."""
+        """N m_max/M ≥ 1, the noise with weights by records over the noise with equal weights."""
         return self.clients * self.largest_batch / self.samples
 
 
 def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clipping_norm: float) -> float:
-    """z = σ_ζ qW/C: the noise over the clipping norm, both before the division by qW."""
+    """Compute the noise multiplier z = σ_ζ qW/C.
+
+    Args:
+        noise_std: σ_ζ, standard deviation of the noise on the mean.
+        rate: q, the probability that a client is drawn in a round.
+        weight: W, the total weight of all clients; the sum is divided by qW.
+        clipping_norm: C, in the unit of σ_ζ.
+    """
     return noise_std * rate * weight / clipping_norm
 
 
 def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
-    """Clients of one round: Q = qN of a fixed number, N of all, None where the number is random.
+    """Return the number of clients in a round: N, a fixed Q = qN, or None if the number is random.
+
+    Args:
+        sampling: rule by which the clients of a round are drawn.
+        rate: q, the probability that a client is drawn in a round.
+        clients: N.
 
     Raises:
-        InvalidInput: qN is not a whole number of at least one client, or not all take part in `full`.
+        InvalidInput: qN is not an integer of at least 1, or q is not 1 with `full` participation.
     """
     if sampling == "full":
         if rate != 1.0:
@@ -120,7 +132,7 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
 
 
 def check_groups(groups: Sequence[object]) -> None:
-    """Refuse none, or too many.
+    """Reject a list of no groups, or of too many.
 
     Raises:
         InvalidInput: fewer than one group or more than 1000.
@@ -133,7 +145,7 @@ def check_groups(groups: Sequence[object]) -> None:
 # Theorem 5.1 --------------------------------------------------------------------------------------------------------
 @request
 class SampledNoiseInputs(BudgetFields):
-    """Rounds of clients drawn independently at rate q, a target, and the constant to print (12) with."""
+    """Rounds of clients drawn independently at rate q, a target, and the constant of (12)."""
 
     client_groups: Annotated[tuple[Batches, ...], CLIENT_GROUPS]
     weighting: Annotated[Weighting, WEIGHTING] = "samples"
@@ -145,14 +157,14 @@ class SampledNoiseInputs(BudgetFields):
     range_constant: Annotated[float | None, RANGE_CONSTANT] = None
 
     def check(self) -> None:
-        """From 1 to 1000 groups, each with the fields of one."""
+        """Check that there are 1 to 1000 groups, each with the fields of a group."""
         read_members(self, "client_groups", Batches)
         check_groups(self.client_groups)
 
 
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
-    """σ_ζ, the multiplier σ_ζqW/C to feed to an accountant, and N m_max/M."""
+    """Compute the printed σ_ζ, its noise multiplier σ_ζqW/C, and the cost N m_max/M of heterogeneous batches."""
     clients = DrawnClients(groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate)
     std = noise_with_constant(
         constant=inputs.noise_constant,

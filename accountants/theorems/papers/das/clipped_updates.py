@@ -1,7 +1,7 @@
-"""The comparator of Das et al.: updates that are clipped, not normalised, with noise by each client or by the server.
+"""The baseline of Das et al.: updates that are clipped and not normalised, with noise by each client or by the server.
 
-Values are in units of the clipping norm C, rounded to a grid of 1/s. A server that averages r of them before it adds
-noise sees steps of 1/(rs), of which one client moves as many as before, and of 1/s an r-th of that.
+Values are in units of the clipping norm C, rounded to a grid of step 1/s. The mean of r clients' values lies on a grid
+of step 1/(rs). In these steps one client has the sensitivity 2s; in steps of 1/s it has 2s/r.
 """
 
 from __future__ import annotations
@@ -10,16 +10,27 @@ from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import Dimension, Participants
 from epsilond.accountants.quantities.algorithms import QuantizationLevels
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.das.sensitivity import outputs_of, trivial, unit_vector
+from epsilond.accountants.theorems.papers.das.sensitivity import movement_outputs, trivial_bounds, unit_vector_bounds
 
 
 @formula(given="Clipped updates of r clients on a grid of 1/s, in units of the clipping norm.", bounded=False)
-def clipped(
+def clipped_sensitivities(
     *, dimension: Dimension, quantization_levels: QuantizationLevels, participants: Participants = 1
 ) -> Outputs:
-    """Δ∞ = 2s and Δ₁ = 2ds of one client's; those of the mean of r, in steps of 1/s; and what the ℓ2 ball gives."""
-    cube = trivial(dimension, quantization_levels)
-    ball = {f"sharper_{name}": value for name, value in outputs_of(unit_vector(dimension, quantization_levels)).items()}
+    """Compute the sensitivities of clipped updates, in steps of 1/s.
+
+    Args:
+        dimension: coordinates d of the update.
+        quantization_levels: s.
+        participants: number r of clients in the mean.
+
+    Returns:
+        Δ∞ = 2s and Δ₁ = 2ds for one client, and an r-th of these for the mean of r clients. The names with `sharper_`
+        are bounds for one client from the ℓ2 norm of a clipped update.
+    """
+    cube = trivial_bounds(dimension, quantization_levels)
+    ball_outputs = movement_outputs(unit_vector_bounds(dimension, quantization_levels))
+    ball = {f"sharper_{name}": value for name, value in ball_outputs.items()}
     return {
         "l1_sensitivity": cube.l1,
         "linf_sensitivity": cube.linf,
@@ -43,7 +54,7 @@ CLIPPED = Theorem(
             "own-grid", "noise for the mean lives on the grid of 1/(rs), where the distances are 2s and 2ds again"
         ),
     ),
-    formula=clipped,
+    formula=clipped_sensitivities,
     examples=({"dimension": 100, "quantization_levels": 64, "participants": 25},),
 )
 

@@ -1,8 +1,8 @@
-"""Theorem 2 of Das et al., privacy: composition over rounds, and an amplification by client sampling that is false.
+"""Privacy in Theorem 2 of Das et al.: composition over rounds, and an invalid amplification by client sampling.
 
-Rounds of (ε₀, δ₀) compose as Kairouz, Oh and Viswanath have it. The factor 2r/n for drawing r of n clients is wrong on
-three counts: the untrusted server draws the clients itself; the draw hides a client's message only among those of other
-clients, whose data may be anything; and it is applied once to a run that draws in every round.
+Rounds of (ε₀, δ₀) compose by Kairouz, Oh and Viswanath. The factor 2r/n for drawing r of n clients is wrong for three
+reasons. The untrusted server draws the clients itself. The draw hides the message of a client only among those of other
+clients, which have arbitrary data. The factor is applied once to a run that draws in every round.
 """
 
 from __future__ import annotations
@@ -38,17 +38,35 @@ AMPLIFIED = Quantity(
 
 
 def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
-    """ε₀ = ε/(8 √(2K log(1/δ)))."""
+    """Compute the printed ε₀ of a round, ε₀ = ε/(8 √(2K log(1/δ))).
+
+    Args:
+        epsilon: ε of the statement; the run has ε/8 + ε²/(256 log(1/δ)).
+        delta: slack δ of the composition.
+        rounds: K.
+    """
     return epsilon / (8.0 * math.sqrt(-2.0 * rounds * math.log(delta)))
 
 
 def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Equation (20): ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2), for rounds of ε₀ each."""
+    """Compute ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2), the composition of equation (20).
+
+    Args:
+        epsilon: ε₀ of each round.
+        delta: slack δ of the composition.
+        rounds: K.
+    """
     return epsilon * math.sqrt(-2.0 * rounds * math.log(delta)) + rounds * epsilon * math.tanh(0.5 * epsilon)
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """The least of the three forms of Kairouz, Oh and Viswanath, Theorem 3.4, for pure rounds and slack δ."""
+    """Compute the least of the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4, for pure rounds.
+
+    Args:
+        epsilon: ε₀ of each round.
+        delta: slack δ of the composition.
+        rounds: K.
+    """
     drift = rounds * epsilon * math.tanh(0.5 * epsilon)
     inner = math.log(math.e + math.sqrt(rounds) * epsilon / delta)
     third = drift + epsilon * math.sqrt(2.0 * rounds * inner)
@@ -66,12 +84,12 @@ class RunInputs(ParticipantFields):
 
     @property
     def composed_epsilon(self) -> float:
-        """ε/8 + ε²/(256 log 1/δ), the bound (22) of ε̂."""
+        """ε/8 + ε²/(256 log 1/δ), the bound (22) on ε̂ of the run."""
         return self.epsilon / 8.0 + self.epsilon**2 / (-256.0 * math.log(self.delta))
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """ε₀ of a round, ε̂ of the run, and the claimed total."""
+    """Compute ε₀ of a round, the bound (22) on ε̂ of the run, and the claimed ε and δ of the run."""
     claimed = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
         "round_epsilon": round_epsilon(epsilon=inputs.epsilon, delta=inputs.delta, rounds=inputs.rounds),
@@ -132,14 +150,14 @@ THEOREM_2 = Theorem(
 
 @request
 class InverseInputs:
-    """The ε that a run is to have."""
+    """The requested ε̂ of a run, and the slack δ of its composition."""
 
     composed_epsilon: Epsilon
     delta: Delta
 
 
 def equation_22(inputs: InverseInputs) -> Outputs:
-    """ε with ε/8 + ε²/(256 log 1/δ) = ε̂."""
+    """Solve ε/8 + ε²/(256 log 1/δ) = ε̂ for ε."""
     log_inverse = -math.log(inputs.delta)
     target = inputs.composed_epsilon
     epsilon = 2.0 * target / (0.125 + math.sqrt(1.0 / 64.0 + 4.0 * target / (256.0 * log_inverse)))
@@ -168,15 +186,28 @@ def rounds(
     amplified: Annotated[Amplified, AMPLIFIED] = "none",
     rate: Rate = 1.0,
 ) -> Outputs:
-    """ε and δ of a round as the observer has it, and of the run."""
-    epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate) if amplified == "client" else round_epsilon
-    delta = round_delta * (1.0 if amplified == "none" else rate)
-    left = rounds * math.log1p(-delta) + math.log1p(-slack_delta)
+    """Compute ε and δ of a round against the observer, and of the run.
+
+    Args:
+        round_epsilon: ε₀ of a client's message.
+        round_delta: δ₀ of a client's message.
+        rounds: K.
+        slack_delta: slack δ of the composition.
+        amplified: the unit that the secret draw of clients amplifies: `none`, a `record` (δ₀ only), or a `client`.
+        rate: q, the share of the clients that is drawn in a round.
+    """
+    epsilon, delta = round_epsilon, round_delta
+    if amplified == "client":
+        epsilon = subsampled_epsilon(epsilon=round_epsilon, rate=rate)
+    if amplified != "none":
+        delta = round_delta * rate
+    log_delta = math.log(delta) if delta > 0.0 else -math.inf
+    log_one_minus_delta = rounds * math.log1p(-delta) + math.log1p(-slack_delta)
     return {
         "round_epsilon": epsilon,
-        **delta_outputs(math.log(delta) if delta > 0.0 else -math.inf, "round_delta"),
+        **delta_outputs(log_delta, "round_delta"),
         "epsilon": best_composition(epsilon=epsilon, delta=slack_delta, rounds=rounds),
-        **delta_outputs(math.log(-math.expm1(left))),
+        **delta_outputs(math.log(-math.expm1(log_one_minus_delta))),
         "printed_form_epsilon": printed_composition(epsilon=epsilon, delta=slack_delta, rounds=rounds),
     }
 

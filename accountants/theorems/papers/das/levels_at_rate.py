@@ -1,8 +1,9 @@
 """The least truncated discrete Laplace noise for a target at a given decay rate α, by the exact curve.
 
-Up to α = ε/⌊Δ₁⌋ only escapes count, and the least m is exact at any δ. Beyond, some loss inside the common support
-exceeds ε, and m is found by bisection on the upper end of the exact composition over coordinates: it is certified, one
-level fewer is not, and a still smaller m is not ruled out. The rate of the fewest levels is what `qtdl` looks for.
+For α ≤ ε/⌊Δ₁⌋ only the probability of an escape counts, and the least m is exact at any δ. For a larger α some loss
+inside the common support exceeds ε. Then m is computed by bisection on the upper bound of the exact composition over
+coordinates: m is certified and m − 1 is not. A smaller m that is valid is not excluded. The calibrator `qtdl` searches
+for the rate with the fewest levels.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from epsilond.accountants.structure import ANY_INTEGERS
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 
 GIVEN_RATE = replace(DECAY_RATE, gt=None, ge=1e-30)
-"""Below, noise of as many levels as there may be is uniform."""
+"""Decay rate α, at least 1e-30; with a smaller rate the noise is uniform at every allowed number of levels."""
 _BEYOND = 60.0
-"""Where escapes are rarer than δ by this many natural logarithms, more levels change nothing any more."""
+"""Margin below log δ [nat]; if an escape is less likely than e^−60 δ, more levels do not change δ(ε) of the noise."""
 
 
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
@@ -52,7 +53,20 @@ def levels(
     l1_sensitivity: Annotated[float, L1_SENSITIVITY],
     linf_sensitivity: Annotated[float, LINF_SENSITIVITY],
 ) -> Outputs:
-    """m, its variance in grid steps, and δ there; whether escapes alone decide. "unbounded" where no m is enough."""
+    """Compute the least m for a target, the variance of the noise in squared grid steps, and δ at m.
+
+    Args:
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+        decay_rate: α.
+        dimension: coordinates of the vector of integers.
+        l1_sensitivity: ℓ1 sensitivity Δ₁, in grid steps.
+        linf_sensitivity: ℓ∞ sensitivity Δ∞, in grid steps.
+
+    Returns:
+        `noise_levels` is "unbounded" if no allowed m is sufficient. `escapes_alone` is True if α⌊Δ₁⌋ ≤ ε for the worst
+        shift; m is then exactly the least.
+    """
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
     closed = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
 
@@ -73,10 +87,11 @@ def levels(
     if least > (NOISE_LEVELS.le or math.inf):
         return {"noise_levels": "unbounded", "escapes_alone": closed}
     if not closed:
-        found = _bisected(log_delta_at, log_delta, least, least_levels(decay_rate, shift.parts, log_delta - _BEYOND))
-        if found is None:
+        enough = least_levels(decay_rate, shift.parts, log_delta - _BEYOND)
+        certified = _bisect_levels(log_delta_at, log_delta, least, enough)
+        if certified is None:
             return {"noise_levels": "unbounded", "escapes_alone": closed}
-        least = found
+        least = certified
     return {
         "noise_levels": least,
         "variance": variance(decay_rate, least),
@@ -85,8 +100,8 @@ def levels(
     }
 
 
-def _bisected(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """The end of a bisection between too few levels and enough; None where `high` is not enough."""
+def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
+    """Return levels m ≥ `low` that meet the target while m − 1 does not; None if `high` does not meet it."""
     high = min(max(low, high), int(NOISE_LEVELS.le or 0))
     if log_delta_at(low) <= target:
         return low

@@ -1,4 +1,4 @@
-"""Das et al.: the law of the noise, its variance, and the bits that a noisy coordinate takes."""
+"""Das et al.: the distribution of the noise, its variance, and the bits of a noisy coordinate."""
 
 from __future__ import annotations
 
@@ -30,20 +30,26 @@ _TESTS = "tests/theorems/papers/das/test_noise_law.py"
 
 
 @formula(given="One coordinate of noise, a value y, and a shift k.", bounded=False)
-def law(
+def noise_distribution(
     *,
     noise_levels: NoiseLevels,
     decay_rate: FlatDecayRate,
     value: Annotated[int, VALUE] = 0,
     shift: Annotated[int, SHIFT] = 1,
 ) -> Outputs:
-    """Z, P(Y = y), P(Y ≤ y), and the probability that Y + k is out of the reach of Y."""
-    at = (decay_rate, noise_levels)
+    """Compute the normaliser Z, P(Y = y), P(Y ≤ y), and the probability that Y + k exceeds the largest value of Y.
+
+    Args:
+        noise_levels: m, the largest absolute value of Y.
+        decay_rate: α of P(Y = y) ∝ e^(−α|y|).
+        value: y.
+        shift: k.
+    """
     return {
-        "normaliser": float(normaliser(*at)),
-        "probability": float(probability(*at, value)),
-        "cumulative": float(cumulative(*at, value)),
-        **delta_outputs(float(log_top(*at, shift)), "escape"),
+        "normaliser": float(normaliser(decay_rate, noise_levels)),
+        "probability": float(probability(decay_rate, noise_levels, value)),
+        "cumulative": float(cumulative(decay_rate, noise_levels, value)),
+        **delta_outputs(float(log_top(decay_rate, noise_levels, shift)), "escape"),
     }
 
 
@@ -53,25 +59,38 @@ EQUATION_3 = Theorem(
     statement="P(Y = y) = e^(−α|y|)/Z for |y| ≤ m, Z = 1 + 2 (1 − e^(−αm))/(e^α − 1); esc k = P(Y > m − k)",
     source=Source("das2021", "Equations (3) and (4)"),
     status=Status.PROVED,
-    formula=law,
+    formula=noise_distribution,
     examples=({"noise_levels": 5, "decay_rate": 0.25, "value": 2, "shift": 2},),
 )
 
 
 def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
-    """d/(4s²) + dV: the mean squared error of one message."""
+    """Compute d/(4s²) + dV, the bound (9) on the mean squared error of one message.
+
+    Args:
+        dimension: d.
+        quantization_levels: s, the steps of the grid in a unit.
+        variance_in_steps: s²V, the variance of the noise on a coordinate in squared grid steps.
+    """
     return dimension * (0.25 + variance_in_steps) / quantization_levels**2
 
 
 @formula(given="A unit update on a grid of 1/s, with noise.", bounded=False)
-def error(
+def noise_error(
     *,
     noise_levels: NoiseLevels,
     decay_rate: FlatDecayRate,
     quantization_levels: QuantizationLevels,
     dimension: Dimension = 1,
 ) -> Outputs:
-    """V in squared units, both bounds of it, and the mean squared error of a message."""
+    """Compute the variance V of the noise, two bounds on V, and the mean squared error of a message.
+
+    Args:
+        noise_levels: m.
+        decay_rate: α.
+        quantization_levels: s; V is in squared units of the update, of which a grid step is 1/s.
+        dimension: d.
+    """
     m, square = noise_levels, quantization_levels**2
     in_steps = variance(decay_rate, m)
     return {
@@ -102,7 +121,7 @@ LEMMA_1 = Theorem(
             test=f"{_TESTS}::test_the_variance_is_below_that_of_uniform_noise",
         ),
     ),
-    formula=error,
+    formula=noise_error,
     examples=({"noise_levels": 5, "decay_rate": 0.25, "quantization_levels": 4},),
 )
 
@@ -116,7 +135,7 @@ class BitsInputs:
 
 
 def bits(inputs: BitsInputs) -> Outputs:
-    """Bits of a noisy coordinate."""
+    """Compute the bits of a noisy coordinate, ⌈log₂(2(s + m) + 1)⌉."""
     return {"bits_per_coordinate": bits_per_coordinate(inputs.quantization_levels, inputs.noise_levels)}
 
 
@@ -132,8 +151,8 @@ EQUATION_7 = Theorem(
 )
 
 
-def more_bits(inputs: BitsInputs) -> Outputs:
-    """The bound ⌈log₂(1 + m/s)⌉, and the number itself."""
+def added_bits(inputs: BitsInputs) -> Outputs:
+    """Compute the bits that the noise adds to a coordinate, and the printed bound ⌈log₂(1 + m/s)⌉ on them."""
     s, m = inputs.quantization_levels, inputs.noise_levels
     # ⌈log₂((s + m)/s)⌉ in integers: the least j with s 2^j ≥ s + m.
     return {"extra_bits_bound": (-(-(s + m) // s) - 1).bit_length(), "extra_bits": extra_bits(s, m)}
@@ -155,16 +174,23 @@ APPENDIX_F = Theorem(
         ),
     ),
     inputs=BitsInputs,
-    formula=more_bits,
+    formula=added_bits,
     examples=({"quantization_levels": 1048576, "noise_levels": 105205},),
 )
 
 
 @formula(given="Clients with some records each, on a grid of 1/√d or √d/r.", bounded=False)
-def budget(
+def bits_per_round(
     *, participants: Participants, dimension: Dimension, samples_per_client: SamplesPerClient, growth_ratio: GrowthRatio
 ) -> Outputs:
-    """C₁ and C₂: extra bits of a round of all participants, on the two grids compared."""
+    """Compute the extra bits of a round, C₁ of the printed noise and C₂ of the Binomial mechanism.
+
+    Args:
+        participants: clients r of a round.
+        dimension: d.
+        samples_per_client: records n of a client.
+        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+    """
     r, d = participants, dimension
     first = math.ceil(math.log2(1.0 + 6.0 / math.sqrt(d) + 50.0 * growth_ratio / samples_per_client))
     second = math.ceil(math.log2(1.0 + math.sqrt(d) / r))
@@ -192,7 +218,7 @@ BITS_AFTER_COROLLARY = Theorem(
             test=f"{_TESTS}::test_the_bits_of_the_corollary_buy_no_privacy",
         ),
     ),
-    formula=budget,
+    formula=bits_per_round,
     examples=({"participants": 10, "dimension": 10000, "samples_per_client": 1000, "growth_ratio": 2.0},),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Annotated
 
@@ -15,15 +16,21 @@ COORDINATE = Quantity(symbol="u", ge=-1, le=1, description="a coordinate of the 
 
 
 def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction]:
-    """b and P(b/s) of the rounding of u: b = ⌊su⌋, s − 1 at u = 1, and P = 1 − (su − b); (b + 1)/s otherwise."""
-    place = Fraction(coordinate) * quantization_levels
-    below = min(place.numerator // place.denominator, quantization_levels - 1)
-    return below, 1 - (place - below)
+    """Return b and the probability P that u is rounded to b/s; otherwise it is rounded to (b + 1)/s.
+
+    b = ⌊su⌋, or s − 1 at u = 1, and P = 1 − (su − b). Both are exact.
+    """
+    scaled = Fraction(coordinate) * quantization_levels
+    below = min(math.floor(scaled), quantization_levels - 1)
+    return below, 1 - (scaled - below)
 
 
 @formula(given="One coordinate, and the steps of the grid.", bounded=False)
 def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: QuantizationLevels) -> Outputs:
-    """Both values and their probabilities, the mean, the variance f(1 − f)/s² and its bound 1/(4s²)."""
+    """Compute both possible values, their probabilities, the mean, the variance f(1 − f)/s² and its bound 1/(4s²).
+
+    Here f = su − b is the probability of the upper value.
+    """
     below, probability = rounding(coordinate, quantization_levels)
     square = quantization_levels * quantization_levels
     return {

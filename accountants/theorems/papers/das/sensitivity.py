@@ -1,8 +1,8 @@
-"""How far two neighbours' rounded unit updates are apart, in grid steps: what the noise has to hide.
+"""Sensitivities of rounded unit updates, in grid steps.
 
-A coordinate u in [−1, 1] becomes an integer, ⌊su⌋ or one more, so that it is su in the mean. With one uniform number
-for both neighbours, integers differ by the floor or the ceiling of s|u − u'|; rounding that does not know the other
-neighbour cannot be worse, as E_ε is jointly convex (errata, D-3).
+A coordinate u in [−1, 1] becomes an integer, ⌊su⌋ or ⌊su⌋ + 1, with mean su. If both neighbours are rounded with the
+same uniform number, the integers differ by the floor or the ceiling of s|u − u'|. Independent rounding is not worse,
+because E_ε is jointly convex (errata, D-3).
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _UP = 1.0 + 8.0 * UNIT_ROUNDOFF
 
 
 class Movement(NamedTuple):
-    """Distances of integers, in grid steps, but for an event of probability e^`log_failure` of the rounding."""
+    """Bounds on the distances of the integers of two neighbours, in grid steps.
+
+    They hold except for an event of probability e^`log_failure` over the rounding.
+    """
 
     l1: float
     linf: float
@@ -37,19 +40,33 @@ class Movement(NamedTuple):
     log_failure: float = -math.inf
 
 
-def trivial(dimension: int, levels: int) -> Movement:
-    """2ds and 2s: any two points of the cube."""
+def trivial_bounds(dimension: int, levels: int) -> Movement:
+    """Return Δ₁ = 2ds and Δ∞ = 2s, valid for any two points of the cube."""
     return Movement(2.0 * dimension * levels, 2.0 * levels)
 
 
-def relative(dimension: int, levels: int, movement: float) -> Movement:
-    """Equation (6): both neighbours rounded by up to one step each, 2 in all."""
+def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
+    """Return Δ₁ = 2d + μs√d, Δ∞ = 2 + μs (6) and Δ₂ = 2√d + μs (121).
+
+    Args:
+        dimension: d.
+        levels: s.
+        movement: μ, the ℓ2 distance of the unit updates. Rounding moves each of the two by at most one step.
+    """
     root, moved = math.sqrt(dimension), movement * levels
     return Movement(2.0 * dimension + moved * root, 2.0 + moved, 2.0 * root + moved)
 
 
-def coupled(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
-    """⌈s ‖u−u'‖∞⌉, s ‖u−u'‖₁ + d and s ‖u−u'‖₂ + √d: certain, whatever the rounding does."""
+def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
+    """Return Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d, for every outcome of the rounding.
+
+    Args:
+        dimension: d.
+        levels: s.
+        l1: ‖u−u'‖₁ of the unit updates.
+        l2: ‖u−u'‖₂.
+        linf: ‖u−u'‖∞. Its decimal form is used, so that 0.1 · 10 is 1.
+    """
     return Movement(
         levels * l1 + dimension,
         math.ceil(levels * Fraction(repr(linf))),
@@ -57,38 +74,50 @@ def coupled(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -
     )
 
 
-def hoeffding(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
-    """As `coupled`, but for rounding outcomes of probability 2e^−L: Hoeffding's inequality for the sums of K and K²."""
+def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
+    """Return bounds that hold except for rounding outcomes of probability 2e^−L.
+
+    Hoeffding's inequality is applied to the sums of K_i and of K_i², where K_i is the floor or ceiling of
+    s|u_i − u'_i|. No bound exceeds that of `coupled_bounds`.
+
+    Args:
+        dimension: d.
+        levels: s.
+        l1: ‖u−u'‖₁ of the unit updates.
+        l2: ‖u−u'‖₂.
+        linf: ‖u−u'‖∞.
+        log_failure: log of 2e^−L.
+    """
     exponent = math.log(2.0) - log_failure
     scaled, square = levels * l1, (levels * l2) ** 2
     first = scaled + math.sqrt(0.5 * dimension * exponent)
-    spread = math.sqrt(0.5 * exponent * (4.0 * square + 4.0 * scaled + dimension))
-    second = math.sqrt(square + min(0.25 * dimension, scaled) + spread)
-    certain = coupled(dimension, levels, l1=l1, l2=l2, linf=linf)
+    deviation = math.sqrt(0.5 * exponent * (4.0 * square + 4.0 * scaled + dimension))
+    second = math.sqrt(square + min(0.25 * dimension, scaled) + deviation)
+    certain = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
     assert certain.l2 is not None
     return Movement(min(first * _UP, certain.l1), certain.linf, min(second * _UP, certain.l2), log_failure)
 
 
 def unit_distances(dimension: int) -> dict[str, float]:
-    """Distances of any two unit vectors."""
+    """Return bounds on the distances of any two unit vectors."""
     return {"l1": 2.0 * math.sqrt(dimension), "l2": 2.0, "linf": 2.0}
 
 
-def unit_vector(dimension: int, levels: int) -> Movement:
-    """min(2ds, 2s√d + d), 2s and 2s + √d: any two unit vectors, coupled."""
-    certain, cube = coupled(dimension, levels, **unit_distances(dimension)), trivial(dimension, levels)
+def unit_vector_bounds(dimension: int, levels: int) -> Movement:
+    """Return Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), valid for any two unit vectors."""
+    certain = coupled_bounds(dimension, levels, **unit_distances(dimension))
+    cube = trivial_bounds(dimension, levels)
     assert certain.l2 is not None
     # No coordinate moves by more than 2s, which bounds the ℓ2 norm too.
     return Movement(min(certain.l1, cube.l1), cube.linf, min(certain.l2, cube.linf * math.sqrt(dimension)))
 
 
-def outputs_of(movement: Movement) -> Outputs:
-    """The distances that are known."""
-    return {
-        "l1_sensitivity": movement.l1,
-        "linf_sensitivity": movement.linf,
-        **({} if movement.l2 is None else {"l2_sensitivity": movement.l2}),
-    }
+def movement_outputs(movement: Movement) -> Outputs:
+    """Return the bounds as outputs; the ℓ2 bound is left out if there is none."""
+    outputs = {"l1_sensitivity": movement.l1, "linf_sensitivity": movement.linf}
+    if movement.l2 is not None:
+        outputs["l2_sensitivity"] = movement.l2
+    return outputs
 
 
 @request
@@ -101,7 +130,7 @@ class GridInputs:
 
 @request
 class RelativeInputs:
-    """A grid, and how far the unit update moves."""
+    """A grid, and the ℓ2 distance μ of the unit updates on neighbouring data."""
 
     dimension: Dimension
     quantization_levels: QuantizationLevels
@@ -121,7 +150,7 @@ class UpdateInputs:
 
 @request
 class LikelyUpdateInputs(UpdateInputs):
-    """The same, and how likely the rounding may break the bounds."""
+    """A grid, distances of the unit updates, and the allowed probability that the rounding exceeds the bounds."""
 
     failure_delta: Annotated[float, FAILURE_DELTA]
 
@@ -152,7 +181,7 @@ TRIVIAL = Theorem(
     source=Source("das2021", "Definition 1"),
     status=Status.PROVED,
     inputs=GridInputs,
-    formula=lambda inputs: outputs_of(trivial(inputs.dimension, inputs.quantization_levels)),
+    formula=lambda inputs: movement_outputs(trivial_bounds(inputs.dimension, inputs.quantization_levels)),
     examples=({"dimension": 100, "quantization_levels": 64},),
 )
 UNIT_VECTOR = Theorem(
@@ -162,7 +191,7 @@ UNIT_VECTOR = Theorem(
     source=Source("epsilond", "by coupled rounding"),
     status=Status.PROVED,
     inputs=GridInputs,
-    formula=lambda inputs: outputs_of(unit_vector(inputs.dimension, inputs.quantization_levels)),
+    formula=lambda inputs: movement_outputs(unit_vector_bounds(inputs.dimension, inputs.quantization_levels)),
     examples=({"dimension": 100, "quantization_levels": 64},),
 )
 COUPLED = Theorem(
@@ -175,20 +204,22 @@ COUPLED = Theorem(
     source=Source("epsilond", "accountants/theorems/papers/das/sensitivity.py"),
     status=Status.PROVED,
     inputs=UpdateInputs,
-    formula=lambda inputs: outputs_of(coupled(inputs.dimension, inputs.quantization_levels, **_distances(inputs))),
+    formula=lambda inputs: movement_outputs(
+        coupled_bounds(inputs.dimension, inputs.quantization_levels, **_distances(inputs))
+    ),
     examples=(_EXAMPLE,),
 )
 
 
-def likely(inputs: LikelyUpdateInputs) -> Outputs:
-    """The bounds that hold but for `failure_delta`."""
-    found = hoeffding(
+def hoeffding_sensitivities(inputs: LikelyUpdateInputs) -> Outputs:
+    """Compute bounds that hold except with probability `failure_delta`."""
+    movement = hoeffding_bounds(
         inputs.dimension,
         inputs.quantization_levels,
         **_distances(inputs),
         log_failure=math.log(inputs.failure_delta),
     )
-    return outputs_of(found)
+    return movement_outputs(movement)
 
 
 HOEFFDING = Theorem(
@@ -201,7 +232,7 @@ HOEFFDING = Theorem(
     source=Source("epsilond", "accountants/theorems/papers/das/sensitivity.py, by Hoeffding's inequality"),
     status=Status.PROVED,
     inputs=LikelyUpdateInputs,
-    formula=likely,
+    formula=hoeffding_sensitivities,
     examples=({**_EXAMPLE, "failure_delta": 1e-8},),
 )
 EQUATION_6 = Theorem(
@@ -212,7 +243,9 @@ EQUATION_6 = Theorem(
     status=Status.PROVED,
     errata=(D_3,),
     inputs=RelativeInputs,
-    formula=lambda inputs: outputs_of(relative(inputs.dimension, inputs.quantization_levels, inputs.relative_movement)),
+    formula=lambda inputs: movement_outputs(
+        relative_bounds(inputs.dimension, inputs.quantization_levels, inputs.relative_movement)
+    ),
     examples=({"dimension": 328810, "quantization_levels": 64, "relative_movement": 0.1},),
 )
 

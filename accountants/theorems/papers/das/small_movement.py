@@ -1,4 +1,4 @@
-"""Theorem 3 of Das et al. and its corollary: a probability over the data is no δ, and the constants are off."""
+"""Theorem 3 of Das et al. and Corollary 3.1: they add a probability over the data to δ, with wrong constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from epsilond.accountants.formula import formula
 from epsilond.accountants.quantities import Delta, Dimension, Epsilon, Rounds, SamplesPerClient, delta_outputs, request
 from epsilond.accountants.quantities.algorithms import GrowthRatio, QuantizationLevels
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.das.sensitivity import outputs_of, relative
+from epsilond.accountants.theorems.papers.das.sensitivity import movement_outputs, relative_bounds
 from epsilond.accountants.theorems.vacuous import delta_below_one, probability_below_one
 
 _TESTS = "tests/theorems/papers/das/test_small_movement.py"
@@ -16,7 +16,7 @@ _TESTS = "tests/theorems/papers/das/test_small_movement.py"
 
 @request
 class GrowthInputs:
-    """One client of n records whose gradients are at most ρ times the mean one."""
+    """One client of n records. No gradient of a record has more than ρ times the norm of the mean gradient."""
 
     growth_ratio: GrowthRatio
     samples_per_client: SamplesPerClient
@@ -25,19 +25,29 @@ class GrowthInputs:
 
 
 def movement(inputs: GrowthInputs, reading: Reading) -> float:
-    """μ = 15 e^(1/4) ρ/n; 40/3 in the place of 15 is enough."""
+    """Compute the bound μ on the movement of the unit update, 15 e^(1/4) ρ/n as printed.
+
+    Args:
+        inputs: the client.
+        reading: `corrected` has 40/3 instead of 15, which is sufficient.
+    """
     constant = 15.0 if reading == "printed" else 40.0 / 3.0
     return constant * math.exp(0.25) * inputs.growth_ratio / inputs.samples_per_client
 
 
 def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
-    """μ, the sensitivities it gives, and the probability over the data that they fail, at one fixed model."""
+    """Compute μ, its sensitivities, and the probability over the data that they fail at one fixed model.
+
+    Args:
+        inputs: the client and the grid.
+        reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (D-11).
+    """
     ratio = inputs.growth_ratio
     excess = ratio - 1.0 if reading == "printed" else ratio * ratio - 1.0
     moved = movement(inputs, reading)
     return {
         "relative_movement": moved,
-        **outputs_of(relative(inputs.dimension, inputs.quantization_levels, moved)),
+        **movement_outputs(relative_bounds(inputs.dimension, inputs.quantization_levels, moved)),
         "failure_probability": 4.0 * excess / inputs.samples_per_client,
     }
 
@@ -76,7 +86,7 @@ THEOREM_3 = Theorem(
 
 
 @formula(given="A run of K rounds.", bounded=False)
-def corollary(
+def corollary_3_1(
     *,
     epsilon: Epsilon,
     delta: Delta,
@@ -85,7 +95,16 @@ def corollary(
     growth_ratio: GrowthRatio,
     samples_per_client: SamplesPerClient,
 ) -> Outputs:
-    """The claimed ε and δ of the run."""
+    """Compute the claimed ε and δ of a run of K rounds, which are not valid.
+
+    Args:
+        epsilon: ε of the statement.
+        delta: slack δ of the composition.
+        rounds: K.
+        dimension: d; the statement has δ₀ = 2^−d for each round.
+        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
+        samples_per_client: records n of a client.
+    """
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))
     failure = 4.0 * (growth_ratio - 1.0) / samples_per_client
     claimed = math.log(rounds * math.exp2(-dimension) + delta + failure)
@@ -103,7 +122,7 @@ COROLLARY_3_1 = Theorem(
     status=Status.REFUTED,
     conditions=(DISTRIBUTIONAL, delta_below_one("claimed_delta")),
     errata=(D_11,),
-    formula=corollary,
+    formula=corollary_3_1,
     examples=(
         {
             "epsilon": 1.0,

@@ -1,7 +1,7 @@
-"""Theorem 1 of Das et al., which is false for every d ≥ 3, and its Remark 2, as printed beside the truth.
+"""Theorem 1 of Das et al., which is false for every d ≥ 3, and Remark 2, as printed and as corrected.
 
-Its proof counts the outputs that only one of two neighbours can give as those that leave the common support in *every*
-coordinate. Leaving in *one* is enough.
+The proof counts an output as impossible for the neighbour only if *every* coordinate leaves the common support. *One*
+coordinate is enough.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOG_10 = math.log(10.0)
 
 @request
 class PrintedInputs:
-    """ε, and how far the integers on neighbouring data are apart."""
+    """ε, and the sensitivities of the integers, in grid steps."""
 
     epsilon: Epsilon
     dimension: Dimension
@@ -45,14 +45,14 @@ class PrintedInputs:
 
     @property
     def worst_shift(self) -> Shift:
-        """The worst integer shift."""
+        """Worst integer shift within both sensitivities."""
         return largest_shift(
             dimension=self.dimension, l1=math.floor(self.l1_sensitivity), linf=math.floor(self.linf_sensitivity)
         )
 
 
 def printed_levels(inputs: PrintedInputs) -> int | None:
-    """m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉; None where the logarithm has no argument."""
+    """Compute m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉, or None if the argument of the logarithm is not positive."""
     with decimal.localcontext(decimal.Context(prec=80)) as context:
         ratio, most = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
         if ratio >= (1 + 1 / most).ln():  # the same as `inside` ≤ 0, and here no exponential can overflow
@@ -66,16 +66,22 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
 
 
 class Truth(NamedTuple):
-    """log δ and log(1 − δ)."""
+    """The true δ of the printed noise, as log δ and log(1 − δ)."""
 
     log_delta: float
     log_one_minus_delta: float
 
 
 def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
-    """δ of the printed noise at ε: as α ⌊Δ₁⌋ ≤ ε, it is the escape probability of the worst shift.
+    """Compute the true δ of the printed noise at ε.
 
-    Over several rounds the escape probability is what δ is at least, at every ε.
+    It is the probability that an output escapes under the worst shift, because α ⌊Δ₁⌋ ≤ ε. Over several rounds this
+    probability is a lower bound on δ at every ε.
+
+    Args:
+        inputs: ε and the sensitivities.
+        levels: m.
+        rounds: number of rounds.
     """
     rate = inputs.decay_rate
     parts = [(size, count * rounds) for size, count in inputs.worst_shift.parts]
@@ -84,10 +90,10 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 
 
 def theorem_1(inputs: PrintedInputs) -> Outputs:
-    """The printed α, m and δ, and what δ truly is there.
+    """Compute the printed α, m and δ, and the true δ of this noise.
 
     Raises:
-        InvalidInput: the printed m is not defined, as (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
+        InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
     """
     levels = printed_levels(inputs)
     if levels is None:
@@ -189,24 +195,40 @@ THEOREM_1 = Theorem(
 
 
 def continuous_escape(rate: float, reach: float, shift: float) -> float:
-    """P(Y > A − k) for the density ∝ e^(−|y|/λ) on [−A, A], 0 ≤ k ≤ A, rate = 1/λ."""
+    """Compute P(Y > A − k) for the density ∝ e^(−|y|/λ) on [−A, A].
+
+    Args:
+        rate: 1/λ.
+        reach: A.
+        shift: k in [0, A].
+    """
     return math.exp(-rate * (reach - shift)) * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
 
 
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
-    """Printed: λ, A and the claimed δ. Corrected: the true δ there, and the reach that one coordinate needs."""
+    """Compute Remark 2: the scale λ = Δ₁/ε and the reach A = Δ∞ of continuous noise, or its true δ.
+
+    Args:
+        inputs: ε and the sensitivities.
+        reading: `printed` gives λ, A and the claimed δ. `corrected` gives the true δ at A, and the reach at which one
+            coordinate has the claimed δ.
+    """
     rate, reach = inputs.decay_rate, inputs.linf_sensitivity
     claimed = -inputs.dimension * math.log(2.0)
     if reading == "printed":
         return {"scale": 1.0 / rate, "reach": reach, **delta_outputs(claimed, "claimed_delta")}
-    whole = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))
-    rest = inputs.l1_sensitivity - whole * reach if whole < inputs.dimension else 0.0
-    log_left = whole * math.log(0.5) + math.log1p(-continuous_escape(rate, reach, min(max(rest, 0.0), reach)))
+    full_shifts = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))
+    remainder = 0.0
+    if full_shifts < inputs.dimension:
+        remainder = inputs.l1_sensitivity - full_shifts * reach
+    escape = continuous_escape(rate, reach, min(max(remainder, 0.0), reach))
+    log_one_minus_delta = full_shifts * math.log(0.5) + math.log1p(-escape)
+    log_delta = math.log(-math.expm1(log_one_minus_delta)) if log_one_minus_delta < 0.0 else -math.inf
     per_coordinate = inputs.epsilon * reach / inputs.l1_sensitivity
     log_odds = math.log(_expm1(per_coordinate)) - math.log(2.0) - claimed
     return {
-        **delta_outputs(math.log(-math.expm1(log_left)) if log_left < 0.0 else -math.inf),
-        "log10_one_minus_delta": log_left / _LOG_10,
+        **delta_outputs(log_delta),
+        "log10_one_minus_delta": log_one_minus_delta / _LOG_10,
         "reach_of_one_coordinate": max(log_odds, 0.0) / rate + math.log1p(math.exp(-abs(log_odds))) / rate,
     }
 

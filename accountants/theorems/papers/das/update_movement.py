@@ -1,8 +1,9 @@
-"""Lemmas 5 and 6 of Das et al.: how far one record moves a client's update, before and after it is normalised.
+"""Lemmas 5 and 6 of Das et al.: bounds on the movement of a client's update, before and after normalisation.
 
-Where every record's gradient is at most ρ times the mean one ∇f̄ in norm, deleting or replacing one of n moves a
-client's gradient by at most (2ρ/n)‖∇f̄‖, so that two runs of E steps are d_{τ+1} ≤ (1 + ηL)d_τ + (2ρη/n)‖∇f̄(w_τ)‖
-apart, with ‖∇f̄(w_τ)‖ ≤ ‖∇f̄(w)‖ + L‖w_τ − w‖ and Lemma 4 for the last. With x = ηL and C binomial coefficients
+Let every record's gradient have at most ρ times the norm of the mean gradient ∇f̄. Deleting or replacing one of n
+records then moves a client's gradient by at most (2ρ/n)‖∇f̄‖. The distance d_τ of two runs after τ steps satisfies
+d_{τ+1} ≤ (1 + ηL)d_τ + (2ρη/n)‖∇f̄(w_τ)‖, where ‖∇f̄(w_τ)‖ ≤ ‖∇f̄(w)‖ + L‖w_τ − w‖ and Lemma 4 bounds ‖w_τ − w‖. Let
+x = ηL, and let C(E, k) be the binomial coefficients. Then
 
     d_E ≤ (2ρη/n) (‖∇f̄(w)‖ Σ_{k≥0} C(E, k+1) x^k + ‖∇f(w)‖ Σ_{k≥1} k C(E, k+1) x^k).
 """
@@ -36,14 +37,15 @@ RELATIVE_DISTANCE = Quantity(
     symbol="a", ge=0, le=1e100, description="distance of two vectors, over the first one's norm"
 )
 _SERIES = 60
+"""Number of terms of both sums for Ex ≤ 1; the next term is then below 1/60! of the first."""
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Both sums of the text above, at x = `ratio` ≥ 0; all terms are positive."""
+    """Compute Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k, at x = `ratio` ≥ 0 and E = `steps`."""
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
-        whole = (power * (1.0 + ratio) - 1.0) / ratio
-        return whole, steps * power - whole
+        plain = (power * (1.0 + ratio) - 1.0) / ratio
+        return plain, steps * power - plain
     term, first, second = float(steps), [], []
     for k in range(min(_SERIES, steps)):
         first.append(term)
@@ -63,7 +65,19 @@ def movement(
     step_size: StepSize,
     smoothness: Smoothness,
 ) -> Outputs:
-    """5e^(1/4) ηEρ/n ‖∇f_i(w)‖; and the sum of the recursion, which is proved at any η."""
+    """Compute the bound of Lemma 5, 5e^(1/4) ηEρ/n ‖∇f_i(w)‖, and the sharper sum of the recursion.
+
+    The sum is valid at any step size η.
+
+    Args:
+        client_gradient_norm: ‖∇f_i(w)‖ at the start of the round.
+        mean_gradient_norm: ‖∇f̄(w)‖ at the start; 2‖∇f_i(w)‖ if None.
+        growth_ratio: ρ.
+        samples_per_client: records n of the client.
+        local_steps: E.
+        step_size: η.
+        smoothness: L.
+    """
     mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
     scale = growth_ratio / samples_per_client * step_size
     plain, grown = step_sums(step_size * smoothness, local_steps)
@@ -128,8 +142,8 @@ LEMMA_5 = Theorem(
 
 
 @formula(given="Two vectors at distance at most a times the norm of the first.")
-def normalised(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
-    """2a; and √(2 − 2√(1 − a²)), or 2 where a > 1, which is attained."""
+def unit_distance(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
+    """Compute the bound 2a of Lemma 6, and √(2 − 2√(1 − a²)), or 2 if a > 1, which is attained."""
     a = relative_distance
     sharp = 2.0 if a > 1.0 else a * math.sqrt(2.0 / (1.0 + math.sqrt((1.0 - a) * (1.0 + a))))
     return {"unit_distance": 2.0 * a, "sharper_unit_distance": sharp}
@@ -154,7 +168,7 @@ LEMMA_6 = Theorem(
             test=f"{_TESTS}::test_the_distance_of_unit_vectors_by_search",
         ),
     ),
-    formula=normalised,
+    formula=unit_distance,
     examples=({"relative_distance": 0.25}, {"relative_distance": 1.5}),
 )
 

@@ -12,48 +12,56 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import BatchRunInp
 from epsilond.accountants.verdict import Verdict
 
 
-def binding(every: Iterable[Sides]) -> Sides:
-    """Of the same condition on several clients the one that fails most, or else comes closest to failing."""
-    sides = list(every)
-    failing = [one for one in sides if one.holds == Verdict.NO]
+def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
+    """Return the binding instance of one condition on several clients.
 
-    def apart(one: Sides) -> float:
-        return abs(one.left - one.right) / max(abs(one.left), abs(one.right), 1e-300)
+    It is the instance that fails by the largest relative difference, or, if all hold, the one that is closest to
+    failing.
+    """
+    instances = list(sides_of_clients)
+    failing = [sides for sides in instances if sides.holds == Verdict.NO]
 
-    return max(failing, key=apart) if failing else min(sides, key=apart)
+    def relative_difference(sides: Sides) -> float:
+        return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)
+
+    if failing:
+        return max(failing, key=relative_difference)
+    return min(instances, key=relative_difference)
 
 
 def epsilon_range(inputs: BatchRunInputs) -> Sides:
-    """ε against the variant's limit."""
-    return binding(
+    """Compare ε of each client with the largest ε of the variant; the binding comparison is returned."""
+    return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
         for kind in inputs.kinds
     )
 
 
 def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    """K against K_min at the rounds that are run; n is the client's own (E-04)."""
-    return binding(
+    """Compare K of each client with K_min at the rounds of the run; n is the client's own (E-04)."""
+    return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
         for kind in inputs.kinds
     )
 
 
 def _drawn_once(inputs: BatchRunInputs) -> Sides:
-    """How often a record may be drawn into one batch, against once."""
-    most = max(kind.batch_size for kind in inputs.kinds)
-    return Sides.at_most(most if inputs.sampling == "with-replacement" else 1, 1)
+    """Compare the largest number of times that a record may be drawn into one batch with 1."""
+    times_drawn = 1
+    if inputs.sampling == "with-replacement":
+        times_drawn = max(kind.batch_size for kind in inputs.kinds)
+    return Sides.at_most(times_drawn, 1)
 
 
 def _shares(inputs: BatchRunInputs) -> Sides:
-    """The least and the largest K_i/n_i, compared exactly."""
+    """Compare the least and the largest K_i/n_i exactly."""
     shares = [Fraction(kind.batch_size, kind.samples_per_client) for kind in inputs.kinds]
     least, largest = min(shares), max(shares)
     return Sides(Verdict.of(least == largest or inputs.variant == "informal"), float(least), float(largest))
 
 
 def _logarithm(*, outputs: Outputs) -> Sides:
-    """The argument of the prescription's logarithm against 1; unbounded where there is none."""
+    """Compare the argument of the logarithm in the prescription with 1; it is unbounded if there is no logarithm."""
     argument = outputs.get("logarithm_argument_term", math.inf)
     return Sides.above(argument, 1.0)
 

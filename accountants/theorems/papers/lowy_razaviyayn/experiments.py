@@ -34,12 +34,26 @@ _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_experiment_noise.py"
 def experimental_noise_std(
     *, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """σ = L √(8 R ln(1/δ))/(nε), per coordinate of the client's mean gradient."""
+    """Compute σ = L √(8 R ln(1/δ))/(nε), per coordinate of the client's mean gradient.
+
+    Args:
+        lipschitz: L; σ has its unit.
+        samples_per_client: n.
+        rounds: R.
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
+    """
     return lipschitz * math.sqrt(8.0 * rounds * -log_delta) / (samples_per_client * epsilon)
 
 
 def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
-    """K = n√ε/(2√R), before rounding up; it may exceed n."""
+    """Compute K = n√ε/(2√R), before rounding up. It may exceed n.
+
+    Args:
+        samples_per_client: n.
+        rounds: R.
+        epsilon: ε of the whole run.
+    """
     return samples_per_client * math.sqrt(epsilon) / (2.0 * math.sqrt(rounds))
 
 
@@ -148,60 +162,73 @@ SETTINGS: Mapping[Experiment, Fields] = {
         "tuning_runs": 3,
     },
 }
-"""As Appendix H gives them. The rounds for MNIST stand in the authors' code only; 8673/7 = 1239, not 1238 (E-32)."""
+"""Settings of Appendix H. The rounds for MNIST are in the authors' code only; 8673/7 = 1239, not 1238 (E-32)."""
 
 
 def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], training_mean: float) -> float:
-    """√(Σ(y − ŷ)²/Σ(y − ȳ_train)²)."""
-    wrong = math.fsum((value - guess) ** 2 for value, guess in zip(values, predictions, strict=True))
-    spread = math.fsum((value - training_mean) ** 2 for value in values)
-    return math.sqrt(wrong / spread)
+    """Compute √(Σ(y − ŷ)²/Σ(y − ȳ_train)²), the relative root mean square error.
+
+    Args:
+        values: true values y, not all equal to the training mean.
+        predictions: predicted values ŷ, in the same order.
+        training_mean: ȳ_train, the mean of the training records' values.
+    """
+    squared_errors = math.fsum((value - guess) ** 2 for value, guess in zip(values, predictions, strict=True))
+    squared_deviations = math.fsum((value - training_mean) ** 2 for value in values)
+    return math.sqrt(squared_errors / squared_deviations)
 
 
 def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ...]:
-    """N − 1 groups of ⌈records/N⌉, the rest in the last one; which may come out negative."""
+    """Return the sizes of N groups: N − 1 of ⌈records/N⌉, and the remainder, which may be negative."""
     size = -(-records // clients)
     return (*(size,) * (clients - 1), records - size * (clients - 1))
 
 
-def _comparable(record: FormulaRequest) -> None:
-    """As many predictions as values, finite, not all at the mean."""
+def _check_values(record: FormulaRequest) -> None:
+    """Check that there are as many predictions as values, all in range, and not all values at the mean."""
     if not 1 <= len(record.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
     if len(record.predictions) != len(record.values):
         raise InvalidInput.at("/predictions", "needs one for each value", allowed=f"{len(record.values)} values")
-    if not all(abs(each) <= 1e100 for each in (*record.values, *record.predictions, record.training_mean)):
+    numbers = (*record.values, *record.predictions, record.training_mean)
+    if not all(abs(number) <= 1e100 for number in numbers):
         raise InvalidInput.at("/values", "has a value that is out of range", allowed="-1e100 to 1e100")
     if all(value == record.training_mean for value in record.values):
         raise InvalidInput.at("/values", "must not all be the training mean")
 
 
-def _listed(record: FormulaRequest) -> None:
-    """As many groups as are listed."""
+def _check_client_count(record: FormulaRequest) -> None:
+    """Check that the list of group sizes is short enough for an answer."""
     if record.clients > MOST_LISTED:
         raise InvalidInput.at("/clients", "is more than are listed", allowed=f"≤ {MOST_LISTED}")
 
 
-@formula(given="True values, predictions, and the training mean.", checks=(_comparable,))
+@formula(given="True values, predictions, and the training mean.", checks=(_check_values,))
 def metric(
     *,
     values: Annotated[tuple[float, ...], VALUES],
     predictions: Annotated[tuple[float, ...], PREDICTIONS],
     training_mean: Annotated[float, TRAINING_MEAN],
 ) -> Outputs:
-    """The relative root mean square error."""
+    """Compute the relative root mean square error.
+
+    Args:
+        values: true values of the test records.
+        predictions: their predictions, in the same order.
+        training_mean: mean of the training records' values.
+    """
     return {"relative_error": relative_error(values, predictions, training_mean)}
 
 
-@formula(given="How many clients the insurance records are split among.", checks=(_listed,), bounded=False)
+@formula(given="How many clients the insurance records are split among.", checks=(_check_client_count,), bounded=False)
 def sizes(*, clients: Clients) -> Outputs:
-    """Records of each client."""
+    """Return the number of records of each client."""
     return {"samples_per_client": list(group_sizes(clients))}
 
 
 @formula(given="One of the experiments.", bounded=False)
 def settings(*, experiment: Annotated[Experiment, EXPERIMENT]) -> Outputs:
-    """The settings as they are given."""
+    """Return the settings of one experiment."""
     return dict(SETTINGS[experiment])
 
 

@@ -1,10 +1,10 @@
-"""The noise of Algorithm 1 of Lowy and Razaviyayn, and the chain of steps that proves it.
+"""The noise of Algorithm 1 of Lowy and Razaviyayn, and the steps of its privacy proof.
 
 In each of R rounds a client draws K of its n records without replacement, and sends the mean of their gradients (norm
-at most L) plus N(0, σ²) per coordinate. With the printed σ and K at least K_min, everything it sends is (ε, δ) for each
-of its records (replace-one), whatever the server and the other clients do.
+at most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for
+each of its records (replace-one), for every behaviour of the server and the other clients.
 
-Each step of the proof is a function here, so that its slack can be seen. Functions take ln δ: δ may be 1e-300 or less.
+Each step of the proof is a function. Functions take ln δ, because δ may be below 1e-300.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from epsilond.accountants.theorems.composition.classical import expm1_or_infinit
 Branch = Literal["average", "largest"]
 Range = Literal["complete", "informal", "extended"]
 RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
-"""ε ≤ factor · ln(2/δ): the appendix, the main text (E-01), and the corrected proof below."""
+"""Factors f of the range ε ≤ f ln(2/δ): in the appendix, in the main text (E-01), and in the corrected proof."""
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_noise.py"
 
@@ -56,22 +56,43 @@ def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int
 
 
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε), per coordinate of the client's mean gradient.
+    """Compute σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε) of Theorem 2.1, per coordinate of the client's mean gradient.
 
-    Source: Theorem 2.1. In gradient units (those of L), and free of K. It is the printed figure, 4 to 37 times the
-    smallest σ that does (Table 1 of the errata); it proves nothing where K < `minimal_batch_size`.
+    The printed σ does not depend on K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and it is
+    proved only for K ≥ `minimal_batch_size`.
+
+    Args:
+        lipschitz: L; σ has its unit.
+        samples_per_client: n.
+        rounds: R.
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
     """
     value = xi(epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, rounds=rounds)
     return 16.0 * lipschitz * math.sqrt(rounds * value)
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """ε n/(4 √(2R ln(2/δ))), below which the proof's per-round ε exceeds 1; n is the client's own (E-04)."""
+    """Compute ε n/(4 √(2R ln(2/δ))), below which the proof's ε of a round exceeds 1.
+
+    Args:
+        samples_per_client: n, the client's own number of records (E-04).
+        rounds: R.
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
+    """
     return epsilon * samples_per_client / (4.0 * math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta)))
 
 
 def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> int:
-    """K_min, the real value rounded up, at least 1. Above n there is no batch that will do: raise R."""
+    """Compute K_min, the real value rounded up, at least 1. If it exceeds n, no batch is valid at this R.
+
+    Args:
+        samples_per_client: n, the client's own number of records (E-04).
+        rounds: R.
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
+    """
     real = minimal_batch_size_real(
         samples_per_client=samples_per_client, rounds=rounds, epsilon=epsilon, log_delta=log_delta
     )
@@ -79,30 +100,38 @@ def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, 
 
 
 def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
-    """The largest ε a reading admits: ln(2/δ) `complete`, 2 ln(2/δ) `informal`, 8 ln(2/δ) by the corrected proof."""
+    """Compute the largest ε of a reading: ln(2/δ) `complete`, 2 ln(2/δ) `informal`, or 8 ln(2/δ) `extended`."""
     return RANGES[reading] * (math.log(2.0) - log_delta)
 
 
 def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
-    """Mean of the `count` largest of a multiset given as (value, multiplicity) pairs.
+    """Compute the mean of the `count` largest values of a multiset.
+
+    Args:
+        values: (value, multiplicity) pairs.
+        count: number of values in the mean.
 
     Raises:
         InvalidInput: `count` is below 1 or above the number of values.
     """
     if not 1 <= count <= sum(multiplicity for _, multiplicity in values):
         raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
-    left, parts = count, []
+    remaining, parts = count, []
     for value, multiplicity in sorted(values, reverse=True):
-        taken = min(left, multiplicity)
-        parts.append(value * taken)
-        left -= taken
+        included = min(remaining, multiplicity)
+        parts.append(value * included)
+        remaining -= included
     return math.fsum(parts) / count
 
 
 def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
-    """X = √E[(mean of the M_r largest)²] of a multiset of values ≥ 0, for M_r by (count, probability) pairs.
+    """Compute X = √E[(mean of the M_r largest)²] of a multiset of values ≥ 0.
 
-    Appendix E.1 makes Ξ, Ψ, Φ² and Σ² of ξ_i, ψ_i, φ_i² and σ_i² so. It lies between the mean and the largest value.
+    Appendix E.1 defines Ξ, Ψ, Φ² and Σ² so, from ξ_i, ψ_i, φ_i² and σ_i². X is between the mean and the largest value.
+
+    Args:
+        values: (value, multiplicity) pairs.
+        counts: distribution of M_r, as (count, probability) pairs.
     """
     largest = max(value for value, _ in values)
     if largest == 0.0:
@@ -113,10 +142,16 @@ def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
-    """ξ over the clients at some number of rounds, and the pair (M~, Ξ~) that the prescriptions use.
+    """Averages of ξ over the clients at a number of rounds, and the pair (M~, Ξ~) of the prescriptions.
 
-    `noise_ratio` is min{Ξ/M', ξ_max/M}. `plain_participants` is M' or M, by the smaller of these two ratios. M~ is
-    the same number in the corrected reading. Where the text defines M~, it is the square root (E-06).
+    Attributes:
+        average_xi: Ξ.
+        largest_xi: ξ_max.
+        branch: `average` if Ξ/M' is at most ξ_max/M, else `largest`.
+        participants: M~, equal to `plain_participants` in the corrected reading, and to its root as printed (E-06).
+        plain_participants: M' or M, by the branch.
+        xi: Ξ~, which is Ξ or ξ_max, by the branch.
+        noise_ratio: min{Ξ/M', ξ_max/M}.
     """
 
     average_xi: float
@@ -129,7 +164,14 @@ class Aggregates:
 
 
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
-    """A client's noise, by itself and over the Lipschitz constant of its mean gradient, and what it asks for."""
+    """Return the noise of a client, its noise multiplier σK/L, and the conditions of the proof.
+
+    Args:
+        client: records, batch, Lipschitz constant and target.
+        std: σ, standard deviation of the noise on the mean gradient.
+        rounds: R.
+        reading: reading that sets the largest ε.
+    """
     return {
         "noise_std": std,
         "noise_multiplier": std * client.batch_size / client.lipschitz,
@@ -140,9 +182,9 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """The clients with L = 1 and the σ and ψ of their own L_i, as if their ε were ε_i/L_i.
+    """Return the clients with L = 1 and ε_i/L_i, which have the same σ_i and ψ_i = L_i² ξ_i.
 
-    It is for these alone. Clients with Lipschitz constants of their own differ from others only in ψ_i = L_i² ξ_i.
+    The result is valid for σ and ψ only: ε/L_i is not the target of the clients.
     """
     return replace(group, epsilon=group.epsilon / lipschitz, lipschitz=1.0)
 
@@ -180,11 +222,15 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
 
 @dataclass(frozen=True, kw_only=True)
 class ProofChain:
-    """Every quantity of the proof, in its order.
+    """Quantities of the proof, in its order.
 
-    `round_epsilon` and `log_round_delta` are what a round may spend, `inner_epsilon` what its Gaussian mechanism
-    is before sampling (at most 1 iff K ≥ K_min), `amplified_epsilon` what it really is after; the totals are the
-    printed composition (Dwork and Roth 3.20 at `round_epsilon`) and the tight one (at `amplified_epsilon`).
+    Attributes:
+        round_epsilon: ε̃, the ε that each round may spend.
+        log_round_delta: ln δ̃, the δ that each round may spend.
+        inner_epsilon: ε' of the Gaussian mechanism before sampling; at most 1 if and only if K ≥ K_min.
+        amplified_epsilon: ε of a round after amplification by sampling.
+        printed_total: ε of the run by the printed composition, Dwork and Roth 3.20 at `round_epsilon`.
+        total: ε of the run by the tight composition at `amplified_epsilon`.
     """
 
     round_epsilon: float
@@ -198,25 +244,31 @@ class ProofChain:
 def proof_chain(
     *, samples_per_client: int, batch_size: int, rounds: int, epsilon: float, log_delta: float
 ) -> ProofChain:
-    """The chain at σ = `noise_std`, as printed and as corrected.
+    """Compute the quantities of the proof at σ = `noise_std`, as printed and as corrected.
 
     Printed: ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R, ε' = nε̃/2K, σ² = 8L² ln(1.25/δ̃)/(ε'K)² (sensitivity 2L/K),
-    subsampling 2ε'K/n = ε̃, and R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃ in total, which exceeds ε near the range's end
-    (E-01). Corrected: ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1, and tanh composition, which closes for every
-    ε ≤ 8 ln(2/δ).
+    subsampling 2ε'K/n = ε̃, and R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃ in total, which exceeds ε near the upper bound of
+    the range (E-01). Corrected: ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1, and composition with tanh, which is at
+    most ε for every ε ≤ 8 ln(2/δ).
+
+    Args:
+        samples_per_client: n.
+        batch_size: K.
+        rounds: R.
+        epsilon: ε of the whole run.
+        log_delta: natural logarithm of δ.
     """
-    halved = math.log(2.0) - log_delta
-    spread = math.sqrt(2.0 * rounds * halved)
-    share = epsilon / (2.0 * spread)
-    inner = samples_per_client * share / (2.0 * batch_size)
+    root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))
+    round_epsilon = epsilon / (2.0 * root)
+    inner = samples_per_client * round_epsilon / (2.0 * batch_size)
     amplified = subsampled_epsilon(epsilon=inner, rate=batch_size / samples_per_client)
     return ProofChain(
-        round_epsilon=share,
+        round_epsilon=round_epsilon,
         log_round_delta=log_delta - math.log(2.0 * rounds),
         inner_epsilon=inner,
         amplified_epsilon=amplified,
-        printed_total=spread * share + rounds * share * expm1_or_infinity(share),
-        total=min(spread * amplified + rounds * amplified * math.tanh(0.5 * amplified), rounds * amplified),
+        printed_total=root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon),
+        total=min(root * amplified + rounds * amplified * math.tanh(0.5 * amplified), rounds * amplified),
     )
 
 
@@ -235,7 +287,7 @@ class NoiseInputs(BudgetFields):
 
     @property
     def client(self) -> ClientGroup:
-        """The client whose run it is."""
+        """The client of the run."""
         return ClientGroup(
             clients=1,
             samples_per_client=self.samples_per_client,
@@ -247,7 +299,7 @@ class NoiseInputs(BudgetFields):
 
 
 def noise(inputs: NoiseInputs) -> Outputs:
-    """σ, the batch it needs, and the proof's quantities."""
+    """Compute σ of Theorem 2.1, its smallest batch, and the quantities of the proof."""
     client, rounds = inputs.client, inputs.rounds
     std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)
     chain = proof_chain(batch_size=inputs.batch_size, rounds=rounds, **client.records_and_target)
@@ -263,19 +315,21 @@ def noise(inputs: NoiseInputs) -> Outputs:
 
 
 def batch_large_enough(inputs: NoiseInputs) -> Sides:
-    """K against the real K_min."""
+    """Compare K with ε n/(4 √(2R ln(2/δ)))."""
     least = minimal_batch_size_real(rounds=inputs.rounds, **inputs.client.records_and_target)
     return Sides.at_least(inputs.batch_size, least)
 
 
-def drawn_once(inputs: NoiseInputs) -> Sides:
-    """How often one record may be drawn into one batch, against 1."""
+def compare_times_drawn(inputs: NoiseInputs) -> Sides:
+    """Compare the largest number of times that a record may be drawn into one batch with 1."""
     return Sides.at_most(inputs.batch_size if inputs.sampling == "with-replacement" else 1, 1)
 
 
 FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise and a fresh uniform batch each round")
 INSIDE_DOMAIN = Condition("bounded-gradients", "every record's gradient has norm at most L everywhere")
-DRAWN_ONCE = Condition("drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", drawn_once)
+DRAWN_ONCE = Condition(
+    "drawn-once", "no record is drawn into a batch more than once (times drawn ≤ 1)", compare_times_drawn
+)
 BATCH = Condition("minimal-batch-size", "K ≥ ε n/(4 √(2R ln(2/δ))), n the client's own", batch_large_enough)
 
 RANGE_OF_EPSILON = Erratum(

@@ -1,8 +1,8 @@
-"""Assumption 3, Appendix E.1 and Remark E.1 of Lowy and Razaviyayn: the law of participation, and averages of clients.
+"""Random participation and averages over clients (Assumption 3, Appendix E.1 and Remark E.1 of Lowy and Razaviyayn).
 
-M_r clients take part in round r, a uniform set of that size, and M_1, M_2, … are independent and alike. The bounds see
-M = 1/E[1/M_r], M' = 1/√E[1/M_r²], and of one figure of every client, x_i, the largest and X = √E[(mean of the M_r
-largest)²]: Ξ of ξ_i, Ψ of ψ_i, Φ² of φ_i², Σ² of σ_i².
+In round r a uniformly random set of M_r clients takes part; M_1, M_2, … are independent and identically distributed.
+The bounds use M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. For a figure x_i of every client they use the largest x_i and
+X = √E[(mean of the M_r largest)²]. X is Ξ for ξ_i, Ψ for ψ_i, Φ² for φ_i² and Σ² for σ_i².
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_participation.py"
 
 @request
 class GroupFigure:
-    """Clients that are alike: how many, and the figure of each."""
+    """A group of equal clients: their number, and the figure of each."""
 
     clients: Clients
     figure: Annotated[float, _FIGURE]
 
 
-def _groups_and_law(record: FormulaRequest) -> None:
-    """Groups, and a law of participation among as many clients as they have."""
+def _check_groups(record: FormulaRequest) -> None:
+    """Check the groups, and the distribution of participation among their clients."""
     read_members(record, "client_groups", GroupFigure)
     faults: list[Fault] = group_count_faults(record.client_groups)
     clients = sum(group.clients for group in record.client_groups)
@@ -59,7 +59,8 @@ def _groups_and_law(record: FormulaRequest) -> None:
 
 
 @formula(
-    given="The clients, a figure of each, and how many take part in a round. Absent: all do.", checks=(_groups_and_law,)
+    given="The clients, a figure of each, and how many take part in a round. Absent: all do.",
+    checks=(_check_groups,),
 )
 def participation_and_averages(
     *,
@@ -68,17 +69,25 @@ def participation_and_averages(
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """M, M', X, and what the bounds divide by participants: min{X/M', x_max/M}, beside the exact mean/M (E-31).
+    """Compute M, M', X, and the bound min{X/M', x_max/M} on the exact mean(x_i)/M (E-31).
 
-    `averages_of_largest` are the means of the m largest, for every m of the law. `client_sampling_share` is Υ²/v² =
-    1 − (M − 1)/(N − 1), 0 for one client. Printed: 1/M' = E√(1/M_r²), which is 1/M (E-09).
+    Args:
+        client_groups: groups of equal clients, with the figure x of each client.
+        participants: fixed number of participants, or None.
+        participation: distribution of their number, or None. If both are None, all clients take part.
+        reading: `printed` has 1/M' = E√(1/M_r²), which is 1/M (E-09).
+
+    Returns:
+        `averages_of_largest` are the means of the m largest x_i, for every possible m. `client_sampling_share` is
+        Υ²/v² = 1 − (M − 1)/(N − 1), 0 for one client.
     """
     clients = sum(group.clients for group in client_groups)
     counts = participation_counts(participation) if participation else ((participants or clients, 1.0),)
     values = [(group.figure, group.clients) for group in client_groups]
     moments = ParticipationMoments.of(counts)
     rms = moments.mean if reading == "printed" else moments.rms
-    average, largest = rms_average_of_largest(values, counts), max(value for value, _ in values)
+    average = rms_average_of_largest(values, counts)
+    largest = max(value for value, _ in values)
     mean = math.fsum(count / clients * value for value, count in values)
     return {
         "mean_participants": moments.mean,

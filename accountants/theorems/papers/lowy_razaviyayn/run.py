@@ -1,9 +1,9 @@
-"""What the statements of Lowy and Razaviyayn ask of a run, and the conditions and answers that they share.
+"""Requests of the statements of Lowy and Razaviyayn, and the outputs that they share.
 
-Client i has n_i records, batches of K_i, a target (ε_i, δ_i) and losses with the Lipschitz constant L_i; a weight p_i
+Client i has n_i records, batches of K_i, a target (ε_i, δ_i) and losses with Lipschitz constant L_i. A weight p_i
 multiplies its losses by p_i N (Appendix B). The number M_r of participants may be random, with M = 1/E[1/M_r] and
-M' = 1/√E[1/M_r²]. As printed every σ_i is for L = max L_i, so that Ψ = L² Ξ; in the corrected reading a client adds the
-noise of its own L_i, as in Theorem E.1, so that Ψ is made of ψ_i = L_i² ξ_i and Ξ stands for Ψ/L².
+M' = 1/√E[1/M_r²]. As printed, every σ_i is for L = max L_i, and Ψ = L² Ξ. In the corrected reading a client adds the
+noise for its own L_i, as in Theorem E.1: then Ψ is the average of ψ_i = L_i² ξ_i, and Ξ denotes Ψ/L².
 """
 
 from __future__ import annotations
@@ -67,16 +67,23 @@ READINGS: tuple[Reading, ...] = ("printed", "corrected")
 _VARIANT = Quantity(description="the main text's statement with hidden constants, or the appendix's complete one")
 
 
-def of_same_fields(cls: type[T], record: object, **others: object) -> T:
-    """An instance of a dataclass whose fields are those of the same names in `record`, but for `others`."""
-    names = (each.name for each in fields(cls) if each.name not in others)  # type: ignore[arg-type]
-    return cls(**{name: getattr(record, name) for name in names}, **others)
+def of_same_fields(cls: type[T], record: object, **replacements: object) -> T:
+    """Return an instance of a dataclass, with the values of the fields of the same names in `record`.
+
+    Args:
+        cls: the dataclass.
+        record: object with an attribute for each field that is not in `replacements`.
+        replacements: values of further fields.
+    """
+    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    copied = {name: getattr(record, name) for name in names if name not in replacements}
+    return cls(**copied, **replacements)
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
 class FederationInputs(BudgetFields):
-    """The federation and the loss, apart from who participates. Give one of delta and log10_delta."""
+    """The federation and the loss, without the participants of a round. Give one of delta and log10_delta."""
 
     epsilon: Annotated[Epsilon, SQUARES]
     samples_per_client: SamplesPerClient
@@ -98,13 +105,13 @@ class EqualClientsInputs(FederationInputs):
 
 @request
 class ParticipationInputs(FederationInputs):
-    """A federation of which all clients take part in a round, or M of them, or a random number."""
+    """A federation in which all clients, M of them, or a random number take part in a round."""
 
     participants: Annotated[int | None, PARTICIPANTS] = None
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
 
     def check(self) -> None:
-        """A law of participation."""
+        """Check the distribution of the number of participants."""
         if self.participation is not None:
             read_members(self, "participation", ParticipationCount)
             faults = law_faults(self.participation, participants=self.participants, clients=self.clients)
@@ -113,21 +120,21 @@ class ParticipationInputs(FederationInputs):
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
-        """The law of the number of participants, as (count, probability) pairs."""
+        """Distribution of the number of participants, as (count, probability) pairs."""
         if self.participation is None:
             return ((self.participants or self.clients, 1.0),)
         return participation_counts(self.participation)
 
 
 def _batch_within_client(run: BatchRunInputs) -> None:
-    """K ≤ n, unless records are drawn with replacement."""
+    """Check that K ≤ n, unless records are drawn with replacement."""
     if run.batch_size > run.samples_per_client and run.sampling != "with-replacement":
         raise InvalidInput.at("/batch_size", "exceeds the client's records", allowed=f"≤ {run.samples_per_client}")
 
 
 @request
 class BatchRunInputs(ParticipationInputs, ABC):
-    """And batches of K records. Absent: rounds are as prescribed."""
+    """A run with batches of K records. Absent rounds are as prescribed."""
 
     variant: Annotated[Variant, _VARIANT] = "complete"
     batch_size: BatchSize
@@ -137,8 +144,8 @@ class BatchRunInputs(ParticipationInputs, ABC):
     checks: ClassVar[Checks] = (_batch_within_client,)
 
     @cached_property
-    def clients_alike(self) -> ClientGroup:
-        """All clients as one group, by the fields of the request."""
+    def equal_clients(self) -> ClientGroup:
+        """All clients as one group, with the fields of the request."""
         return ClientGroup(
             clients=self.clients,
             samples_per_client=self.samples_per_client,
@@ -151,102 +158,104 @@ class BatchRunInputs(ParticipationInputs, ABC):
     @property
     @abstractmethod
     def kinds(self) -> Sequence[ClientGroup]:
-        """The clients, alike ones together, each with its own n, K, ε and δ."""
+        """Groups of equal clients, each with its own n, K, ε and δ."""
 
 
 @request
 class UnlikeClientsInputs(BatchRunInputs):
     """A federation and the loss; all clients participate, or M of them, or a random number.
 
-    With `client_groups` the fields beside them are what a group inherits where it leaves its own out. Absent: rounds
-    are as prescribed, participants all clients. Give one of delta and log10_delta.
+    A member of `client_groups` has the fields of the request for all fields that it leaves out. Absent rounds are as
+    prescribed; absent participants are all clients. Give one of delta and log10_delta.
     """
 
     client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
 
     def check(self) -> None:
-        """And groups that add up, one kind of client for the informal statement."""
+        """Check that the groups add up to all clients, and that the clients are equal in the informal statement."""
         super().check()
         if self.client_groups is not None:
             read_members(self, "client_groups", ClientGroupRequest)
             faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
             if faults:
                 raise InvalidInput(*faults)
-        if self.variant == "informal" and not self.alike:
+        if self.variant == "informal" and not self.all_equal:
             raise InvalidInput.at("/client_groups", "the informal statement is for equal clients", allowed="one kind")
 
     @cached_property
     def scales_of_losses(self) -> tuple[float, ...]:
-        """p_i N of each group, 1 without weights."""
-        groups = self.client_groups
-        return loss_scales([(group.weight, group.clients) for group in groups]) if groups else (1.0,)
+        """p_i N of each group; 1 without weights."""
+        if not self.client_groups:
+            return (1.0,)
+        return loss_scales([(group.weight, group.clients) for group in self.client_groups])
 
     @cached_property
     def kinds(self) -> tuple[ClientGroup, ...]:
-        """The groups in the order of the request, with weighted Lipschitz constants, or all clients as one."""
+        """Groups in the order of the request, with weighted Lipschitz constants, or all clients as one group."""
         if self.client_groups is None:
-            return (self.clients_alike,)
-        return tuple(
-            ClientGroup(
-                clients=group.clients,
-                samples_per_client=group.samples_per_client,
-                batch_size=group.batch_at(batch_size=self.batch_size, samples_per_client=self.samples_per_client),
-                lipschitz=scale * (self.lipschitz if group.lipschitz is None else group.lipschitz),
-                epsilon=self.epsilon if group.epsilon is None else group.epsilon,
-                log_delta=group.log_delta_or(self.log_delta),
-            )
-            for group, scale in zip(self.client_groups, self.scales_of_losses, strict=True)
+            return (self.equal_clients,)
+        return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
+
+    def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
+        """Return a group with the fields of the request where it has none, and its loss multiplied by `scale`."""
+        lipschitz = self.lipschitz if group.lipschitz is None else group.lipschitz
+        return ClientGroup(
+            clients=group.clients,
+            samples_per_client=group.samples_per_client,
+            batch_size=group.batch_at(batch_size=self.batch_size, samples_per_client=self.samples_per_client),
+            lipschitz=scale * lipschitz,
+            epsilon=self.epsilon if group.epsilon is None else group.epsilon,
+            log_delta=group.log_delta_or(self.log_delta),
         )
 
     @cached_property
     def largest_lipschitz(self) -> float:
-        """L, the largest of all weighted losses."""
+        """Largest Lipschitz constant L of the weighted losses."""
         return max(kind.lipschitz for kind in self.kinds)
 
     @property
     def weighted_convexity(self) -> float:
-        """μ, the smallest of all weighted losses."""
+        """Smallest strong convexity μ of the weighted losses."""
         return min(self.scales_of_losses) * self.strong_convexity
 
     @property
-    def alike(self) -> bool:
-        """Whether no reading tells one client from another."""
+    def all_equal(self) -> bool:
+        """True if no reading distinguishes two clients."""
         return all(len(self.federation_in(reading).groups) == 1 for reading in READINGS)
 
     def adds_own_noise(self, reading: Reading) -> bool:
-        """Whether a client's σ is for its own L_i, as in the corrected reading, or for the largest, as printed."""
+        """Return whether a client's σ is for its own L_i (`corrected`) and not for the largest L (`printed`)."""
         return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
-        """The clients as the aggregates of a reading see them; those that these cannot tell apart are one group."""
+        """Return the clients as they enter the aggregates of a reading; clients with equal ξ are one group."""
         if reading not in self._federations:
-            self._federations[reading] = self._seen_in(reading)
+            self._federations[reading] = self._federation_of_reading(reading)
         return self._federations[reading]
 
     @cached_property
     def _federations(self) -> dict[Reading, Federation]:
-        """By reading: many formulas ask for the same one."""
+        """Federations by reading, kept because many formulas use them."""
         return {}
 
-    def _seen_in(self, reading: Reading) -> Federation:
-        kinds, largest = self.kinds, self.largest_lipschitz
-        own = self.adds_own_noise(reading)
-        scaled = [with_own_lipschitz(kind, kind.lipschitz / largest if own else 1.0) for kind in kinds]
-        if len(scaled) > 1:
-            counted: dict[ClientGroup, int] = {}
-            for group in scaled:
-                one = replace(group, clients=1)
-                counted[one] = counted.get(one, 0) + group.clients
-            scaled = [replace(one, clients=count) for one, count in counted.items()]
-        return Federation(groups=tuple(scaled), counts=self.counts)
+    def _federation_of_reading(self, reading: Reading) -> Federation:
+        """Build the federation of a reading: scale the clients to L = 1, and merge equal clients."""
+        own_noise = self.adds_own_noise(reading)
+        counts: dict[ClientGroup, int] = {}
+        for kind in self.kinds:
+            lipschitz = kind.lipschitz / self.largest_lipschitz if own_noise else 1.0
+            client = replace(with_own_lipschitz(kind, lipschitz), clients=1)
+            counts[client] = counts.get(client, 0) + kind.clients
+        groups = tuple(replace(client, clients=count) for client, count in counts.items())
+        return Federation(groups=groups, counts=self.counts)
 
-    def run_in(self, reading: Reading, cls: type[T], **others: object) -> T:
+    def run_in(self, reading: Reading, cls: type[T], **further: object) -> T:
         """Return the run of a reading, as the record of class `cls` that the formulas take.
 
         Args:
             reading: `printed` or `corrected`.
-            cls: dataclass with the federation and the loss, whose other fields have the names of the request's.
-            others: fields that the request does not have, or has under another name.
+            cls: dataclass of the federation and the loss; its remaining fields have the names of the request's fields.
+            further: values of fields that the request does not have, or has under a different name.
         """
         return of_same_fields(
             cls,
@@ -254,20 +263,17 @@ class UnlikeClientsInputs(BatchRunInputs):
             federation=self.federation_in(reading),
             lipschitz=self.largest_lipschitz,
             strong_convexity=self.weighted_convexity,
-            **others,
+            **further,
         )
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
-        """σ of each kind, for its own L or for the largest."""
-        own, largest = self.adds_own_noise(reading), self.largest_lipschitz
-        return tuple(
-            noise_std(
-                lipschitz=kind.lipschitz if own else largest,
-                rounds=rounds,
-                **kind.records_and_target,
-            )
-            for kind in self.kinds
-        )
+        """Return σ of each group at R = `rounds`, for its own L_i or for the largest L, by the reading."""
+        own_noise = self.adds_own_noise(reading)
+        stds = []
+        for kind in self.kinds:
+            lipschitz = kind.lipschitz if own_noise else self.largest_lipschitz
+            stds.append(noise_std(lipschitz=lipschitz, rounds=rounds, **kind.records_and_target))
+        return tuple(stds)
 
 
 TEN_CLIENTS: Fields = {
@@ -302,10 +308,16 @@ UNLIKE_CLIENTS: Fields = {
 
 # Answers of every prescription ----------------------------------------------------------------------------------------
 def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) -> Fields:
-    """What clients add at R rounds, and what it asks for. With `client_groups` each group's own stands in `groups`.
+    """Return the clients' noise at R rounds, and the conditions of its proof.
 
-    Beside groups, the noise, its multiplier, the sensitivity and the least batch are the largest of any group's, and
-    the limit of ε is the smallest.
+    Args:
+        inputs: the run.
+        rounds: R.
+        reading: `printed` or `corrected`, as in `adds_own_noise`.
+
+    Returns:
+        The noise, its multiplier, the sensitivity and the smallest batch are the largest over the groups, and
+        `epsilon_limit` is the smallest. With `client_groups`, `groups` has the values of each group.
     """
     groups = [
         {
@@ -317,35 +329,47 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
         }
         for kind, std in zip(inputs.kinds, inputs.noise_stds(rounds, reading), strict=True)
     ]
-    largest = ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size")
-    return {
-        **{name: max(group[name] for group in groups) for name in largest},
-        "epsilon_limit": min(group["epsilon_limit"] for group in groups),
-        **({} if inputs.client_groups is None else {"groups": groups}),
-    }
+    outputs: Fields = {}
+    for name in ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size"):
+        outputs[name] = max(group[name] for group in groups)
+    outputs["epsilon_limit"] = min(group["epsilon_limit"] for group in groups)
+    if inputs.client_groups is not None:
+        outputs["groups"] = groups
+    return outputs
 
 
-def aggregate_outputs(inputs: UnlikeClientsInputs, seen: Aggregates, reading: Reading) -> dict[str, float]:
-    """The law of participation and the clients as a complete statement sees them: M~, M, M', Ξ~, Ξ, ξ_max, Ψ~, Ψ."""
+def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
+    """Return the averages that enter a complete statement: M~, M, M', Ξ~, Ξ, ξ_max, Ψ~ and Ψ.
+
+    Args:
+        inputs: the run.
+        aggregates: averages of ξ over the clients in this reading.
+        reading: `printed` or `corrected`.
+    """
     moments = inputs.federation_in(reading).participation
     squared = inputs.largest_lipschitz * inputs.largest_lipschitz
     return {
-        "effective_participants": seen.participants,
+        "effective_participants": aggregates.participants,
         "mean_participants": moments.mean,
         "rms_participants": moments.rms,
-        "xi": seen.xi,
-        "average_xi": seen.average_xi,
-        "largest_xi": seen.largest_xi,
-        "psi": squared * seen.xi,
-        "average_psi": squared * seen.average_xi,
+        "xi": aggregates.xi,
+        "average_xi": aggregates.average_xi,
+        "largest_xi": aggregates.largest_xi,
+        "psi": squared * aggregates.xi,
+        "average_psi": squared * aggregates.average_xi,
     }
 
 
 def smallest_round_count(right_side: Callable[[int], float]) -> int:
-    """The smallest whole R ≥ 1 with R ≥ right_side(R), for a right side that never increases.
+    """Return the smallest integer R ≥ 1 with R ≥ right_side(R), by bisection on integers.
 
-    The rounds prescribed through Ξ are implicit, since Ξ grows with R. Bisection on whole numbers, exact at any size.
-    Guarantees: R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1, even if the right side has jumps.
+    The number of rounds that is prescribed through Ξ is implicit, because Ξ increases with R.
+
+    Args:
+        right_side: prescribed number of rounds as a function of R, not increasing.
+
+    Guarantees:
+        R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1, also if the right side has jumps.
 
     Raises:
         Infeasible: the right side is not finite.

@@ -1,9 +1,9 @@
-"""Lemmas behind Theorem F.2 of Lowy and Razaviyayn, Definition 4 and its example: as printed and as corrected.
+"""Lemmas of Theorem F.2 of Lowy and Razaviyayn, Definition 4 and its example, as printed and as corrected.
 
-Lemma F.5. Let P, Q be (ε, δ)-indistinguishable. If Q stays, P' = P cut down to e^ε Q loses at most δ, and raised to
-e^{−ε} Q gains at most e^{−ε}δ; what is left over fits below e^ε Q, as that sums to at least 1: |P − P'| ≤ δ. If both
-move, where P > e^ε Q the excess P − e^ε Q is split so that P loses and Q gains 1/(e^ε + 1) of it, and the other way
-round; each moves by at most δ/(e^ε + 1), and Lemma F.6 shows that less will not do.
+Lemma F.5. Let P and Q be (ε, δ)-indistinguishable. If Q is fixed, P is cut down to e^ε Q, which removes at most δ, and
+raised to e^{−ε} Q, which adds at most e^{−ε}δ. The remaining mass fits below e^ε Q, because e^ε Q has mass at least 1.
+So |P − P'| ≤ δ. If both may move, the excess P − e^ε Q is split: P loses, and Q gains, 1/(e^ε + 1) of it. The excess of
+Q is split in the same way. Each moves by at most δ/(e^ε + 1). Lemma F.6 shows that this is the least.
 """
 
 from __future__ import annotations
@@ -41,28 +41,40 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 
 @formula(given="A shuffled round of reports that share a part with all others.", bounded=False)
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
-    """ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN))."""
+    """Compute ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)) of Lemma F.3.
+
+    Args:
+        log_delta: natural logarithm of δ.
+        clients: N.
+        share: p, the share of every report that does not depend on its input.
+    """
     hidden = share * clients
     return {"epsilon": math.log1p(8.0 * math.sqrt((math.log(4.0) - log_delta) / hidden) + 8.0 / hidden)}
 
 
 @formula(given="An (ε, δ) pair of laws, and how far two other laws are from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
-    """The δ of the two other laws, δ + (e^ε + 1) t."""
+    """Compute δ + (e^ε + 1) t of Lemma F.6.
+
+    Args:
+        log_delta: ln δ of the indistinguishable pair.
+        epsilon: ε of the pair.
+        distance: t, total variation distance of each distribution from its member of the pair.
+    """
     log_distance = log10(distance) * LN10
     return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
 
 
 @formula(given="An (ε, δ) report, that another with δ = 0 is to stand in for.", bounded=False)
-def purified(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """How far off in total variation: δ beside a law that stays, δ/(e^ε + 1) where both of a pair may move."""
+def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
+    """Compute the total variation distance of Lemma F.5: δ if one distribution is fixed, else δ/(e^ε + 1) for each."""
     both = log_delta - float(np.logaddexp(0.0, epsilon))
     return delta_outputs(log_delta, "distance") | delta_outputs(both, "pair_distance")
 
 
 @formula(given="An ε-indistinguishable pair, mixed with what both share.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
-    """ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
+    """Compute ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
     return {"epsilon": subsampled_epsilon(epsilon=epsilon, rate=rate)}
 
 
@@ -73,9 +85,10 @@ def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
 def compositional(
     *, local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS], local_epsilon: LocalEpsilon
 ) -> Outputs:
-    """C = √(Σ(ε₀^r)²)/ε₀, and max(C, C²), which the bounds need (E-27)."""
-    found = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
-    return {"compositionality": found, "compositionality_used": max(found, found * found)}
+    """Compute C = √(Σ(ε₀^r)²)/ε₀, and max(C, C²), which enters the bounds (E-27)."""
+    compositionality = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
+    square = compositionality * compositionality
+    return {"compositionality": compositionality, "compositionality_used": max(compositionality, square)}
 
 
 @formula(given="The example of Appendix F.2.", bounded=False)
@@ -85,17 +98,26 @@ def example(
     local_epsilon: LocalEpsilon,
     reading: Reading = "printed",
 ) -> Outputs:
-    """d = 2C² rounds. Printed: not private. Corrected, a uniform symbol instead of 0: ε₀ in all, and each round's."""
+    """Compute the guarantee of Algorithm 3 of Appendix F.2 over d = 2C² rounds.
+
+    Args:
+        compositionality: C.
+        local_epsilon: ε₀ of the whole algorithm.
+        reading: `printed` sends 0 unless r = x, which is not private. `corrected` sends a uniform symbol instead of 0.
+
+    Returns:
+        ε of the algorithm and, if corrected, ε₀^r of a round and C.
+    """
     rounds = math.ceil(2.0 * compositionality**2 - 1e-9)
     claimed = math.sqrt(rounds)
     if reading == "printed":
         return {"rounds": rounds, "epsilon": "unbounded", "compositionality": claimed}
-    kept = local_epsilon + math.log(rounds) - math.log(math.exp(local_epsilon) + rounds - 1.0)
+    round_epsilon = local_epsilon + math.log(rounds) - math.log(math.exp(local_epsilon) + rounds - 1.0)
     return {
         "rounds": rounds,
         "epsilon": local_epsilon,
-        "round_epsilon": kept,
-        "compositionality": claimed * kept / local_epsilon,
+        "round_epsilon": round_epsilon,
+        "compositionality": claimed * round_epsilon / local_epsilon,
     }
 
 
@@ -156,7 +178,7 @@ PURIFIED = Theorem(
     source=Source("lowy2023", "Lemma F.5"),
     status=Status.PROVED,
     conditions=(Condition("both-orders", "the laws are (ε, δ)-indistinguishable in both orders"),),
-    formula=purified,
+    formula=purification_distance,
     examples=({"epsilon": 0.5, "delta": 1e-6},),
 )
 TRANSFER = Theorem(

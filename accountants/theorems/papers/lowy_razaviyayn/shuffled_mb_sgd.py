@@ -1,8 +1,7 @@
 """Theorem 4.1 of Lowy and Razaviyayn: Algorithm 1 with a trusted shuffler, as printed.
 
-The constant C of its noise is not given, so that the printed statement calibrates nothing by itself: with an assumed
-`noise_constant` it can be compared. `shuffled_noise.py` has an explicit noise in its place, and the calibrator
-`shuffled-mb-sgd` a certified one.
+The paper does not give the constant C of the noise. With an assumed `noise_constant` the statement can be compared with
+others. `shuffled_noise.py` has an explicit noise instead, and the calibrator `shuffled-mb-sgd` a certified noise.
 """
 
 from __future__ import annotations
@@ -35,18 +34,18 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def records(self) -> float:
-        """nN, the records of all clients."""
+        """Number of records of all clients, nN."""
         return float(self.samples_per_client) * self.clients
 
     @property
     def prescribed_rounds(self) -> float:
-        """The real right side of R ≥ …."""
+        """Prescribed number of rounds, a real number."""
         privacy = self.epsilon * self.records
         return max(self._pace, privacy * privacy / self.participants, self.clients / self.participants)
 
     @property
     def logarithm_argument(self) -> float:
-        """βD²μ(εnN)²/(dL²), inside the strongly convex rounds' logarithm; unbounded if μ = 0."""
+        """βD²μ(εnN)²/(dL²), the argument of the logarithm in the prescribed rounds; infinite if μ = 0."""
         if self.strong_convexity == 0.0:
             return math.inf
         curved = self.smoothness * self.strong_convexity * (self.diameter / self.lipschitz) ** 2
@@ -65,21 +64,23 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def rounds_run(self) -> int:
-        """The rounds given, or those prescribed."""
-        return self.rounds if self.rounds is not None else smallest_round_count(lambda _: self.prescribed_rounds)
+        """Rounds of the request, or the prescribed rounds if absent."""
+        if self.rounds is not None:
+            return self.rounds
+        return smallest_round_count(lambda _: self.prescribed_rounds)
 
     @property
     def log_pairs(self) -> float:
-        """ln(RM²/(Nδ)). At most 0 where the statement prescribes no noise: its square would not be positive."""
+        """ln(RM²/(Nδ)). If it is at most 0, the printed σ² is not positive, and the statement has no noise."""
         return math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
 
     @property
     def logarithms(self) -> float:
-        """ln(RM²/(Nδ)) ln(R/δ) ln(1/δ), positive where the first is."""
+        """ln(RM²/(Nδ)) ln(R/δ) ln(1/δ), which has the sign of the first factor."""
         return self.log_pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
 
     def least_participants(self, *, printed: bool) -> float:
-        """16 ln(18RM²/(Nδ)) as printed; 16e ln(36RM²/(nNδ)) suffices in truth (E-21)."""
+        """Return the smallest number of participants: 16 ln(18RM²/(Nδ)) as printed, or 16e ln(36RM²/(nNδ)) (E-21)."""
         pairs = self.log_pairs
         if printed:
             return 16.0 * (math.log(18.0) + pairs)
@@ -87,15 +88,15 @@ class ShuffledInputs(EqualClientsInputs):
 
 
 def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
-    """σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε), where RM² > Nδ."""
+    """Compute σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε), for RM² > Nδ."""
     scaled = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
     return inputs.lipschitz * math.sqrt(scaled) / (inputs.records * inputs.epsilon)
 
 
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
-    """The statistical and the privacy term of (46), or of (47) if strongly convex; the sum is a scale.
+    """Compute the statistical and the privacy term of (46), or of (47) if strongly convex, for RM² > Nδ.
 
-    Where RM² > Nδ.
+    The bound on the excess risk is their sum times a constant that the paper does not give.
     """
     n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
     privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
@@ -107,7 +108,11 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
-    """η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · logarithms)}}, for convex losses only and where RM² > Nδ."""
+    """Compute η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · logarithms)}}, for RM² > Nδ.
+
+    Returns:
+        η, or None for strongly convex losses.
+    """
     if inputs.strong_convexity > 0.0:
         return None
     m = float(inputs.participants)
@@ -116,10 +121,12 @@ def step_size(inputs: ShuffledInputs) -> float | None:
     return min(0.25 / inputs.smoothness, reach * min(math.sqrt(inputs.samples_per_client), private))
 
 
-def shuffled(inputs: ShuffledInputs) -> Outputs:
-    """Rounds, σ/√C and, if C is given, σ; the step; the risk's scale by its terms; the fewest reports in a round.
+def shuffled_run(inputs: ShuffledInputs) -> Outputs:
+    """Compute the rounds, the noise, the step size, the scale of the excess risk, and the least participants.
 
-    Where RM² ≤ Nδ the statement has no noise, no step and no risk: they are absent, and its condition fails.
+    Returns:
+        `noise_std` only if C is given. If RM² ≤ Nδ, the statement has no noise, step size and risk: these outputs are
+        absent, and the condition `some-noise` fails.
     """
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
     participants = {
@@ -131,17 +138,17 @@ def shuffled(inputs: ShuffledInputs) -> Outputs:
     unit = noise_std_over_root_constant(inputs)
     statistical, privacy = excess_risk_scale(inputs)
     step = step_size(inputs)
-    constant = inputs.noise_constant
-    return {
-        **rounds,
-        "noise_std_over_root_constant": unit,
-        **({} if constant is None else {"noise_std": math.sqrt(constant) * unit}),
-        **({} if step is None else {"step_size": step}),
+    outputs: dict[str, float] = {**rounds, "noise_std_over_root_constant": unit}
+    if inputs.noise_constant is not None:
+        outputs["noise_std"] = math.sqrt(inputs.noise_constant) * unit
+    if step is not None:
+        outputs["step_size"] = step
+    outputs |= {
         "excess_risk_scale": statistical + privacy,
         "statistical_term": statistical,
         "privacy_term": privacy,
-        **participants,
     }
+    return outputs | participants
 
 
 def _logarithm(inputs: ShuffledInputs) -> Sides:
@@ -220,7 +227,7 @@ THEOREM_4_1 = Theorem(
     conditions=CONDITIONS,
     errata=(NO_CONSTANT, MISSING_POWER),
     inputs=ShuffledInputs,
-    formula=shuffled,
+    formula=shuffled_run,
     examples=(
         {
             "epsilon": 0.1,

@@ -1,7 +1,7 @@
-"""An explicit noise for shuffled mini-batch SGD with one record a report: what Theorem 4.1 of Lowy leaves unspecified.
+"""An explicit noise for shuffled mini-batch SGD with one record a report, in place of Theorem 4.1 of Lowy.
 
-In each of R rounds M of N clients are drawn, unseen; each draws one of its n records, and its report is the record's
-gradient (norm at most L) plus N(0, σ²) per coordinate; the reports are shuffled. With
+In each of R rounds M of N clients are drawn in secret. Each draws one of its n records. Its report is the record's
+gradient (norm at most L) plus N(0, σ²) per coordinate. The reports are shuffled. With
 
     q = M/(nN),   ε̃ = ε/(2√(2R ln(2/δ))),   g = (e^ε̃ − 1)/q,   δ_s = min{1/2, δ/(4Rq)},
     a = 8√(e ln(4/δ_s)/M) + 8e/M,   ε₀ = min{1, 2g/a},   δ₀ = δ/(8RqM(2 + min{g, aε₀/2})),
@@ -11,8 +11,8 @@ gradient (norm at most L) plus N(0, σ²) per coordinate; the reports are shuffl
 the R rounds are (ε, δ) for every record, if ε ≤ 8 ln(2/δ) and M ≥ 16 e^ε₀ ln(2/δ_s).
 
 Proof.
-1. Two reports differ by at most 2L, and ε₀ ≤ 1: by Dwork and Roth, Theorem A.1, one report is (ε₀, δ₀) for whatever its
-   client may hold.
+1. Two reports differ by at most 2L, and ε₀ ≤ 1. By Dwork and Roth, Theorem A.1, one report is (ε₀, δ₀) for all data
+   that its client may hold.
 2. Theorem F.2 with N = M and n = 1, whose premise is the condition on M: shuffled, the round is (ε^r, δ^r) for one
    whole report, e^{ε^r} − 1 = tanh(ε₀/2)(8√(e^ε₀ ln(4/δ_s)/M) + 8e^ε₀/M) ≤ (ε₀/2) a ≤ g, as e^ε₀ ≤ e and tanh x ≤ x,
    and δ^r = δ_s + (e^{ε^r} + 1) 2Mδ₀ (with E-20's factor), e^{ε^r} + 1 ≤ 2 + min{g, aε₀/2}.
@@ -54,7 +54,17 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitNoise:
-    """σ and the quantities of its proof, in its order; δ's as natural logarithms."""
+    """σ, and the quantities of the proof in its order.
+
+    Attributes:
+        noise_std: σ.
+        rate: q = M/(nN).
+        step_epsilon: ε̃ of one round for a record.
+        log_shuffling_delta: ln δ_s.
+        round_epsilon: ε^r of one shuffled round for a report.
+        local_epsilon: ε₀ of a report.
+        log_local_delta: ln δ₀ of a report.
+    """
 
     noise_std: float
     rate: float
@@ -66,7 +76,7 @@ class ExplicitNoise:
 
     @property
     def least_participants(self) -> float:
-        """16 e^ε₀ ln(2/δ_s): the premise of Theorem F.2."""
+        """Smallest M of Theorem F.2, 16 e^ε₀ ln(2/δ_s)."""
         return 16.0 * math.exp(self.local_epsilon) * (LN2 - self.log_shuffling_delta)
 
 
@@ -85,44 +95,44 @@ class ExplicitNoiseInputs(BudgetFields):
 
     @property
     def noise(self) -> ExplicitNoise:
-        """The noise above. It proves nothing where M is below `least_participants` or ε above 8 ln(2/δ)."""
+        """The explicit noise. It is proved only if M ≥ `least_participants` and ε ≤ 8 ln(2/δ)."""
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
         step = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
         growth = math.expm1(min(step, 700.0)) / rate
-        used = math.log(self.rounds) + math.log(rate)
-        log_shuffling = min(-LN2, log_delta - math.log(4.0) - used)
-        crowd = math.e / participants
-        spread = 8.0 * math.sqrt(crowd * (math.log(4.0) - log_shuffling)) + 8.0 * crowd
-        local = min(1.0, 2.0 * growth / spread)
-        reached = min(growth, 0.5 * spread * local)
-        # A smaller δ₀ than is needed costs noise only; one above a half is no δ.
-        log_local = min(log_delta - math.log(8.0 * participants) - used - math.log(2.0 + reached), -LN2)
+        log_uses = math.log(self.rounds) + math.log(rate)
+        log_shuffling = min(-LN2, log_delta - math.log(4.0) - log_uses)
+        inverse_crowd = math.e / participants
+        factor = 8.0 * math.sqrt(inverse_crowd * (math.log(4.0) - log_shuffling)) + 8.0 * inverse_crowd
+        local = min(1.0, 2.0 * growth / factor)
+        round_growth = min(growth, 0.5 * factor * local)
+        # A smaller δ₀ is valid and costs noise. Theorem A.1 is used with δ₀ ≤ 1/2.
+        log_local = min(log_delta - math.log(8.0 * participants) - log_uses - math.log(2.0 + round_growth), -LN2)
         return ExplicitNoise(
             noise_std=self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local)) / local,
             rate=rate,
             step_epsilon=step,
             log_shuffling_delta=log_shuffling,
-            round_epsilon=math.log1p(reached),
+            round_epsilon=math.log1p(round_growth),
             local_epsilon=local,
             log_local_delta=log_local,
         )
 
 
 def noise(inputs: ExplicitNoiseInputs) -> Outputs:
-    """σ, the noise multiplier for one report, and the proof's quantities."""
-    found = inputs.noise
+    """Compute σ, the noise multiplier σ/L of one report, and the quantities of the proof."""
+    explicit = inputs.noise
     return {
-        "noise_std": found.noise_std,
-        "noise_multiplier": found.noise_std / inputs.lipschitz,
+        "noise_std": explicit.noise_std,
+        "noise_multiplier": explicit.noise_std / inputs.lipschitz,
         "sensitivity": 2.0 * inputs.lipschitz,
-        "rate": found.rate,
-        "step_epsilon": found.step_epsilon,
-        "round_epsilon": found.round_epsilon,
-        "log10_shuffling_delta": found.log_shuffling_delta / LN10,
-        "local_epsilon": found.local_epsilon,
-        "log10_local_delta": found.log_local_delta / LN10,
-        "least_participants": found.least_participants,
+        "rate": explicit.rate,
+        "step_epsilon": explicit.step_epsilon,
+        "round_epsilon": explicit.round_epsilon,
+        "log10_shuffling_delta": explicit.log_shuffling_delta / LN10,
+        "local_epsilon": explicit.local_epsilon,
+        "log10_local_delta": explicit.log_local_delta / LN10,
+        "least_participants": explicit.least_participants,
     }
 
 

@@ -1,8 +1,8 @@
-"""What Lowy and Razaviyayn print about shuffled rounds: Theorem F.2 and its lemmas, as printed and as corrected.
+"""Shuffled rounds of Lowy and Razaviyayn: Theorems F.1 and F.2, as printed and as corrected.
 
-N clients of n records each send one report a round through a trusted shuffler; each report is (ε₀, δ₀) for each of its
-client's records (replace-one), whatever the others send. These are closed forms: what is really lost in such a round is
-computed in `shuffling.py`, where Theorem F.2 with n = 1 is one of the bounds that are compared. Logarithms throughout.
+N clients of n records each send one report a round through a trusted shuffler. Each report is (ε₀, δ₀) for each of its
+client's records (replace-one), for all reports of the other clients. This module has closed forms. The package
+`theorems.shuffling` computes tighter bounds, and compares them with Theorem F.2 at n = 1. δ is a logarithm throughout.
 """
 
 from __future__ import annotations
@@ -33,9 +33,12 @@ LN10 = math.log(10.0)
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
-    """The largest ε₀ of Theorem F.2: ln(N/(16 ln(2/δ)))/n. May be negative: then no ε₀ is admitted.
+    """Compute the largest ε₀ of Theorem F.2, ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
 
-    −∞ where δ ≥ 1, of which the theorem says nothing.
+    Args:
+        clients: N.
+        samples_per_client: n.
+        log_delta: ln δ; for δ ≥ 1, which the theorem excludes, the result is −∞.
     """
     if log_delta >= 0.0:
         return -math.inf
@@ -43,7 +46,15 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """log of δ + (e^ε + 1) t: the δ of two laws that are each within t of an (ε, δ) pair (Lemma F.6)."""
+    """Compute the logarithm of δ + (e^ε + 1) t (Lemma F.6).
+
+    It is the δ of two distributions, each within total variation distance t of its member of an (ε, δ) pair.
+
+    Args:
+        epsilon: ε of the pair.
+        log_delta: ln δ of the pair.
+        log_distance: ln t; −∞ for t = 0.
+    """
     if log_distance == -math.inf:
         return log_delta
     return float(np.logaddexp(log_delta, float(np.logaddexp(0.0, epsilon)) + log_distance))
@@ -51,7 +62,14 @@ def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: flo
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledRound:
-    """A shuffled round of N clients with n records each, whose reports are (ε₀, δ₀) for each record; δ₀ may be 0."""
+    """A shuffled round of N clients with n records each, and reports that are (ε₀, δ₀) for each record.
+
+    Attributes:
+        clients: N.
+        samples_per_client: n.
+        local_epsilon: ε₀.
+        local_log_delta: ln δ₀; −∞ for δ₀ = 0.
+    """
 
     clients: int
     samples_per_client: int
@@ -59,26 +77,36 @@ class ShuffledRound:
     local_log_delta: float
 
     def epsilon(self, log_delta: float) -> float:
-        """ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] (39), infinite where it overflows."""
+        """Compute ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] (39); infinite on overflow."""
         log_crowd = self.samples_per_client * self.local_epsilon - math.log(self.clients)
         if log_crowd > 600.0:
             return math.inf
         nats = max(math.log(4.0) - log_delta, 0.0)
-        spread = 8.0 * math.sqrt(math.exp(log_crowd) * nats) + 8.0 * math.exp(log_crowd)
-        return math.log1p(math.tanh(0.5 * self.local_epsilon) * spread)
+        factor = 8.0 * math.sqrt(math.exp(log_crowd) * nats) + 8.0 * math.exp(log_crowd)
+        return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:
-        """log of the total variation distance to a purely private round.
+        """Compute the logarithm of the total variation distance to a round with δ₀ = 0.
 
-        2Nn e^{(n−1)ε₀} δ₀, or the sharper N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
+        It is 2Nn e^{(n−1)ε₀} δ₀, or the sharper N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
         """
         n, epsilon = self.samples_per_client, self.local_epsilon
-        factor = math.log(n) + (n - 1) * epsilon
-        factor = float(np.logaddexp(factor, -n * epsilon - math.log(2.0))) if sharp else factor + math.log(2.0)
-        return math.log(self.clients) + factor + self.local_log_delta
+        log_group = math.log(n) + (n - 1) * epsilon
+        if sharp:
+            log_factor = float(np.logaddexp(log_group, -n * epsilon - math.log(2.0)))
+        else:
+            log_factor = log_group + math.log(2.0)
+        return math.log(self.clients) + log_factor + self.local_log_delta
 
     def log_delta(self, log_delta: float, *, reading: Reading = "corrected", sharp: bool = False) -> float:
-        """log δ̃. Printed: δ + 2Nn e^{(n−1)ε₀} δ₀. Corrected: the second term times e^{ε^r} + 1 (E-20)."""
+        """Compute ln δ̃ of the round.
+
+        Args:
+            log_delta: ln δ of the bound (39), without the reports' own δ₀.
+            reading: `printed` has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. `corrected` multiplies the second term by e^{ε^r} + 1
+                (E-20).
+            sharp: whether the sharper distance of `log_distance` is used.
+        """
         distance = self.log_distance(sharp=sharp)
         if reading == "printed":
             return float(np.logaddexp(log_delta, distance))
@@ -87,17 +115,17 @@ class ShuffledRound:
 
 
 def log10(delta: float) -> float:
-    """log10 of a δ that may be 0."""
+    """Compute log10 of a δ that may be 0."""
     return math.log10(delta) if delta > 0.0 else -math.inf
 
 
 # Inputs -------------------------------------------------------------------------------------------------------------
-POSITIVE_LOCAL_DELTA = Quantity(symbol="δ₀", gt=0, lt=1, description="δ of what one client sends, beside its ε₀")
+POSITIVE_LOCAL_DELTA = Quantity(symbol="δ₀", gt=0, lt=1, description="δ of what one client sends, next to its ε₀")
 
 
 @request
 class RoundInputs(DeltaFields):
-    """One shuffled round, and the δ of the bound without the reports' own δ₀."""
+    """One shuffled round, and the δ of the bound (39), without the reports' own δ₀."""
 
     clients: Clients
     samples_per_client: SamplesPerClient = 1
@@ -126,13 +154,13 @@ class StandardInputs:
 
     @property
     def log_delta(self) -> float:
-        """ln(Nnδ₀), the δ at which (39) is read."""
+        """ln(Nnδ₀), the logarithm of δ in (39)."""
         return math.log(self.clients * self.samples_per_client) + math.log(self.local_delta)
 
 
 @request
 class RepeatedInputs(StandardInputs):
-    """`rounds` such rounds, each of whose reports may depend on what came before."""
+    """Shuffled rounds of reports with a positive δ₀; reports may depend on the outputs of earlier rounds."""
 
     rounds: Rounds
 
@@ -148,7 +176,7 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
 
 # Formulas of the theorems -------------------------------------------------------------------------------------------
 def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
-    """ε^r and δ̃, δ̃ with the sharper distance (corrected), and the largest ε₀ that is admitted."""
+    """Compute ε^r and δ̃ of Theorem F.2, δ̃ with the sharper distance (corrected), and the largest ε₀ allowed."""
     epsilon = inputs.round.epsilon(inputs.log_delta)
     return {
         "epsilon": min(epsilon, inputs.local_epsilon),
@@ -160,7 +188,12 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
 
 
 def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """(39) at δ = Nnδ₀, its δ̃, and the cap on δ̃: 7Nnδ₀ as printed, (1 + 2e(e^{ε^r} + 1)) Nnδ₀ as corrected."""
+    """Compute (39) at δ = Nnδ₀, δ̃, and the bound on δ̃.
+
+    Args:
+        inputs: the round.
+        reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (E-20).
+    """
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
         **delta_outputs(inputs.round.log_delta(inputs.log_delta, reading=reading)),
@@ -182,16 +215,20 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
 
 
 def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
-    """ln of the least δ₀ admitted: 2e^{−N/16}/(Nn) as printed, 2e^{−N/(16e)}/(Nn) as corrected (E-21)."""
+    """Compute ln of the least δ₀ allowed: 2e^{−N/16}/(Nn) as printed, 2e^{−N/(16e)}/(Nn) as corrected (E-21)."""
     share = 16.0 if reading == "printed" else 16.0 * math.e
     return math.log(2.0) - inputs.clients / share - math.log(inputs.clients * inputs.samples_per_client)
 
 
 def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """ε and δ of one round, the rate they are summed up by, and the least δ₀ admitted."""
-    found = standard_round(inputs, reading)
+    """Compute ε and δ of one round, the order ε₀ ln(1/(nNδ₀))/√N of ε, and the least δ₀ allowed (Theorem F.1).
+
+    Args:
+        inputs: the round.
+        reading: `printed` or `corrected`, for δ (E-20) and for the least δ₀ (E-21).
+    """
     return {
-        "epsilon": found["epsilon"],
+        "epsilon": standard_round(inputs, reading)["epsilon"],
         **delta_outputs(_log_cap(inputs, reading)),
         "scale": -inputs.local_epsilon * inputs.log_delta / math.sqrt(inputs.clients),
         "log10_least_local_delta": _log_least_local_delta(inputs, reading) / LN10,
@@ -199,18 +236,23 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
 
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
-    """ε by Corollary F.1 over R equal rounds with δ' = NnRδ₀, and δ: 14NnRδ₀ as printed, δ' + Rδ̃ as corrected."""
-    found = standard_round(inputs, "corrected")
+    """Compute ε by Corollary F.1 over R equal rounds with slack δ' = NnRδ₀, and δ of the run.
+
+    Args:
+        inputs: the rounds.
+        reading: `printed` has δ = 14NnRδ₀, `corrected` has δ = δ' + Rδ̃.
+    """
+    single = standard_round(inputs, "corrected")
     slack = inputs.log_delta + math.log(inputs.rounds)
     total = advanced_composition(
-        epsilons=(found["epsilon"],),
-        log_deltas=(found["log10_delta"] * LN10,),
+        epsilons=(single["epsilon"],),
+        log_deltas=(single["log10_delta"] * LN10,),
         log_slack=slack,
         drift="corollary-f.1",
         times=inputs.rounds,
     )
     log_delta = math.log(14.0) + slack if reading == "printed" else total.log_delta
-    return {"epsilon": total.epsilon, "round_epsilon": found["epsilon"], **delta_outputs(log_delta)}
+    return {"epsilon": total.epsilon, "round_epsilon": single["epsilon"], **delta_outputs(log_delta)}
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Appendices B and D.1 of Lowy and Razaviyayn, and what Definition 4 says of two kinds of algorithm.
+"""Appendices B and D.1 of Lowy and Razaviyayn, and Definition 4 for two kinds of algorithm.
 
-B: a weighted sum Σ p_i F_i of the clients' losses is the plain mean of F̃_i = p_i N F_i. Every constant of a client is
-scaled by p_i N, the sensitivity of what it sends among them (E-30). D.1: who sees less learns no more.
+Appendix B: a weighted sum Σ p_i F_i of the clients' losses is the mean of F̃_i = p_i N F_i. Every constant of a client
+is scaled by p_i N, also the sensitivity of its messages (E-30). Appendix D.1: a weaker observer learns no more.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ SMOOTHNESS_EACH = Quantity(symbol="β_i", unit="loss/length²", description="smo
 CONVEXITY_EACH = Quantity(symbol="μ_i", unit="loss/length²", description="strong convexity of each client's losses")
 
 
-def weighted(weights: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, ...]:
-    """p_i N x_i: a client's constant of F̃_i = p_i N F_i."""
+def scale_by_weights(weights: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, ...]:
+    """Compute p_i N x_i, the constants of F̃_i = p_i N F_i."""
     return tuple(weight * len(weights) * value for weight, value in zip(weights, values, strict=True))
 
 
 @request
 class WeightInputs:
-    """Clients' weights and constants, one of each for every client."""
+    """Weights and constants of the losses, one for each client."""
 
     weights: Annotated[tuple[float, ...], WEIGHTS]
     lipschitz: Annotated[tuple[float, ...], LIPSCHITZ_EACH]
@@ -47,7 +47,7 @@ class WeightInputs:
     strong_convexity: Annotated[tuple[float, ...], CONVEXITY_EACH]
 
     def check(self) -> None:
-        """As many of each, in range, and weights that sum to 1."""
+        """Check that all lists have the same length and entries in range, and that the weights sum to 1."""
         count = len(self.weights)
         if not 1 <= count <= MOST_CLIENTS:
             raise InvalidInput.at("/weights", "has too few or too many entries", allowed=f"1 to {MOST_CLIENTS}")
@@ -66,11 +66,11 @@ def _some_round(record: FormulaRequest) -> None:
         raise InvalidInput.at("/local_epsilons", "has no entry")
 
 
-def reweighted(inputs: WeightInputs) -> Outputs:
-    """The constants of each F̃_i, and those of all: the largest L and β, the smallest μ."""
-    lipschitz, smoothness, convexity = (
-        weighted(inputs.weights, values) for values in (inputs.lipschitz, inputs.smoothness, inputs.strong_convexity)
-    )
+def weighted_constants(inputs: WeightInputs) -> Outputs:
+    """Compute the constants of each F̃_i, the largest L and β, and the smallest μ."""
+    lipschitz = scale_by_weights(inputs.weights, inputs.lipschitz)
+    smoothness = scale_by_weights(inputs.weights, inputs.smoothness)
+    convexity = scale_by_weights(inputs.weights, inputs.strong_convexity)
     return {
         "lipschitz": list(lipschitz),
         "smoothness": list(smoothness),
@@ -83,14 +83,14 @@ def reweighted(inputs: WeightInputs) -> Outputs:
 
 
 @formula(given="What every client's messages guarantee each of its records.", bounded=False)
-def observed(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
-    """The same (ε, δ), with a trusted server and with a trusted shuffler."""
+def weaker_observers(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
+    """Return the same (ε, δ) for a trusted server and for a trusted shuffler."""
     return {"central_epsilon": local_epsilon, "shuffled_epsilon": local_epsilon, **delta_outputs(log_delta)}
 
 
 @formula(given="An algorithm that uses every record once, in rounds of the same ε₀.", bounded=False)
 def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) -> Outputs:
-    """C = √R: each round may spend all of ε₀, on other records."""
+    """Compute C = √R, because each round may spend ε₀ on records that no other round uses."""
     return {"compositionality": math.sqrt(rounds), "round_epsilon": local_epsilon}
 
 
@@ -99,15 +99,19 @@ def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) ->
     checks=(_some_round,),
     bounded=False,
 )
-def composed(
+def advanced_compositionality(
     *,
     local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS],
     log_delta: GivenLogDelta,
     reading: Reading = "printed",
 ) -> Outputs:
-    """ε₀ by advanced composition with the slack δ', and C.
+    """Compute ε₀ by advanced composition with slack δ', and C.
 
-    Printed: the drift Σ ε(e^ε − 1) of Dwork and Roth; corrected: the exact mean loss Σ ε tanh(ε/2), which is less.
+    Args:
+        local_epsilons: ε₀^r of each round.
+        log_delta: ln δ' of the slack.
+        reading: `printed` has the drift Σ ε(e^ε − 1) of Dwork and Roth; `corrected` has the smaller Σ ε tanh(ε/2), the
+            exact mean of the privacy loss.
     """
     total = advanced_composition(
         epsilons=local_epsilons,
@@ -115,8 +119,8 @@ def composed(
         log_slack=log_delta,
         drift="dwork-roth" if reading == "printed" else "tanh",
     )
-    squares = math.sqrt(math.fsum(each * each for each in local_epsilons))
-    return {"local_epsilon": total.epsilon, "compositionality": squares / total.epsilon}
+    norm = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons))
+    return {"local_epsilon": total.epsilon, "compositionality": norm / total.epsilon}
 
 
 def _weights_positive(inputs: WeightInputs) -> Sides:
@@ -158,7 +162,7 @@ WEIGHTED = Theorem(
     ),
     errata=(OWN_SENSITIVITY,),
     inputs=WeightInputs,
-    formula=reweighted,
+    formula=weighted_constants,
     examples=(
         {
             "weights": [0.5, 0.3, 0.2],
@@ -177,7 +181,7 @@ OBSERVED = Theorem(
     ),
     source=Source("lowy2023", "Appendix D.1"),
     status=Status.PROVED,
-    formula=observed,
+    formula=weaker_observers,
     examples=({"local_epsilon": 1.0, "delta": 1e-6},),
 )
 ONE_PASS = Theorem(
@@ -201,7 +205,7 @@ COMPOSED = Theorem(
     status=Status.PROVED,
     conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _small_slack),),
     errata=(DRIFT,),
-    formula=composed,
+    formula=advanced_compositionality,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "delta": 1e-6},),
 )
 

@@ -1,8 +1,9 @@
-"""From adaptively composed Gaussian mechanisms to (ε, δ) and back: exactly, and by two ways of concentrated privacy.
+"""From adaptively composed Gaussian mechanisms to (ε, δ) and back: exactly, and by two conversions of zCDP.
 
-Reshef and Levy write ρ²/2-zCDP for what is ρ-Gaussian differentially private: an adaptive composition of Gaussian
-mechanisms is dominated by N(ρ, 1) against N(0, 1), and attains it. Lemma 2.6 forgets all of the law but its Rényi
-divergences; so does the best conversion of them, of Canonne, Kamath and Steinke. Here are the three side by side.
+Reshef and Levy prove ρ²/2-zCDP for mechanisms that are ρ-Gaussian differentially private: an adaptive composition of
+Gaussian mechanisms is dominated by N(ρ, 1) against N(0, 1), and attains this pair. Lemma 2.6 uses only the Rényi
+divergences of the pair. So does the best conversion of zCDP, of Canonne, Kamath and Steinke. This module compares the
+three.
 """
 
 from __future__ import annotations
@@ -66,30 +67,34 @@ _MOST_LOG_RATIO = 300.0
 
 # Lemma 2.6 ------------------------------------------------------------------------------------------------------------
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ρ²/2 + ρ√(2 ln(1/δ)), rounded up: Lemma 2.6, second part."""
+    """Compute ε = ρ²/2 + ρ√(2 ln(1/δ)) of Lemma 2.6, rounded up."""
     return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
 
 def lemma_order(*, mu: float, log_delta: float) -> float:
-    """The order at which Lemma 2.6 reads the divergence, 1 + √(2 ln(1/δ))/ρ."""
+    """Compute the Rényi order α* = 1 + √(2 ln(1/δ))/ρ that Lemma 2.6 uses; infinite at ρ = 0."""
     return 1.0 + math.sqrt(-2.0 * log_delta) / mu if mu > 0.0 else math.inf
 
 
 def lemma_mu(*, epsilon: float, log_delta: float) -> float:
-    """2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6 in ρ."""
+    """Compute ρ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))), the inverse of Lemma 2.6."""
     return 2.0 * epsilon / (math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta))
 
 
 # The best conversion of zero-concentrated privacy ---------------------------------------------------------------------
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """The least ε at which every μ²/2-zCDP mechanism has δ, over all orders, elementwise; at least 0.
+    """Compute the least ε at which every μ²/2-zCDP mechanism has δ, over all Rényi orders, elementwise; at least 0.
 
-    At the best order 1 + b, μ²b²/2 + ln(1 + b) = ln(1/δ), and
-    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b; any b gives a bound, so the root need not be exact.
-    Domain: μ in (0, 1e4], ln δ in [−1e10, 0).
+    The best order 1 + b satisfies μ²b²/2 + ln(1 + b) = ln(1/δ). The bound is
+    ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b gives a valid bound, so the root need not be
+    exact.
+
+    Args:
+        mu: μ in (0, 1e4].
+        log_delta: ln δ in [−1e10, 0).
     """
-    spread, rarity = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), -np.asarray(log_delta, dtype=np.float64))
-    rho = 0.5 * spread * spread
+    mu, rarity = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), -np.asarray(log_delta, dtype=np.float64))
+    rho = 0.5 * mu * mu
     low = np.minimum(0.5 * np.log(0.5 * rarity / rho), _log_expm1(0.5 * rarity))
     high = np.minimum(0.5 * np.log(rarity / rho), _log_expm1(rarity))
     log_b = 0.5 * (low + high)
@@ -154,15 +159,19 @@ def _small_log_delta(log_mu: float, epsilon: float) -> float:
 
 # Exactly --------------------------------------------------------------------------------------------------------------
 def exact_epsilon(*, mu: float, log_delta: float) -> float:
-    """The least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up."""
+    """Compute the least ε ≥ 0 at which μ-Gaussian differential privacy has δ, rounded up."""
     return gaussian_pair(mu).epsilon(log_delta).upper
 
 
 def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
-    """Both ends of ε(δ) of many μ in (0, 1e4] at once.
+    """Compute lower and upper bounds on ε(δ) of μ-Gaussian differential privacy, elementwise.
 
-    Newton's method on ln δ(ε), which falls and is concave: from the right it stays there. The ends are then moved apart
-    until they are certified; an end that never is stays at 0, or at Lemma 2.6's ε.
+    Newton's method is applied to ln δ(ε), which is decreasing and concave, from the right of the root. The bounds are
+    then moved apart until both are certified. A bound that is not certified stays at 0, or at ε of Lemma 2.6.
+
+    Args:
+        mus: μ in (0, 1e4].
+        log_delta: ln δ.
     """
     mu = np.asarray(mus, dtype=np.float64)
     start = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
@@ -176,7 +185,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         epsilon = new
     lower, upper = np.zeros_like(mu), start
     for width in (1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-3):
-        # μ is known to four units of roundoff, as in the pair of laws.
+        # μ is known to four units of roundoff, as in the Gaussian pair.
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
         most = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
         least = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
@@ -189,10 +198,10 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
 
 @functools.lru_cache(maxsize=64)
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
-    """The largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
+    """Compute the largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
 
     Raises:
-        InvalidInput: it is above 1e5.
+        InvalidInput: μ is above 1e5.
     """
     if epsilon == 0.0:
         return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
@@ -200,39 +209,47 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
 
 
 def _mu_of_advantage(log_delta: float) -> float:
-    """2Φ⁻¹((1 + δ)/2), what an advantage of δ is."""
-    found = erfinv(math.exp(log_delta)) if log_delta < -0.5 else erfcinv(-math.expm1(log_delta))
-    return 2.0 * math.sqrt(2.0) * float(found)
+    """Compute μ = 2Φ⁻¹((1 + δ)/2), at which δ(0) is δ."""
+    quantile = erfinv(math.exp(log_delta)) if log_delta < -0.5 else erfcinv(-math.expm1(log_delta))
+    return 2.0 * math.sqrt(2.0) * float(quantile)
 
 
 # The theorems ---------------------------------------------------------------------------------------------------------
 @formula(given="Rényi divergence of two Gaussians.", bounded=False)
-def pair(*, order: RenyiOrder, distance: Distance, noise_std: Annotated[NoiseStd, ANY_SCALE]) -> Outputs:
-    """αΔ²/(2σ²)."""
+def gaussian_renyi(*, order: RenyiOrder, distance: Distance, noise_std: Annotated[NoiseStd, ANY_SCALE]) -> Outputs:
+    """Compute the Rényi divergence αΔ²/(2σ²) of N(u, σ²I) and N(v, σ²I).
+
+    Args:
+        order: α.
+        distance: Δ = |u − v|, in the unit of σ.
+        noise_std: σ.
+    """
     return {"renyi_divergence": 0.5 * order * (distance / noise_std) ** 2}
 
 
 @request
 class MuInputs(DeltaFields):
-    """ρ, and the δ at which ε is asked for. Give one of delta and log10_delta."""
+    """ρ, and the δ at which ε is computed. Give one of delta and log10_delta."""
 
     gaussian_dp_mu: Annotated[float, MU_OR_NONE]
 
 
 def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
-    """ε at δ three ways, each never below the one before it."""
+    """Compute ε at δ exactly, by the best conversion of zCDP, and by Lemma 2.6, in increasing order."""
     if mu == 0.0:
         return {"exact_epsilon": 0.0, "zcdp_epsilon": 0.0, "lemma_epsilon": 0.0}
-    lemma, normal = lemma_epsilon(mu=mu, log_delta=log_delta), math.log(mu) > _LEAST_LOG_MU
+    by_lemma = by_zcdp = lemma_epsilon(mu=mu, log_delta=log_delta)
+    if math.log(mu) > _LEAST_LOG_MU:
+        by_zcdp = float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta)))
     return {
         "exact_epsilon": exact_epsilon(mu=mu, log_delta=log_delta),
-        "zcdp_epsilon": float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta))) if normal else lemma,
-        "lemma_epsilon": lemma,
+        "zcdp_epsilon": by_zcdp,
+        "lemma_epsilon": by_lemma,
     }
 
 
 def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
-    """ρ for (ε, δ) three ways, each never above the one before it."""
+    """Compute ρ for (ε, δ) exactly, by the best conversion of zCDP, and by Lemma 2.6, in decreasing order."""
     return {
         "exact_gaussian_dp_mu": exact_mu(epsilon=epsilon, log_delta=log_delta),
         "zcdp_gaussian_dp_mu": zcdp_mu(epsilon=epsilon, log_delta=log_delta),
@@ -240,39 +257,44 @@ def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
     }
 
 
-def by_lemma(inputs: MuInputs) -> Outputs:
-    """ε by Lemma 2.6 and the order it takes, beside the other two."""
+def epsilon_by_lemma(inputs: MuInputs) -> Outputs:
+    """Compute ε of Lemma 2.6, the Rényi order that it uses, and ε by all three conversions."""
     mu, log_delta = inputs.gaussian_dp_mu, inputs.log_delta
-    found = epsilons(mu=mu, log_delta=log_delta)
-    return {"epsilon": found["lemma_epsilon"], "order": lemma_order(mu=mu, log_delta=log_delta), **found}
+    conversions = epsilons(mu=mu, log_delta=log_delta)
+    order = lemma_order(mu=mu, log_delta=log_delta)
+    return {"epsilon": conversions["lemma_epsilon"], "order": order, **conversions}
 
 
-def from_mu(inputs: MuInputs) -> Outputs:
-    """ε exactly, beside the other two; ρ as zCDP's."""
-    found = epsilons(mu=inputs.gaussian_dp_mu, log_delta=inputs.log_delta)
-    return {"epsilon": found["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **found}
+def exact_conversion(inputs: MuInputs) -> Outputs:
+    """Compute the exact ε, the parameter ρ²/2 of zCDP, and ε by all three conversions."""
+    conversions = epsilons(mu=inputs.gaussian_dp_mu, log_delta=inputs.log_delta)
+    return {"epsilon": conversions["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **conversions}
 
 
 @formula(given="ρ, and the ε at which δ is asked for.", bounded=False)
-def point(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSILON_OR_NONE]) -> Outputs:
-    """δ(ε) exactly, rounded up."""
+def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSILON_OR_NONE]) -> Outputs:
+    """Compute δ(ε) of ρ-Gaussian differential privacy, rounded up."""
     return delta_outputs(gaussian_pair(gaussian_dp_mu).log_delta_bounds(epsilon).upper)
 
 
 @formula(given="(ε, δ), for which ρ is asked. Give one of delta and log10_delta.")
-def target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
-    """The largest ρ three ways. `…_noise_ratio` is the noise it asks for over the exact one: what exactness saves."""
-    found = mus(epsilon=epsilon, log_delta=log_delta)
-    exact = found["exact_gaussian_dp_mu"]
+def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
+    """Compute the largest ρ for (ε, δ) by all three conversions.
+
+    Returns:
+        `zcdp_noise_ratio` and `lemma_noise_ratio` are the noise that the conversion prescribes, over the exact noise.
+    """
+    conversions = mus(epsilon=epsilon, log_delta=log_delta)
+    exact = conversions["exact_gaussian_dp_mu"]
 
     def ratio(mu: float) -> float:
         return exact / mu if mu > 0.0 else math.inf
 
     return {
         "gaussian_dp_mu": exact,
-        **found,
-        "zcdp_noise_ratio": ratio(found["zcdp_gaussian_dp_mu"]),
-        "lemma_noise_ratio": ratio(found["lemma_gaussian_dp_mu"]),
+        **conversions,
+        "zcdp_noise_ratio": ratio(conversions["zcdp_gaussian_dp_mu"]),
+        "lemma_noise_ratio": ratio(conversions["lemma_gaussian_dp_mu"]),
     }
 
 
@@ -282,7 +304,7 @@ LEMMA_2_3 = Theorem(
     statement="D_α(N(u, σ²I) ‖ N(v, σ²I)) = α|u − v|²/(2σ²)",
     source=Source("reshef2025", "Lemma 2.3"),
     status=Status.PROVED,
-    formula=pair,
+    formula=gaussian_renyi,
     examples=({"order": 3.0, "distance": 2.0, "noise_std": 1.5},),
 )
 LEMMA_2_6 = Theorem(
@@ -295,7 +317,7 @@ LEMMA_2_6 = Theorem(
     source=Source("reshef2025", "Lemma 2.6"),
     status=Status.PROVED,
     inputs=MuInputs,
-    formula=by_lemma,
+    formula=epsilon_by_lemma,
     examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
 )
 GAUSSIAN_PROFILE = Theorem(
@@ -304,7 +326,7 @@ GAUSSIAN_PROFILE = Theorem(
     statement="μ-Gaussian differential privacy is (ε, δ(ε)) for every ε, δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)",
     source=Source("dong2022gaussian", "Corollary 2.13"),
     status=Status.PROVED,
-    formula=point,
+    formula=delta_of_mu,
     examples=({"gaussian_dp_mu": 1.0, "epsilon": 1.0},),
 )
 EXACT = Theorem(
@@ -323,7 +345,7 @@ EXACT = Theorem(
         Condition("gaussian", "what is composed are Gaussian mechanisms, each free to depend on what came before"),
     ),
     inputs=MuInputs,
-    formula=from_mu,
+    formula=exact_conversion,
     examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
 )
 TARGET = Theorem(
@@ -333,7 +355,7 @@ TARGET = Theorem(
     source=Source("epsilond", "inverse of the three conversions"),
     status=Status.PROVED,
     conditions=EXACT.conditions,
-    formula=target,
+    formula=mu_of_target,
     examples=({"epsilon": 1.0, "delta": 1e-5},),
 )
 

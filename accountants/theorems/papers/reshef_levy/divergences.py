@@ -1,7 +1,7 @@
-"""Appendix A of Reshef and Levy, on divergences: what is computed from an output, products, and composition.
+"""Appendix A of Reshef and Levy, on Rényi divergences: post-processing, products, and composition.
 
-Their (ξ, ρ)-zCDP is D_a ≤ ξ + ρa for every order a > 1; ρ is Bun and Steinke's, half the square of the ρ that the
-paper's theorems are stated with.
+(ξ, ρ)-zCDP means D_a ≤ ξ + ρa for every order a > 1. This ρ is that of Bun and Steinke, half the square of the ρ in the
+theorems of the paper.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ LONGEST = 10**6
 
 @request
 class ChannelInputs(TwoLaws):
-    """Two laws, an order, and what is then computed from the outcome."""
+    """Two distributions, a Rényi order, and a channel that is applied to the outcome."""
 
     order: RenyiOrder
     kernel: Annotated[tuple[Probabilities, ...], KERNEL]
 
     def check(self) -> None:
-        """And a channel that fits."""
+        """Check the two distributions and the channel."""
         super().check()
         check_kernel("/kernel", self.kernel, len(self.first))
 
 
-def processed(inputs: ChannelInputs) -> Outputs:
-    """Compute D_a of the two laws, and of what the channel makes of them, each rounded up."""
+def post_process(inputs: ChannelInputs) -> Outputs:
+    """Compute D_a of the two distributions, before and after the channel, each rounded up."""
     change, second = difference(inputs.first, inputs.second), exact_law(inputs.second)
     sent_change, sent_second = sent_through(change, inputs.kernel), sent_through(second, inputs.kernel)
     return {
@@ -59,21 +59,21 @@ def processed(inputs: ChannelInputs) -> Outputs:
 
 @request
 class ProductInputs(TwoLaws):
-    """Two laws, and two of another outcome that is drawn independently; an order."""
+    """A pair of distributions, the pair of a second, independent outcome, and a Rényi order."""
 
     order: RenyiOrder
     other_first: Annotated[Probabilities, OTHER_FIRST]
     other_second: Annotated[Probabilities, OTHER_SECOND]
 
     def check(self) -> None:
-        """And another pair of its own outcomes."""
+        """Check both pairs of distributions."""
         super().check()
         check_law("/other_first", self.other_first, len(self.other_first))
         check_law("/other_second", self.other_second, len(self.other_first))
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """Compute D_a of each pair and of both together, each rounded up."""
+    """Compute D_a of each pair and of their product, each rounded up."""
     pairs = ((inputs.first, inputs.second), (inputs.other_first, inputs.other_second))
     own, further = (renyi_divergence(difference(*pair), exact_law(pair[1]), inputs.order) for pair in pairs)
     joint = math.nextafter(own + further, math.inf)
@@ -82,24 +82,24 @@ def product(inputs: ProductInputs) -> Outputs:
 
 @request
 class ConcentratedCompositionInputs(DeltaFields):
-    """Mechanisms of (ξ, ρ)-zCDP each, free to depend on what came before, and a δ."""
+    """Adaptively composed mechanisms, each with (ξ, ρ)-zCDP, and a δ."""
 
     zcdp_rhos: Annotated[tuple[float, ...], RHOS]
     zcdp_offsets: Annotated[tuple[float, ...] | None, OFFSETS] = None
 
     def check(self) -> None:
-        """From 1 to 10^6 mechanisms, each with entries from 0 to 1e9."""
-        lists = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)}
-        for name, given in lists.items():
-            values: tuple[object, ...] = given
+        """Check that there are 1 to 10^6 mechanisms, and that every entry is in [0, 1e9]."""
+        offsets = self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)
+        lists: dict[str, tuple[object, ...]] = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": offsets}
+        for name, values in lists.items():
             if not 1 <= len(values) == len(self.zcdp_rhos) <= LONGEST:
                 raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
-            if not all(isinstance(one, int | float) and 0.0 <= one <= MOST for one in values):
+            if not all(isinstance(value, int | float) and 0.0 <= value <= MOST for value in values):
                 raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed="≥ 0 and ≤ 1e+09")
 
 
 def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
-    """Compute Σρ, Σξ, √(2Σρ), and the ε that (ξ, ρ)-zCDP has at δ, ξ + ρ + 2√(ρ ln(1/δ)); all rounded up."""
+    """Compute ρ = Σρ_k, ξ = Σξ_k, √(2ρ), and ε = ξ + ρ + 2√(ρ ln(1/δ)) at δ, all rounded up."""
     rho, offset = sum_up(inputs.zcdp_rhos), sum_up(inputs.zcdp_offsets or ())
     return {
         "zcdp_rho": rho,
@@ -117,7 +117,7 @@ POST_PROCESSING = Theorem(
     source=Source("reshef2025", "Lemma A.4"),
     status=Status.PROVED,
     inputs=ChannelInputs,
-    formula=processed,
+    formula=post_process,
     examples=({**_LAWS, "order": 2.5, "kernel": ((0.75, 0.25), (0.5, 0.5), (0.25, 0.75))},),
 )
 PRODUCTS = Theorem(

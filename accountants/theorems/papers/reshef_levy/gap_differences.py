@@ -1,12 +1,12 @@
-"""Alternative 1 of Reshef and Levy: a client reports its weighted difference since it last reported.
+"""Alternative 1 of Reshef and Levy: a client reports its weighted gradient difference since its last report.
 
-With τ the client's last round (0 for none), s = t∇f(x_t; z) − τ∇f(x_τ; z) adds up to t∇f(x_t) in each client's own sum,
-whatever happened in between. It is longer than a difference of two rounds in a row: each x_{r+1} is within 2D/(r + 2)
-of x_r, hence
+Let τ be the client's last round, 0 if there is none. The messages s = t∇f(x_t; z) − τ∇f(x_τ; z) of a client add up to
+t∇f(x_t), independently of the rounds between. The norm of s is larger than for consecutive rounds. Each x_{r+1} is
+within 2D/(r + 2) of x_r, hence
 
-    ‖s‖ ≤ (t − τ)G + τL min{D, 2D Σ_{r=τ}^{t−1} 1/(r + 2)} ≤ (t − τ)(G + 2LD),
+    ‖s‖ ≤ (t − τ)G + τL min{D, 2D Σ_{r=τ}^{t−1} 1/(r + 2)} ≤ (t − τ)(G + 2LD).
 
-and so must be the noise that hides a record in it. What it does to the statistical term: reshef.appendix-g.
+The noise is proportional to this norm. The effect on the statistical term is in reshef.appendix-g.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ LAST_ROUND = Quantity(
     symbol="τ", ge=0, le=LARGEST_COUNT, description="the round in which the client reported before, 0 if it has not"
 )
 _SUMMED = 10**5
+"""Number of terms from which a sum is bounded by a closed form."""
 
 
 def inverse_sum(first: int, last: int) -> float:
-    """1/first + … + 1/last, rounded up beyond so many terms; 0 where there are none."""
+    """Compute 1/first + … + 1/last, or an upper bound if there are 10^5 terms or more; 0 if there are none."""
     if last - first < _SUMMED:
         return math.fsum(1.0 / k for k in range(first, last + 1))
     if first < _SUMMED:
@@ -53,7 +54,19 @@ def differences(
     last_round: Annotated[int, LAST_ROUND] = 0,
     gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES] = 1.0,
 ) -> Outputs:
-    """The norm of s as (t − τ)S and sharper, how far x has moved, and the σ at which one report has this ρ."""
+    """Compute two bounds on the norm of s, a bound on |x_t − x_τ|, and the noise σ of one report.
+
+    Args:
+        lipschitz: G, bound on the norm of a record's gradient.
+        smoothness: L, Lipschitz constant of the gradient; 0 for linear losses.
+        diameter: D of the domain.
+        round: t.
+        last_round: τ < t, 0 if the client has not reported before.
+        gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
+
+    Returns:
+        `clipping_norm` is (t − τ)(G + 2LD). `noise_std` is 2‖s‖/ρ with the sharper bound on ‖s‖.
+    """
     gap = round - last_round
     moved = diameter * min(1.0, 2.0 * inverse_sum(last_round + 2, round + 1)) if last_round else 0.0
     norm = gap * lipschitz + last_round * smoothness * moved

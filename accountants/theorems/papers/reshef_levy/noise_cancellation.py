@@ -1,8 +1,8 @@
-"""What noise cancellation releases: Theorem 5.1, its noise schedule, records one by one, and the trusted server.
+"""Privacy of noise cancellation: Theorem 5.1, its noise schedule, the records one by one, and the trusted server.
 
-In its k-th report a client sends s_k + y_k − y_{k−1}: the noise it sent before is taken back, so that only its last one
-stays in the server's sum. The running sums of what it sent are Σ s + y_k, and a record that enters s_j moves every one
-from the j-th on by the same vector: Gaussian mechanisms with the noises of reports j, j + 1, …
+In its k-th report a client sends s_k + y_k − y_{k−1}. The earlier noise is cancelled, and only the last noise of the
+client remains in the server's sum. The running sums of its messages are Σ s + y_k. A record in s_j moves the j-th and
+all later sums by the same vector. These sums are Gaussian mechanisms with the noises of reports j, j + 1, …
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ Participations = Annotated[int, PARTICIPATIONS]
 NOISE_STDS = Quantity(symbol="σ_{t,i}", description="σ of the noise drawn in each report of a client, in their order")
 RELEASE_STDS = Quantity(symbol="σ_t", description="σ of the noise that the server adds in each round, in their order")
 SENSITIVITIES = Quantity(
-    symbol="Δ_j", description="most that one record moves s in each report of a client, in ℓ2 norm; absent: all alike"
+    symbol="Δ_j",
+    description="most that one record moves s in each report of a client, in ℓ2 norm; absent: all equal",
 )
 Listed = Annotated[float, Quantity(description="one of them", gt=0)]
 _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
@@ -50,37 +51,69 @@ _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """2S√(1 + ln T)/ρ, so that σ² = base² N after N reports."""
+    """Compute the printed base 2S√(1 + ln T)/ρ of the schedule σ² = base² N, where N counts the client's reports.
+
+    Args:
+        clipping_norm: S.
+        mu: ρ of Gaussian differential privacy.
+        rounds: T.
+    """
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Δ√H_K/ρ, the least base at which a client of at most K reports is ρ-Gaussian differentially private."""
+    """Compute Δ√H_K/ρ, the least base at which a client of K reports is ρ-Gaussian differentially private.
+
+    Args:
+        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
+        mu: ρ.
+        participations: K; H_K is the harmonic number.
+    """
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Δ√H_K/base, rounded up: ρ_i of a client with K reports under σ² = base² N."""
+    """Compute ρ = Δ√H_K/base of a record, rounded up.
+
+    Args:
+        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
+        base: base of the schedule σ² = base² N.
+        participations: reports K of the client.
+    """
     return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """ρ where all K records of a client may change at once: the k-th sum moves by kΔ, so Δ√(K(K + 1)/2)/base."""
+    """Compute ρ = Δ√(K(K + 1)/2)/base of a whole client, rounded up.
+
+    All K records may change at once, and the k-th running sum then moves by kΔ.
+
+    Args:
+        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
+        base: base of the schedule σ² = base² N.
+        participations: reports K of the client.
+    """
     return sensitivity * math.sqrt(0.5 * participations * (participations + 1.0)) / base * (1.0 + PAD)
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
-    """Δ√(releases)/(mσ), rounded up: Theorem F.1 at one σ."""
+    """Compute ρ = Δ√(releases)/(mσ) of Theorem F.1 with constant noise, rounded up.
+
+    Args:
+        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
+        noise_std: σ of the noise on the mean.
+        participants: m.
+        releases: number of released means.
+    """
     return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
 @request
 class ReportsInputs:
-    """The noises of one client's reports, and how far one record moves s in each.
+    """The noise of each report of one client, and the ℓ2 sensitivity of s in each.
 
-    `sensitivities` are the ℓ2 distances; absent they are 2S for replace-one and S for the other relations. No report
-    at all is allowed.
+    Absent `sensitivities` are 2S for replace-one and S for the other relations. A client without reports is allowed.
     """
 
     clipping_norm: ClippingNorm
@@ -89,23 +122,31 @@ class ReportsInputs:
     sensitivities: Annotated[tuple[Listed, ...] | None, SENSITIVITIES] = None
 
     def check(self) -> None:
-        """Positive finite noises, and as many sensitivities."""
+        """Check that all noises are positive and finite, and that there are as many sensitivities."""
         check_listed("noise_stds", self.noise_stds, least=0)
         if self.sensitivities is not None:
             check_listed("sensitivities", self.sensitivities, least=len(self.noise_stds), most=len(self.noise_stds))
 
     @property
     def distances(self) -> tuple[float, ...]:
-        """The distances Δ_j, all alike where none are given."""
-        plain = sensitivity_factor(self.relation) * self.clipping_norm
-        return (plain,) * len(self.noise_stds) if self.sensitivities is None else tuple(self.sensitivities)
+        """Sensitivities Δ_j of s, the same in all reports if the request has none."""
+        if self.sensitivities is not None:
+            return tuple(self.sensitivities)
+        sensitivity = sensitivity_factor(self.relation) * self.clipping_norm
+        return (sensitivity,) * len(self.noise_stds)
 
 
 def check_listed(name: str, values: Sequence[object], *, least: int, most: int = MOST_LISTED) -> None:
-    """Refuse a list that is too short or long, or holds anything but positive finite numbers.
+    """Reject a list that is too short or too long, or has an entry that is not a positive finite number.
+
+    Args:
+        name: field of the request.
+        values: the list.
+        least: smallest allowed length.
+        most: largest allowed length.
 
     Raises:
-        InvalidInput: naming the list or the entry.
+        InvalidInput: at the list or at the entry.
     """
     if not least <= len(values) <= most:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
@@ -128,7 +169,7 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 
 @in_doubles
 def reports(inputs: ReportsInputs) -> Outputs:
-    """Compute ρ_i of all records of the client and ρ²/2 of zCDP, rounded up; 0 for a client that never reports."""
+    """Compute ρ_i, valid for every record of the client, and ρ_i²/2 of zCDP, rounded up; 0 without reports."""
     total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
     mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
@@ -136,22 +177,26 @@ def reports(inputs: ReportsInputs) -> Outputs:
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """Compute the largest ρ of a record, that of the first, of the last and of all at once, rounded up.
+    """Compute the largest ρ of a record, ρ of the first and the last record, and ρ of all together, rounded up.
 
     After n reports the running sum of distances is within n units of roundoff.
     """
-    found = record_mus(inputs.distances, inputs.noise_stds)
-    if not found:
-        nothing = dict.fromkeys(("first_record_gaussian_dp_mu", "last_record_gaussian_dp_mu"), 0.0)
-        return {"gaussian_dp_mu": 0.0, **nothing, "client_gaussian_dp_mu": 0.0}
+    mus = record_mus(inputs.distances, inputs.noise_stds)
+    if not mus:
+        return {
+            "gaussian_dp_mu": 0.0,
+            "first_record_gaussian_dp_mu": 0.0,
+            "last_record_gaussian_dp_mu": 0.0,
+            "client_gaussian_dp_mu": 0.0,
+        }
     moved, squares = 0.0, []
     for distance, std in zip(inputs.distances, inputs.noise_stds, strict=True):
         moved += distance
         squares.append((moved / std) ** 2)
     return {
-        "gaussian_dp_mu": max(found),
-        "first_record_gaussian_dp_mu": found[0],
-        "last_record_gaussian_dp_mu": found[-1],
+        "gaussian_dp_mu": max(mus),
+        "first_record_gaussian_dp_mu": mus[0],
+        "last_record_gaussian_dp_mu": mus[-1],
         "client_gaussian_dp_mu": raise_by_units(math.sqrt(math.fsum(squares)), len(squares) + 4.0),
     }
 
@@ -173,9 +218,16 @@ def schedule(
     most_participations: Annotated[int | None, PARTICIPATIONS] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """σ at the N-th report, and the true ρ_i of a client that stops after it.
+    """Compute σ at the N-th report, and the true ρ_i of a client that stops after it.
 
-    Printed: base² = 4S²(1 + ln T)/ρ². Corrected: 1 + ln T becomes H of the cap, the least that is ρ at the cap.
+    Args:
+        clipping_norm: S.
+        gaussian_dp_mu: ρ of the target.
+        rounds: T.
+        participations: N.
+        most_participations: largest number K of reports of a client, or T if None.
+        reading: `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² = 4S²H_K/ρ², the least that is
+            ρ-Gaussian differentially private after K reports.
     """
     cap = rounds if most_participations is None else most_participations
     printed = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
@@ -194,14 +246,24 @@ def schedule(
     given="The noises that a trusted server adds to the mean of m messages. x_1, …, x_T need those of rounds below T.",
     checks=(lambda inputs: check_listed("noise_stds", inputs.noise_stds, least=0),),
 )
-def trusted(
+def trusted_server(
     *,
     clipping_norm: ClippingNorm,
     participants: Participants,
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute ρ of {x_t} for the listed rounds, and where the last one's sum is not released; rounded up."""
+    """Compute ρ of the listed rounds of a trusted server, and ρ if the sum of the last round is not released.
+
+    Args:
+        clipping_norm: S.
+        participants: m; the server adds its noise to the mean of m messages.
+        noise_stds: σ_t of each round.
+        relation: neighbouring relation of the records.
+
+    Returns:
+        ρ of Gaussian differential privacy, and ρ²/2 of zCDP, all rounded up.
+    """
     norm = sensitivity_factor(relation) * clipping_norm / participants
     inverse = [1.0 / std / std for std in noise_stds]
     mu = raise_by_units(norm * math.sqrt(math.fsum(inverse)), 8.0)
@@ -302,7 +364,7 @@ TRUSTED = Theorem(
     status=Status.PROVED,
     conditions=(SERVER_CLIPPED, ONE_MESSAGE, OBLIVIOUS, FRESH, PLANNED_MEAN),
     errata=(LEFT_OVERS,),
-    formula=trusted,
+    formula=trusted_server,
     examples=({"clipping_norm": 2.0, "participants": 4, "noise_stds": [1.0, 2.0, 3.0]},),
 )
 

@@ -1,4 +1,4 @@
-"""Section 4 of Reshef and Levy: how large the weighted gradient differences of clients are, and how they spread.
+"""Section 4 of Reshef and Levy: bounds on the norm and the deviation of the clients' weighted gradient differences.
 
 Machine i sends s_t = t∇f(x_t; z) − (t − 1)∇f(x_{t−1}; z). G and L bound a record's gradient and its Lipschitz constant.
 """
@@ -46,24 +46,37 @@ SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
 _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 
-def or_most(value: float | None, most: float) -> float:
-    """A spread, or its largest where it is not given."""
-    return most if value is None else value
+def value_or_bound(value: float | None, bound: float) -> float:
+    """Return a standard deviation, or its largest possible value if it is not given."""
+    return bound if value is None else value
 
 
 def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> float:
-    """S = G + 2LD."""
+    """Compute S = G + 2LD, the bound on the norm of a message.
+
+    Args:
+        lipschitz: G, bound on the norm of a record's gradient.
+        smoothness: L, Lipschitz constant of the gradient.
+        diameter: D of the domain.
+    """
     return lipschitz + 2.0 * smoothness * diameter
 
 
 def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
-    """S_t = G + 2LD (t − 1)/(t + 1), below S: what |s_t| is at most if the server is honest."""
+    """Compute S_t = G + 2LD (t − 1)/(t + 1) < S, the bound on |s_t| if the server follows the algorithm.
+
+    Args:
+        lipschitz: G, bound on the norm of a record's gradient.
+        smoothness: L, Lipschitz constant of the gradient.
+        diameter: D of the domain.
+        round_: t.
+    """
     return lipschitz + 2.0 * smoothness * diameter * ((round_ - 1) / (round_ + 1))
 
 
 @request
 class LossConstants:
-    """What is known of the losses. Absent spreads are at their largest, G and L, which always hold ((4) to (7))."""
+    """Constants of the losses. Absent deviations have their largest possible values, G and L ((4) to (7))."""
 
     lipschitz: Lipschitz
     smoothness: SmoothnessOrLinear
@@ -75,56 +88,60 @@ class LossConstants:
 
     @property
     def clipping_norm(self) -> float:
-        """The bound S on the norm of what a client sends."""
+        """Bound S on the norm of a client's message."""
         return clipping_norm(lipschitz=self.lipschitz, smoothness=self.smoothness, diameter=self.diameter)
 
     @property
     def total_gradient_std(self) -> float:
-        """σ̃ = σ + 2σ_L D."""
-        spread = or_most(self.gradient_std, self.lipschitz)
-        return spread + 2.0 * or_most(self.smoothness_std, self.smoothness) * self.diameter
+        """σ̃ = σ + 2σ_L D, bound on the standard deviation of s_t within a client."""
+        gradient_std = value_or_bound(self.gradient_std, self.lipschitz)
+        return gradient_std + 2.0 * value_or_bound(self.smoothness_std, self.smoothness) * self.diameter
 
     @property
     def total_heterogeneity(self) -> float:
-        """ξ̃ = ξ + 2ξ_L D."""
-        spread = or_most(self.heterogeneity, self.lipschitz)
-        return spread + 2.0 * or_most(self.smoothness_heterogeneity, self.smoothness) * self.diameter
+        """ξ̃ = ξ + 2ξ_L D, bound on the standard deviation of the expected s_t over clients."""
+        heterogeneity = value_or_bound(self.heterogeneity, self.lipschitz)
+        return heterogeneity + 2.0 * value_or_bound(self.smoothness_heterogeneity, self.smoothness) * self.diameter
 
 
 @request
 class ConstantsInputs(LossConstants):
-    """What is known of the losses, and the round t whose S_t is asked for."""
+    """Constants of the losses, and the round t of S_t."""
 
     round: Annotated[int, ROUNDS] = 1
 
 
 @in_doubles
 def constants(inputs: ConstantsInputs) -> Outputs:
-    """S, σ̃ and ξ̃; S_t of the round, and most that one record moves s_t if losses are convex too."""
-    here = round_clipping_norm(
+    """Compute S, σ̃, ξ̃, S_t of the round, and G + S_t, the sensitivity of s_t to one record of a convex loss."""
+    round_norm = round_clipping_norm(
         lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
     )
     return {
         "clipping_norm": inputs.clipping_norm,
         "total_gradient_std": inputs.total_gradient_std,
         "total_heterogeneity": inputs.total_heterogeneity,
-        "round_clipping_norm": here,
-        "convex_sensitivity": inputs.lipschitz + here,
+        "round_clipping_norm": round_norm,
+        "convex_sensitivity": inputs.lipschitz + round_norm,
     }
 
 
-def _spreads(inputs: LossConstants) -> Sides:
+def _compare_deviations(inputs: LossConstants) -> Sides:
+    """Compare the deviation that is closest to its largest possible value with that value."""
     pairs = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),
         (inputs.smoothness_std, inputs.smoothness),
         (inputs.smoothness_heterogeneity, inputs.smoothness),
     ]
-    worst = max(pairs, key=lambda pair: or_most(pair[0], pair[1]) - pair[1])
-    return Sides.at_most(or_most(worst[0], worst[1]), worst[1])
+    pairs_of_values = [(value_or_bound(value, bound), bound) for value, bound in pairs]
+    deviation, bound = max(pairs_of_values, key=lambda pair: pair[0] - pair[1])
+    return Sides.at_most(deviation, bound)
 
 
-SPREADS = Condition("spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _spreads)
+SPREADS = Condition(
+    "spreads", "σ ≤ G, ξ ≤ G, σ_L ≤ L and ξ_L ≤ L (the pair that comes closest to failing)", _compare_deviations
+)
 MALICIOUS = Erratum(
     "E-R9",
     grade=Grade.REFINEMENT,

@@ -35,7 +35,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import LossConstants, or_most
+from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import LossConstants, value_or_bound
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM, client_share
 
 AGES = 4096
@@ -64,7 +64,7 @@ class CancellationRun(ParticipantFields, LossConstants):
     @property
     def gradient_at_optimum(self) -> float:
         """The norm G* of the gradient at the minimiser; G where it is not given."""
-        return or_most(self.optimum_gradient_norm, self.lipschitz)
+        return value_or_bound(self.optimum_gradient_norm, self.lipschitz)
 
     @property
     def rate(self) -> float:

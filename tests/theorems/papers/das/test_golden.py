@@ -206,7 +206,7 @@ def calibrate_l2(i: Any, o: Any) -> None:
 
 
 def sens_coupled(i: Any, o: Any) -> None:
-    found = sensitivity.coupled(i["d"], i["s"], l1=i["hat1"], l2=0.1, linf=i["hatinf"])
+    found = sensitivity.coupled_bounds(i["d"], i["s"], l1=i["hat1"], l2=0.1, linf=i["hatinf"])
     close(found.linf, o["Dinf"])
     close(found.l1, o["D1"])
 

@@ -14,12 +14,12 @@ from epsilond.accountants.theorems.papers.das.sensitivity import (
     COUPLED,
     EQUATION_6,
     HOEFFDING,
-    coupled,
-    hoeffding,
-    relative,
-    trivial,
+    coupled_bounds,
+    hoeffding_bounds,
+    relative_bounds,
+    trivial_bounds,
     unit_distances,
-    unit_vector,
+    unit_vector_bounds,
 )
 from tests.oracles.finite import hockey_stick, joint, truncated_laplace
 
@@ -75,17 +75,17 @@ def test_hoeffdings_bounds_hold_as_often_as_they_say() -> None:
                 grown[at] = grown.get(at, Fraction(0)) + mass * share
         sums = grown
     for failure in (0.5, 0.1, 1e-2, 1e-3):
-        found = hoeffding(12, 1, l1=first, l2=second, linf=12 / 13, log_failure=math.log(failure))
+        found = hoeffding_bounds(12, 1, l1=first, l2=second, linf=12 / 13, log_failure=math.log(failure))
         assert found.l2 is not None
         missed = sum(mass for (total, square), mass in sums.items() if total > found.l1 or square > found.l2**2)
         assert missed <= failure
-        assert found.l1 <= coupled(12, 1, l1=first, l2=second, linf=1.0).l1
+        assert found.l1 <= coupled_bounds(12, 1, l1=first, l2=second, linf=1.0).l1
 
 
 def test_certain_bounds_hold_for_every_rounding() -> None:
     moves = [Fraction(j, 7) for j in range(1, 9)]
     first, second = float(sum(moves)), math.sqrt(float(sum(move**2 for move in moves)))
-    found = coupled(8, 1, l1=first, l2=second, linf=float(max(moves)))
+    found = coupled_bounds(8, 1, l1=first, l2=second, linf=float(max(moves)))
     assert found.l2 is not None
     for places in itertools.product(*[[place for place, _ in rounded(move)] for move in moves]):
         assert sum(places) <= found.l1
@@ -94,18 +94,18 @@ def test_certain_bounds_hold_for_every_rounding() -> None:
 
 
 def test_a_distance_means_the_decimal_it_is_written_as() -> None:
-    assert coupled(4, 10, l1=0.1, l2=0.1, linf=0.1).linf == 1
-    assert coupled(4, 512, l1=0.1, l2=0.1, linf=0.1).linf == 52
+    assert coupled_bounds(4, 10, l1=0.1, l2=0.1, linf=0.1).linf == 1
+    assert coupled_bounds(4, 512, l1=0.1, l2=0.1, linf=0.1).linf == 52
 
 
 def test_each_is_sharper_than_the_one_before() -> None:
     for dimension in (1, 2, 100, 10**6):
-        loose, sharp = trivial(dimension, 64), unit_vector(dimension, 64)
+        loose, sharp = trivial_bounds(dimension, 64), unit_vector_bounds(dimension, 64)
         assert sharp.l1 <= loose.l1
         assert sharp.linf <= loose.linf
         moved = 0.1
-        printed = relative(dimension, 64, moved)
-        ours = coupled(dimension, 64, l1=moved * math.sqrt(dimension), l2=moved, linf=moved)
+        printed = relative_bounds(dimension, 64, moved)
+        ours = coupled_bounds(dimension, 64, l1=moved * math.sqrt(dimension), l2=moved, linf=moved)
         assert ours.l1 < printed.l1
         assert ours.l2 is not None
         assert printed.l2 is not None

@@ -75,7 +75,7 @@ def test_noise_for_the_unweighted_gradient_is_too_little() -> None:
     """A client of weight 3/4 among 2 sends gradients 1.5 times as long: at σ for L its ε exceeds the target."""
     spec = Gaussian(noise_multiplier=8.0)
     right = account(spec, relation="replace-one").guarantee.curve.epsilon(math.log(1e-5))
-    found = ours.reweighted(
+    found = ours.weighted_constants(
         ours.WeightInputs(
             weights=(0.75, 0.25), lipschitz=(1.0, 1.0), smoothness=(1.0, 1.0), strong_convexity=(0.0, 0.0)
         )

@@ -1,0 +1,117 @@
+"""Drill of a witness: it notices a database that went back in time where no file of the head is left."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from epsilond.extras import extra
+from epsilond.ledgers.cosigning.quorum import TooFewCosignatures, WitnessQuorum
+from epsilond.ledgers.cosigning.remote import HeadRejected, WitnessAddress
+from epsilond.ledgers.drills.processes import DrillProcess, start
+from epsilond.ledgers.drills.reports import DrillRecorder
+from epsilond.ledgers.drills.stores import DrillStore
+from epsilond.ledgers.log.keys import PublicKey
+from epsilond.ledgers.log.receipts import Receipt
+
+NAME: Final = "witness.example"
+LOST_RUNS: Final = 3
+"""Number of runs that are committed after the older copy; several, so that the log can be replaced by a longer one."""
+
+
+def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
+    """Roll a log back, then replace it by a longer one, and expect that the witness cosigns neither.
+
+    No process of the drill has a file of the head. The log is shown to the witness before each run, as a service with
+    witnesses does before it moves anything.
+
+    Raises:
+        MissingExtra: the packages of the service are not installed.
+    """
+    with start(store, has_file=False) as process:
+        ledger = process.open_ledger("people")
+        key = process.keyring.signing.public
+        with run_witness(store, key) as address:
+            record.accept(
+                "A run is committed, and a witness cosigns the head.", lambda: _commit(process, ledger, address)
+            )
+            store.copy("older")
+            for _ in range(LOST_RUNS):
+                _commit(process, ledger, address)
+            store.copy("newest")
+    store.restore("older")
+    with run_witness(store, key) as address, start(store, has_file=False) as process:
+        record.refuse(
+            f"A copy from before the last {LOST_RUNS} runs is restored. A run is committed.",
+            lambda: _commit(process, ledger, address),
+            HeadRejected,
+            expected="Refused: the witness has cosigned more entries than the log has.",
+            saying="has fewer",
+        )
+    with start(store, has_file=False) as process:
+        for _ in range(LOST_RUNS + 1):
+            process.commit(ledger)
+    with run_witness(store, key) as address, start(store, has_file=False) as process:
+        record.refuse(
+            "The older copy takes more runs than it lacks, without the witness. A run is committed with the witness.",
+            lambda: _commit(process, ledger, address),
+            HeadRejected,
+            expected="Refused: the witness has cosigned entries that are not the first of the log.",
+            saying="not the log's first",
+        )
+    store.restore("newest")
+    with start(store, has_file=False) as process:
+        record.refuse(
+            "The newest copy is restored. A run is committed while the witness does not answer.",
+            lambda: _commit(process, ledger, address),
+            TooFewCosignatures,
+            expected="Refused: the witness cannot be reached.",
+        )
+        with run_witness(store, key) as address:
+            record.accept("The witness answers again. A run is committed.", lambda: _commit(process, ledger, address))
+
+
+def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Receipt:
+    """Have the head cosigned, commit one run, and have the new head cosigned.
+
+    Raises:
+        HeadRejected: the log does not continue the head that the witness cosigned.
+        TooFewCosignatures: the witness did not answer.
+    """
+    quorum = WitnessQuorum([address], 1, on_rejection=lambda _: None)
+    try:
+        quorum.cosign(process.book.checkpoint(), process.book)
+        receipt = process.commit(ledger)
+        quorum.cosign(process.book.checkpoint(), process.book)
+    finally:
+        quorum.close()
+    return receipt
+
+
+@contextmanager
+def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
+    """Run a witness in a thread, and yield its address. Its folder is kept for the next call.
+
+    Args:
+        store: store of the drill, next to which the witness has its folder.
+        key: key of the log.
+
+    Raises:
+        MissingExtra: the packages of the service are not installed.
+    """
+    with extra("service", "the drill of a witness"):
+        from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages
+        from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  as above
+
+    folder = WitnessFolder.open(store.folder / "witness", NAME)
+    serving = server(WitnessService(folder, [key]))
+    with listener("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, name="witness")
+        thread.start()
+        try:
+            yield WitnessAddress(f"http://127.0.0.1:{listening.getsockname()[1]}", folder.public)
+        finally:
+            serving.should_exit = True
+            thread.join()
