@@ -129,7 +129,11 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
 
 
 def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
-    """Return the certified ε of calibrated noise, or of given noise whose claimed ε is checked; else None."""
+    """Return the certified ε of the cell's noise.
+
+    Returns:
+        ε of calibrated noise, or of given noise with a claimed ε; None for all other noise.
+    """
     guarantee: GuaranteeAnswer | None = answer.guarantee
     if guarantee is not None:
         return guarantee.epsilon

@@ -31,7 +31,7 @@ def point_into(request: object) -> Iterator[None]:
 
 
 def _pointer(request: Any, pointer: str) -> str:
-    """Return the pointer into the request: unchanged for its own fields, else below its run or its problem."""
+    """Return the pointer into the request: unchanged for its own fields, and below its run or its problem otherwise."""
     name = pointer.removeprefix("/").split("/")[0]
     if name in OWN_FIELDS:
         return pointer

@@ -1,6 +1,6 @@
 """The stages of every simulation: plan, prepare, run block by block in any process, and assemble.
 
-A block is a set of repetitions or samples that the request alone determines. Any number of workers, in any order, gives
+A block is a set of repetitions or samples. It depends only on the request. Any number of workers, in any order, gives
 the same result, bit by bit. Progress is counted in blocks, and a cancelled job loses at most one block.
 """
 

@@ -49,7 +49,7 @@ FIGURE_2 = {
     (0.3, 1.0): 1.7561e-6,
     (0.3, 2.0): 8.19e-18,
 }
-"""Worked out apart from the code, to the digits given."""
+"""δ of Figure 2 by q and ε, computed independently of the code, to all given digits."""
 
 
 @pytest.mark.parametrize(("share", "epsilon"), FIGURE_2)

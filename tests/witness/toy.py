@@ -21,7 +21,7 @@ LEVEL = 4.0
 
 @request
 class ToyProblem:
-    """`clients` clients; nothing else matters."""
+    """A problem with a number of clients and no data."""
 
     kind: Annotated[Literal["toy"], TAG] = "toy"
     clients: int = 3

@@ -118,6 +118,8 @@ class AuditSimulation:
 
 
 def _of_request(fault: Fault) -> Fault:
-    """Return the fault with a pointer into the request: its own for relation and observer, else below /spec."""
+    """Return the fault with a pointer into the request: relation and observer are its own fields, all others are below
+    /spec.
+    """
     is_own = fault.pointer in ("/relation", "/observer")
     return fault if is_own else replace(fault, pointer=f"/spec{fault.pointer}")

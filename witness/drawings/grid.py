@@ -103,9 +103,18 @@ def _draw_line(
     looks: JsonRecord,
     answer: JsonObject,
 ) -> Labels:
-    """Draw everything of one line, and return the labels of its ends, the measured one first.
+    """Draw everything of one line.
 
-    Without a colour for the line, each run has its own.
+    Args:
+        axes: the axes.
+        places: horizontal positions of the cells.
+        cells: the cells of the line.
+        colour: colour of the line, or None for one colour for each run.
+        looks: dash and marker by legend, to which new legends are added.
+        answer: the answer.
+
+    Returns:
+        The labels at the right of the line, the measured one first.
     """
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]

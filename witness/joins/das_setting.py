@@ -81,7 +81,7 @@ class DasSetting:
 
 
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
-    """Return the clients' gradients at the minimiser, and their Hessians for quadratic losses, else None."""
+    """Return the clients' gradients at the minimiser, and their Hessians if the losses are quadratic."""
     population, loss = problem.population, getattr(problem, "loss", None)
     gradients = problem.mean_gradient(problem.minimiser, Records(population.features, population.targets))
     if loss is None or loss.name not in ("squared", "linear"):

@@ -1,7 +1,7 @@
 """grid-fedavg: truncated Laplace noise from the calibrator, and Binomial noise accounted by cpSGD's theorem.
 
-Two vectors of the unit ball are at most as far apart as two unit vectors can be. Clipped updates therefore need the
-same noise as normalised updates. The sum of all messages changes by what one message changes. Noise that a trusted
+The largest distance of two vectors in the unit ball is that of two unit vectors. Clipped updates therefore need the
+same noise as normalised updates. The sum of all messages changes by as much as one message. Noise that a trusted
 server adds once to the sum therefore has the certificate of one message, against an observer of the models. No bound on
 the risk of this algorithm is known.
 """

@@ -257,7 +257,7 @@ def _bound_at_prescribed_step(
 def _bounds_at_any_step(
     problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
 ) -> Iterator[PromisedBound]:
-    """Yield the smaller of the two bounds of `ANY_STEP` whose conditions hold; nothing for a step of 0."""
+    """Yield the smaller of the two bounds of `ANY_STEP` that apply; nothing for a step of 0."""
     if step == 0.0:
         return
     inputs = AnyStepInputs(

@@ -41,7 +41,7 @@ def settle_conditions(
 
 
 def target_fields(target: Target) -> Fields:
-    """Return ε and δ as the fields that express the target: `delta` if it was given as a double, else `log10_delta`."""
+    """Return ε and δ as the fields of the target: `delta` if it was given as a double, and `log10_delta` otherwise."""
     if target.given_delta is not None:
         return {"epsilon": target.epsilon, "delta": target.given_delta}
     return {"epsilon": target.epsilon, "log10_delta": target.log10_delta}

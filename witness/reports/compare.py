@@ -25,7 +25,7 @@ Agreement = Literal["exactly", "within-the-certificate", "not-confirmed", "contr
 SAME_ENGINE, OTHER_ENGINE = 1e-5, 1e-3
 """Largest relative difference of figures, for the same and for another version of the engine."""
 BINDING = ("algorithm", "parameters", "guarantee", "points", "claim", "meaning")
-"""Parts of an answer that another engine must confirm. The remaining parts are explanations, whose words may change."""
+"""Parts of an answer that another engine must confirm. The wording of the remaining parts may change."""
 MOST_DIFFERENCES = 20
 """Most pointers that are returned."""
 ABSOLUTE: Mapping[str, float] = {

@@ -1,6 +1,6 @@
 """A check that a page is inert: nothing in it can run, load or link.
 
-The page is judged by its bytes alone and not by a parser, which a browser might contradict. Text in a report is
+The page is judged only by its bytes and not by a parser, which a browser might contradict. Text in a report is
 escaped, so that every "<" begins a tag. Each tag must be written as a report writes it: a known element, known
 attributes, double quotes. Comments, scripts, frames, event handlers, links and CDATA do not occur in a report. The
 check does not cover text that a style sheet hides or covers: a page is confirmed by rendering it again.

@@ -119,7 +119,7 @@ def demand_one_engine(data: JsonObject) -> None:
     """Check that a record names one engine in its own data and in its answer, by a plain version.
 
     Raises:
-        Broken: the record names two engines, or something else, which would appear on the page as if it had been
+        Broken: the record names two engines, or a text that is no version and would appear on the page as if it were
             checked.
     """
     if data["answer"].get("engine_version") != data["engine_version"]:

@@ -218,7 +218,7 @@ def build(spec: Any, run: Run) -> SimulatedProblem:
 
     Args:
         spec: request of the problem.
-        run: the run, whose groups may change the clients' data.
+        run: the run; its groups of clients may change the data.
 
     Raises:
         InvalidInput: the problem or its groups are not possible; pointers are into the request.
