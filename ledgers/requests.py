@@ -150,7 +150,7 @@ class OpenLedger:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `ledgers.mathematics.opening.opened` wants it."""
+        """As `ledgers.mathematics.opening.open_ledger` wants it."""
         return {
             "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
             "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
@@ -296,7 +296,7 @@ class AmendAsked:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `ledgers.mathematics.amending.amended` wants it."""
+        """As `ledgers.mathematics.amending.amend_plan` wants it."""
         items = (Planned(name=item.name, spec=item.spec) for item in self.add)
         return {
             "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),

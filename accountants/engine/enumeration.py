@@ -27,7 +27,7 @@ from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import EpsilonEstimate, Profile, RootSearch
 from epsilond.accountants.engine.contour.accuracy import TINY
-from epsilond.accountants.engine.lattice.discretise import joined_atoms
+from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log1m_exp_at, log_sum
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.finite_and_gaussian import FiniteAndGaussianProfile
@@ -228,7 +228,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     np.logaddexp.accumulate(log_masses, out=log_below[1:])
     first = int(np.searchsorted(places, -max(1e-9, 8.0 * misplacement), side="right"))
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
-    log_infinite = joined_atoms([law.log_infinite for law, _ in laws], counts, direction=1)
+    log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
     # Of log (1 − ∏ (1 − a)^T), which is within log T of log a.
     runs = 1.0 + math.log(float(counts.sum()))
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)

@@ -25,7 +25,7 @@ from epsilond.ledgers.book.figures import (
     slot_answer,
 )
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.mathematics.amounts import shown
+from epsilond.ledgers.mathematics.amounts import format_amount
 from epsilond.ledgers.mathematics.entries import amounts
 from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.state import Charge, LedgerState
@@ -366,6 +366,6 @@ def _charge(item: str | None, slot: str | None, count: int, charge: Charge | Non
         count=count,
         parts=amounts(charge.parts),
         each=amounts(charge.each) if charge.each else None,
-        remaining=None if charge.remaining is None else shown(charge.remaining),
+        remaining=None if charge.remaining is None else format_amount(charge.remaining),
         theorem=charge.theorem,
     )

@@ -27,9 +27,9 @@ from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_aft
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import opened
+from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.mathematics.what_if import WhatIf, what_if, with_nearest
+from epsilond.ledgers.mathematics.what_if import WhatIf, add_nearest, what_if
 from epsilond.ledgers.requests import (
     SECONDS,
     CommitAsked,
@@ -69,7 +69,7 @@ class Book(Gated):
 
         Raises:
             BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
-            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.opened` does.
+            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.open_ledger` does.
         """
         fingerprint = fingerprint_of("open", without_default(asked))
         if asked.approval and not by:
@@ -78,8 +78,8 @@ class Book(Gated):
             before = self._desk.answered(connection, tenant, key, fingerprint, by)
         if before is not None:
             return self.ledger(tenant, before["ledger"])
-        state, certified = self._evaluate(partial(opened, **asked.parts))
-        record = told.opened(state, certified, {item.name: text_of(item.spec) for item in state.plan})
+        state, certified = self._evaluate(partial(open_ledger, **asked.parts))
+        record = told.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
         row = LedgerRow(
             id=f"ledger_{secrets.token_urlsafe(12)}",
             tenant=tenant,
@@ -223,7 +223,7 @@ class Book(Gated):
                 records = [
                     MovedLedger(
                         name,
-                        told.reserved(after[name].reservations[identifier], held.spec),
+                        told.reservation_record(after[name].reservations[identifier], held.spec),
                         after[name],
                     )
                     for name, held in zip(sorted(after), made.holdings, strict=True)
@@ -244,7 +244,7 @@ class Book(Gated):
             after: LedgerState = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
         except LedgerExhausted as refused:
             of_slot = {part: value for part, value in job.job.items() if part != "item"}
-            raise self._evaluate(partial(with_nearest, refused, state, **of_slot)) from None
+            raise self._evaluate(partial(add_nearest, refused, state, **of_slot)) from None
         return after
 
     def reservation(self, tenant: str, identifier: str) -> ReservationRow:
@@ -330,7 +330,7 @@ class Book(Gated):
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    record = told.committed(now, now.committed - was.committed)
+                    record = told.commit_record(now, now.committed - was.committed)
                     records.append(MovedLedger(name, record, state))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
@@ -366,7 +366,8 @@ class Book(Gated):
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
             records = [
-                MovedLedger(name, told.ended(state.reservations[identifier]), state) for name, state in after.items()
+                MovedLedger(name, told.end_record(state.reservations[identifier]), state)
+                for name, state in after.items()
             ]
             for owner in sorted({row.tenant for row, _ in states.values()}):
                 own = [moved for moved in records if states[moved.ledger][0].tenant == owner]

@@ -124,7 +124,7 @@ class Owned(Looked):
                     return row
                 after = moves.contradict(state, observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                record = told.contradiction(observations, named)
+                record = told.contradiction_record(observations, named)
                 self._desk.write(
                     connection,
                     tenant,

@@ -132,7 +132,7 @@ class _Group:
         records = []
         for name, state in after.items():
             now, was = state.reservations[held.id], self._states[name].reservations[held.id]
-            records.append(MovedLedger(name, told.committed(now, now.committed - was.committed), state))
+            records.append(MovedLedger(name, told.commit_record(now, now.committed - was.committed), state))
         self._states |= after
         self._changed[held.id] = reservation_after(held, after)
         return tuple(records)

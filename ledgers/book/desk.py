@@ -117,7 +117,7 @@ class Desk:
         entries.append(connection, flat)
         tree = Tree(nodes, first).extend([row.leaf for row in flat])
         head = connection.info[WRITTEN] = checkpoints.of_tree(tree, signing.name)
-        note = checkpoints.signed(head, signing)
+        note = checkpoints.sign(head, signing)
         wanted = [row for move, own in zip(moves, rows, strict=True) if move.answer is None for row in own]
         receipts = iter(make_all(tree, [(row.seq, entry(row)) for row in wanted], note, signing))
         answers = [
@@ -160,12 +160,12 @@ class Desk:
         """Return the receipt of an entry under the head of the log of so many entries."""
         tree = Tree(StoredNodes(connection), size)
         signing = self._keyring().signing
-        head = checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
+        head = checkpoints.sign(checkpoints.of_tree(tree, signing.name), signing)
         return make(tree, row.seq, entry(row), head, signing)
 
     def head(self, connection: Connection, size: int) -> str:
         """Return the signed head of the log of so many entries."""
-        return checkpoints.signed(self.unsigned_head(connection, size), self._keyring().signing)
+        return checkpoints.sign(self.unsigned_head(connection, size), self._keyring().signing)
 
     def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
         """Return the head of the log of so many entries."""

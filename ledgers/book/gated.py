@@ -27,7 +27,7 @@ from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.amending import amended
+from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
@@ -78,7 +78,7 @@ class Gated(Owned):
         Raises:
             BlockHasLedger: another ledger of the same people is open.
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amend_plan`.
         """
         fingerprint = fingerprint_of("amend", [identifier, request])
         return self._retried(partial(self._request, tenant, identifier, "amend", request, key, fingerprint, by))
@@ -326,15 +326,17 @@ class Gated(Owned):
         """
         if isinstance(request, AmendAsked):
             parts = request.parts
-            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
+            after, certified = self._evaluate(partial(amend_plan, state, **parts, released=row.released))
             specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amended(parts["add"], parts["lower"], request.declared, certified, specs, request.approval)
+            record = told.amendment_record(
+                parts["add"], parts["lower"], request.declared, certified, specs, request.approval
+            )
             return Judged(after, record)
         if isinstance(request, VoidAsked):
             after = moves.void(state, identifier=request.reservation, count=request.count)
             more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
             return Judged(after, {"kind": "voided", **more})
-        return Judged(state, told.reconciliation(request["size"], request["root"]))
+        return Judged(state, told.reconciliation_record(request["size"], request["root"]))
 
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord

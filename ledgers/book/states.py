@@ -11,7 +11,7 @@ from typing import cast
 from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.mathematics.amounts import ZERO, less, total
-from epsilond.ledgers.mathematics.entries import charge_of, charged, observations_of, state_of
+from epsilond.ledgers.mathematics.entries import charge_of, charge_record, observations_of, state_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
 from epsilond.ledgers.store.specs import spec_of, text_of
@@ -105,7 +105,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
         item=held.item,
         slot=held.slot,
         spec=text_of(held.spec),
-        charge=None if held.charge is None else json.dumps(charged(held.charge), sort_keys=True),
+        charge=None if held.charge is None else json.dumps(charge_record(held.charge), sort_keys=True),
         count=held.count,
         committed=held.committed,
     )

@@ -14,7 +14,7 @@ from typing import TypeVar
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.specs import Spec
 from epsilond.calibrators.search import LEAST, MOST, crossing
-from epsilond.ledgers.mathematics.nearest import noise_of, renoised
+from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
 
 NEAR = 2e-6
 """Of log noise: how closely the noise that fits is found, and how far above it the answer's may be."""
@@ -51,7 +51,7 @@ def near_strictness(
         return None
 
     def at(log_noise: float) -> Spec:
-        return renoised(first, lambda _: math.exp(log_noise))
+        return map_noise(first, lambda _: math.exp(log_noise))
 
     try:
         likely = crossing(lambda log_noise: missed(at(log_noise)), math.log(noise), _ENDS, NEAR)
@@ -80,7 +80,7 @@ def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Sp
     for _ in range(MOST_RUNS):
         spec = run(here)
         noise = None if spec is None else noise_of(spec)
-        if spec is None or noise is None or renoised(spec, lambda _: 1.0) != renoised(first, lambda _: 1.0):
+        if spec is None or noise is None or map_noise(spec, lambda _: 1.0) != map_noise(first, lambda _: 1.0):
             return None
         value = math.log(noise)
         if 0.0 <= value - wanted <= NEAR:

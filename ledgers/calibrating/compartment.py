@@ -14,14 +14,14 @@ from epsilond.accountants.specs import Gaussian, Spec
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amounts import Amount, down
 from epsilond.ledgers.mathematics.charges import charge
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of, mu_squared
-from epsilond.ledgers.mathematics.exchange import dominated
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.exchange import dominance_reason
 from epsilond.ledgers.mathematics.invariant import slot_pair
-from epsilond.ledgers.mathematics.nearest import noise_of, renoised
+from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
 from epsilond.ledgers.mathematics.residue import may_be_composed, quick_cost, shortfall
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
-from epsilond.ledgers.mathematics.stepped import steps_of
 
 TRIAL = "calibration"
 """The id of a reservation that is tried and never made."""
@@ -136,7 +136,7 @@ class OfSlot:
         step, count = steps_of(spec)
         asked = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
         if self.slot.kind == "gdp" and mu_squared(asked) is None:
-            left, free, eta = self.slot.left("mu_squared"), self.slot.free("mu_squared"), eta_of(asked, self.slot)
+            left, free, eta = self.slot.remainder("mu_squared"), self.slot.free("mu_squared"), eta_of(asked, self.slot)
             if not may_be_composed(asked.parts):  # then its steps are charged one after another, which is dearer
                 price_from_below, _ = quick_cost(asked.parts, remaining=left, eta=eta)
                 if math.isinf(price_from_below):
@@ -180,8 +180,8 @@ class OfItem:
         wanted, present = noise_of(self.item.spec), noise_of(step)
         if wanted is None or present is None:
             return _tried(lambda: reserved(self.state, spec, self.place))
-        alike = renoised(spec, lambda _: wanted)
-        if dominated(steps_of(alike)[0], self.item.spec) is None:  # no noise helps
+        alike = map_noise(spec, lambda _: wanted)
+        if dominance_reason(steps_of(alike)[0], self.item.spec) is None:  # no noise helps
             reserved(self.state, alike, self.place)
         return math.log(wanted / present)
 

@@ -33,7 +33,7 @@ from epsilond.ledgers.calibrating.by_noise import near_strictness
 from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, compartment_of, reserved
 from epsilond.ledgers.calibrating.setting import asked_within, require_one, require_possible
 from epsilond.ledgers.mathematics.moves import require_consistent
-from epsilond.ledgers.mathematics.nearest import renoised
+from epsilond.ledgers.mathematics.nearest import map_noise
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.reading import read
 from epsilond.spelling import named
@@ -197,7 +197,7 @@ def _bounded(epsilon: float) -> float:
 
 def _refused(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
     """Return whether the ledger rejects the same run with slightly less noise."""
-    less = renoised(spec, lambda noise: noise * (1.0 - SLACK))
+    less = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
         return False
     try:

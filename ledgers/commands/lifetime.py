@@ -33,7 +33,7 @@ from epsilond.ledgers.commands.shared import (
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Observer, Relation, Unit
-    from epsilond.ledgers.client.ledgers import Inputs
+    from epsilond.ledgers.client.books import Inputs
     from epsilond.ledgers.mathematics.state import SlotKind
 
 

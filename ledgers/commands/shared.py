@@ -17,7 +17,8 @@ from epsilond.commands.requests import SPEC_HELP, assignment, structure_of
 from epsilond.commands.service import Service, unanswered
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import Books, Ledger
+    from epsilond.ledgers.client.books import Books
+    from epsilond.ledgers.client.ledgers import Ledger
 
 At = Annotated[
     str, typer.Option("--at", metavar="FILE|URL", envvar="EPSILOND_LEDGER", help="where the ledgers are kept")

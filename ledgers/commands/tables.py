@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject
-from epsilond.ledgers.client.answers import left, runs, scarcest, target
+from epsilond.ledgers.client.answers import part_text, runs_text, scarcest_text, target_text
 from epsilond.terminal.parts import bullets, pairs, table, upward
 
 _OF_A_LEDGER = (
@@ -38,7 +38,7 @@ def ledgers(listed: Iterable[JsonObject]) -> RenderableType:
                 "dataset": each["dataset"],
                 "block": each.get("block", ""),
                 "state": each["state"] if each.get("sealed", True) else f"{each['state']}, not sealed",
-                "target": target(each["target"]),
+                "target": target_text(each["target"]),
             }
             for each in listed
         ),
@@ -47,11 +47,11 @@ def ledgers(listed: Iterable[JsonObject]) -> RenderableType:
 
 def ledger(told: JsonObject) -> RenderableType:
     """What it promises, what is left of its plan and its slots, the plan's curve, and what the promise rests on."""
-    rows = {name: told[name] for name in _OF_A_LEDGER if name in told} | {"target": target(told["target"])}
+    rows = {name: told[name] for name in _OF_A_LEDGER if name in told} | {"target": target_text(told["target"])}
     if "runs_out_first" in told:
-        rows["runs out first"] = scarcest(told["runs_out_first"])
+        rows["runs out first"] = scarcest_text(told["runs_out_first"])
     slots = (
-        {"slot": slot["kind"], "part": part, "left": left(slot, part)}
+        {"slot": slot["kind"], "part": part, "left": part_text(slot, part)}
         for slot in told["slots"]
         for part in slot["capacity"]
     )
@@ -62,7 +62,7 @@ def ledger(told: JsonObject) -> RenderableType:
     return Group(
         pairs(f"Ledger {told['name']}", rows),
         *bullets("Contradicted: there is no ε", _observations(told)),
-        table("Plan", ({"item": item["name"], "runs": runs(item)} for item in told["plan"])),
+        table("Plan", ({"item": item["name"], "runs": runs_text(item)} for item in told["plan"])),
         table("Slots", slots),
         table("The plan alone", curve),
         *bullets("Promised", [told["guarantee"]["in_words"]] if "in_words" in told.get("guarantee", {}) else []),
@@ -79,7 +79,7 @@ def what_if(told: JsonObject) -> RenderableType:
     """Whether it fits, and what it would cost or what would fit."""
     rows = {name: value for name, value in told.items() if name != "fits"}
     if "runs_out_first" in rows:
-        rows["runs_out_first"] = scarcest(rows["runs_out_first"])
+        rows["runs_out_first"] = scarcest_text(rows["runs_out_first"])
     return pairs("It fits" if told["fits"] else "It does not fit", rows)
 
 

@@ -19,7 +19,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.store.opening import opened
 from epsilond.ledgers.store.tables import SLOTS
 from epsilond.storage import shared
-from epsilond.storage.faults import scrubbed
+from epsilond.storage.faults import remove_secrets
 from epsilond.storage.transactions import Database
 
 MAINTENANCE: Final = "postgres"
@@ -179,7 +179,7 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
         try:
             store = PostgresqlStore(Path(folder), engine)
         except SQLAlchemyError as error:
-            reason = scrubbed(getattr(error, "orig", error), url)
+            reason = remove_secrets(getattr(error, "orig", error), url)
             raise InvalidInput.at("/store", f"no database can be made there: {reason}") from None
         undo.callback(store.drop)
         yield store

@@ -16,7 +16,7 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.extras import extra
 from epsilond.ledgers.book.reports import FORMAT, TYPE
 from epsilond.ledgers.log import checkpoints, jws
-from epsilond.ledgers.log.canonical import Record, canonical, digest, read
+from epsilond.ledgers.log.canonical import Record, canonical, digest, read_json
 from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 from epsilond.ledgers.pages.bars import WIDTH, bars
@@ -83,7 +83,7 @@ def _carried(text: str) -> tuple[JsonRecord, str]:
     signature, after, _ = text.partition(BEFORE)[2].partition(AFTER)
     if not closing or not after or not signature:
         raise Malformed("the page ends within its data")
-    record = read(data.encode("utf-8", "surrogatepass"))
+    record = read_json(data.encode("utf-8", "surrogatepass"))
     if canonical(record).decode().translate(_ESCAPES) != data:
         raise Malformed("the data of the page are not in their canonical form")
     return record, signature

@@ -11,7 +11,7 @@ from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.proofs import Inclusion
 from epsilond.ledgers.log.tree import NodesMissing, Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, replay_entries
 from epsilond.ledgers.mathematics.state import JOB, LedgerState
 from epsilond.ledgers.store import entries, owners
 from epsilond.ledgers.store.nodes import StoredNodes
@@ -133,7 +133,7 @@ def unplayed(connection: Connection, ledger: str, state: LedgerState) -> str | N
     if BALANCE in records[-1]:
         return None
     try:
-        wanted = digest_of(replayed(records, spec_of, text_of, certify=False), text_of)
+        wanted = digest_of(replay_entries(records, spec_of, text_of, certify=False), text_of)
     except DoesNotReplay as error:
         return f"The entries of the ledger {ledger} do not follow from each other: {error}."
     if wanted != digest_of(state, text_of):

@@ -24,7 +24,7 @@ class StoredNodes:
         self._connection = connection
         self._known: dict[tuple[int, int], bytes] = {}
 
-    def read(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
+    def read_hashes(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
         nodes = list(wanted)
         unknown = [(level, place) for level, place in nodes if (level, place) not in self._known]

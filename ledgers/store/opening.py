@@ -32,7 +32,7 @@ def opened(place: Path | URL | str, *, name: str = "the ledgers' place") -> Data
         StoreLocked: another process has the file.
         StoreUnavailable: it cannot be read or written, or holds tables of a later version.
     """
-    return opening.opened(_url(place), [CHAIN], name=name, what="ledgers")
+    return opening.open_database(_url(place), [CHAIN], name=name, what="ledgers")
 
 
 def added(database: Database) -> Database:

@@ -77,7 +77,7 @@ def test_run_names_its_algorithm_and_has_the_noise_fields(algorithm):
     defaults = {field.name: field.default for field in fields(algorithm.run)}
     assert defaults["algorithm"] == algorithm.name
     assert {*find_join(algorithm.name).noise} <= {*defaults}
-    assert {*algorithm.titles} == {*algorithm.beside}
+    assert {*algorithm.titles} == {*algorithm.alternative_names}
 
 
 @OPEN
@@ -85,7 +85,7 @@ def test_alternatives_have_announced_names(name, simulations):
     runs = simulations[name].resolved.runs
     algorithm = next(each for each in ALGORITHMS if each.name == name)
     assert next(iter(runs)) == "private"
-    assert {*runs} - {"private"} <= {*algorithm.beside}
+    assert {*runs} - {"private"} <= {*algorithm.alternative_names}
     assert "non-private" in runs
 
 
@@ -128,7 +128,7 @@ def test_answer_of_every_algorithm_is_drawn(algorithm, simulations):
 def test_plan_counts_all_runs_and_the_calibration(name, simulations):
     request = open_request(name)
     algorithm, problem = algorithm_of(request.run), request.problem.build()
-    costs = algorithm.costs(problem, request.run, algorithm.beside)
+    costs = algorithm.costs(problem, request.run, algorithm.alternative_names)
     runs = simulations[name].resolved.runs
     assert costs == tuple(algorithm.work(problem, run) for run in runs.values())
     per_block = simulation.plan(request).seconds - find_join(name).allowance.of(request.target)
@@ -141,7 +141,7 @@ def test_plan_of_noisy_sgd_counts_its_runs_only():
     body = {"kind": "risk", "run": run, "problem": PROBLEM, "epsilon": 8.0, "delta": 1e-3}
     request = read_value(SimulationRequest, body, at="")
     algorithm = algorithm_of(request.run)
-    assert len(algorithm.costs(request.problem.build(), request.run, algorithm.beside)) == 2
+    assert len(algorithm.costs(request.problem.build(), request.run, algorithm.alternative_names)) == 2
 
 
 def test_plan_without_a_grid_counts_no_noise():
@@ -195,7 +195,7 @@ def test_request_is_read_equally_from_python_and_http(name):
 
 def test_guide_names_every_algorithm_alternative_and_problem():
     names = {algorithm.name for algorithm in ALGORITHMS}
-    names |= {name for algorithm in ALGORITHMS for name in algorithm.beside}
+    names |= {name for algorithm in ALGORITHMS for name in algorithm.alternative_names}
     names |= {problem.kind for algorithm in ALGORITHMS for problem in algorithm.problems}  # type: ignore[attr-defined]
     assert {name for name in names if f"`{name}`" not in GUIDE} == set()
 

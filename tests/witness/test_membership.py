@@ -123,7 +123,7 @@ def test_contributions_are_at_most_the_clipping_norm():
     training = membership({"canary": "flipped-labels", "canaries": 5, "clipping_norm": 0.1}).training
     data = Members.of(training)
     models = np.random.default_rng(1).standard_normal((3, 60))
-    for sent in (data.contributions(training, models, data.ordinary), data.canaries_send(training, models)):
+    for sent in (data.contributions(training, models, data.ordinary), data.canary_contributions(training, models)):
         assert np.linalg.norm(sent, axis=-1).max() <= 0.1 * (1 + 1e-12)
 
 

@@ -118,8 +118,6 @@ class AuditSimulation:
 
 
 def _of_request(fault: Fault) -> Fault:
-    """Return the fault with a pointer into the request: relation and observer are its own fields, all others are below
-    /spec.
-    """
+    """Return the fault with a pointer into the request; faults of other fields than its own are below /spec."""
     is_own = fault.pointer in ("/relation", "/observer")
     return fault if is_own else replace(fault, pointer=f"/spec{fault.pointer}")

@@ -25,7 +25,7 @@ from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun, MbSgdShape, fading
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
-from epsilond.simulators.federations.groups import Groups, loss_scales, unlike_of
+from epsilond.simulators.federations.groups import Groups, client_arrays_of, loss_scales
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, Parameters, PromisedBound
 from epsilond.witness.joins.client_groups import (
@@ -112,7 +112,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     if run.groups is None:
         kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
-        clients = unlike_of(problem, run, run.sampling)
+        clients = client_arrays_of(problem, run, run.sampling)
         scaled_noise = clients.noise_stds / clients.scales
         kinds = set(zip(scaled_noise.tolist(), clients.batches.tolist(), clients.sizes.tolist(), strict=True))
     intervals = [

@@ -106,9 +106,13 @@ class RiskSimulation:
     def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
         """Raise `InvalidInput` if an alternative is unknown or repeated."""
         faults = [
-            Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", ", ".join(algorithm.beside) or None)
+            Fault(
+                f"/alternatives/{place}",
+                f"is no run beside {algorithm.name}",
+                ", ".join(algorithm.alternative_names) or None,
+            )
             for place, name in enumerate(self.alternatives or ())
-            if name not in algorithm.beside or name in (self.alternatives or ())[:place]
+            if name not in algorithm.alternative_names or name in (self.alternatives or ())[:place]
         ]
         if faults:
             raise InvalidInput(*faults)
@@ -269,7 +273,7 @@ def _check_model(problem: SimulatedProblem) -> None:
 
 def _requested_alternatives(request: RiskSimulation) -> tuple[str, ...]:
     """Return the names of the requested alternatives; by default, all that the algorithm has."""
-    return algorithm_of(request.run).beside if request.alternatives is None else request.alternatives
+    return algorithm_of(request.run).alternative_names if request.alternatives is None else request.alternatives
 
 
 def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:

@@ -52,7 +52,7 @@ def stated(content: bytes, signature: str, keys: Keys) -> tuple[SignedStatement,
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415
 
     try:
-        return statements.verify(statements.found_in(signature), content, known)
+        return statements.verify(statements.find_signature(signature), content, known)
     except NotVerified as error:
         raise NoSignature(str(error)) from None
 

@@ -52,7 +52,7 @@ def test_what_was_kept_is_there_when_it_is_opened_again(place):
 def first_revision(place: str):
     """A database with the tables of the first revision, and one closed ledger."""
     url = make_url(place) if "://" in place else URL.create("sqlite", database=place)
-    made = storage.opened(url, [], name="the place", what="ledgers")
+    made = storage.open_database(url, [], name="the place", what="ledgers")
     configuration = Config()
     configuration.set_main_option("script_location", str(CHAIN.scripts))
     with made.writing() as connection:

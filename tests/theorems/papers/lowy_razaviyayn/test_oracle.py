@@ -32,7 +32,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_bound,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import LEMMA_E2
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 from tests.oracles import lowy as oracle
