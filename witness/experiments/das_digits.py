@@ -128,6 +128,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
 
     def judge_arms(claim: str, first: str, second: str) -> Finding:
+        """Judge whether the first arm is more accurate than the second."""
         pairs = list(zip(by_arm[first], by_arm[second], strict=True))
         return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
 
@@ -276,6 +277,7 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     read = private_score(ACCURACY)
 
     def accuracies(arm: str, split: str) -> list[Measured]:
+        """Return the accuracies of an algorithm on one split."""
         selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
         return [measured for cell in selected if (measured := read(cell)) is not None]
 

@@ -228,8 +228,9 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
 def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     """Return `epsilond.mini-batch-sgd-excess-risk` at the run's own parameters.
 
-    If the weights of the average grow by less than 1/(1 − ημ) per round, the bound uses the smaller μ of these weights,
-    with which the loss is strongly convex as well. For a larger growth nothing is proved, and a condition fails.
+    The weights of the average may grow by less than 1/(1 − ημ) per round. The bound then uses the smaller μ of these
+    weights, with which the loss is strongly convex as well. For a larger growth nothing is proved, and a condition
+    fails.
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity

@@ -97,7 +97,7 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     across = tuple(Tick(place(epsilon, floor)[0], f"{epsilon:g}") for epsilon in _ticks(0.0, reach))
     up = tuple(Tick(place(0.0, height)[1], f"{height:g}") for height in _ticks(floor, most))
     is_inside = target is not None and target[0] <= reach and floor <= target[1] <= most
-    mark = place(*target) if target is not None and is_inside else None
+    mark = place(target[0], target[1]) if target is not None and is_inside else None
     return Drawing(band=_path([*upper, *reversed(lower)]), upper=_path(upper), across=across, up=up, target=mark)
 
 
