@@ -1,9 +1,10 @@
 """Comparison of a report's figures with those of another computation.
 
 The same engine is deterministic on one machine. On another processor, or with other builds of the mathematical
-libraries, the last digits of sums and logarithms differ. A search may then stop at another point of its tolerance. Figures of the same engine must therefore agree within `SAME_ENGINE`, relatively, ten times the tolerance of
-the searches. Both bounds of an enclosure are compared. A narrower enclosure is a difference, even if the enclosures
-still meet. A δ is compared by its logarithm, because a δ of 1e-300 changes by a thousandth if the noise changes by a
+libraries, the last digits of sums and logarithms differ. A search may then stop at another point of its tolerance.
+Figures of the same engine must therefore agree within `SAME_ENGINE`, relatively, ten times the tolerance of the
+searches. Both bounds of an enclosure are compared. A narrower enclosure is a difference, even if the enclosures still
+meet. A δ is compared by its logarithm, because a δ of 1e-300 changes by a thousandth if the noise changes by a
 millionth.
 
 Another engine may prove more or less. It confirms a report if its results imply those of the report: its enclosure is
