@@ -15,7 +15,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
-from epsilond.witness.reports.make import dated, make
+from epsilond.witness.reports.make import make, read_date
 from epsilond.witness.reports.questions import question
 
 Algorithm: Any = getitem(Literal, tuple(calibrator.name for calibrator in CALIBRATORS))
@@ -43,7 +43,7 @@ def read_report(body: bytes) -> Question:
             the body.
     """
     request_body = read_body(ReportRequest, parse(body))
-    dated(request_body.date)
+    read_date(request_body.date)
     about = question(request_body.kind, request_body.algorithm)
     try:
         problem = read_body(about.problem, request_body.request)
