@@ -63,7 +63,7 @@ def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
     def answered(problem: object) -> ReportedAnswer:
         answer = solve(problem)
         curve = answer.guarantee.curve
-        points = [] if curve is None else profile(curve.known, answer.guarantee.target.epsilon)
+        points = [] if curve is None else profile(curve.natural, answer.guarantee.target.epsilon)
         return ReportedAnswer(as_json(answer), points)
 
     return answered

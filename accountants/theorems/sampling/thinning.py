@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thinned
+from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.accountants.structure import FRESH_DRAW, primitives
@@ -56,7 +56,7 @@ def drawn_or_not_at_all(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(DRAWN_OR_NOT, "the bound of this theorem is for a record that is replaced or zeroed")
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     above, below = (max(Share.of(spec).around), min(Share.of(spec).around))
-    upper = thinned(inner.curve.upper, above)
+    upper = thin(inner.curve.upper, above)
     step = DRAWN_OR_NOT.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     return Guarantee(
         setting=case.setting,
@@ -71,7 +71,7 @@ def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, belo
     are_reports = [isinstance(each, CategoryReport) for each in primitives(drawn_mechanism(spec, case.setting))]
     if all(are_reports):
         whole = inner.curve.tight and below == Share.of(spec).rate
-        return (upper,) if whole else tuple(thinned(pair, below) for pair in inner.curve.witnesses)
+        return (upper,) if whole else tuple(thin(pair, below) for pair in inner.curve.witnesses)
     if case.setting.relation == "zero-out-one" and spec.sampling == "poisson" and not any(are_reports):
         return tuple(drawn_or_not(pair, Share.of(spec))[1] for pair in inner.curve.witnesses)
     return ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import thinned
+from epsilond.accountants.profiles.amplification import thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import (
     drawn_level,
@@ -97,10 +97,10 @@ def _thinned(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refu
         )
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
-    upper = thinned(inner.curve.upper, rate)
+    upper = thin(inner.curve.upper, rate)
     # A reading that was left open has no witness: the other one may protect better.
     certain = spec.level == "clients" and observes_draw(spec, case.setting)
-    instances = tuple(thinned(pair, rate) for pair in inner.curve.witnesses)
+    instances = tuple(thin(pair, rate) for pair in inner.curve.witnesses)
     witnesses = () if not certain else (upper,) if inner.curve.tight else instances
     return Guarantee(
         setting=case.setting,
@@ -114,7 +114,7 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """The client's guarantee unchanged, as an upper end: what it draws may be less than the worst it could send."""
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
-    if pools_records(case.whole, case.setting.relation):
+    if pools_records(case.root, case.setting.relation):
         return Refusal(
             RECORDS_OF_A_CLIENT,
             "records of all clients are drawn together: without the client others are drawn, or one counts repeatedly",

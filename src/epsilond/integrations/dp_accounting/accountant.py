@@ -246,7 +246,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """The sum of what each part loses at δ = 0, rounded up."""
         total = 0.0
         for part, times in self._run.items():
-            one = account(part, **self._setting).guarantee.curve.known.epsilon(-math.inf).upper
+            one = account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper
             total = math.nextafter(total + math.nextafter(one * times, math.inf), math.inf)
         return total
 
