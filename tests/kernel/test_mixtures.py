@@ -240,7 +240,7 @@ def test_a10_what_is_moved_is_charged() -> None:
 
 def test_a10_rounded_probabilities_are_ordered() -> None:
     for draws, population in ((3, 2), (40, 10), (500, 70), (7, 10**9)):
-        drawn = multiplicities(draws, population, told_apart=draws + 1)
+        drawn = multiplicities(draws, population, single_groups=draws + 1)
         assert drawn is not None
         logs, times = [drawn.log_absent, *drawn.log_weights], (0, *drawn.least)
         below, above = (
