@@ -27,7 +27,7 @@ T = TypeVar("T", bound="Ledger")
 
 @_attrs_define
 class Ledger:
-    """A ledger with its promise, and what that rests on. A contradicted ledger has observations and no guarantee.
+    """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee.
 
     Attributes:
         id (str):

@@ -136,7 +136,7 @@ def sync_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
@@ -176,7 +176,7 @@ def sync(
 ) -> Ledger | PendingMove | Problem | None:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
@@ -211,7 +211,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
@@ -249,7 +249,7 @@ async def asyncio(
 ) -> Ledger | PendingMove | Problem | None:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 

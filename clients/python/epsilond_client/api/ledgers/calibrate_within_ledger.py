@@ -130,7 +130,7 @@ def sync_detailed(
 ) -> Response[Problem | WithinAnswer]:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
@@ -170,7 +170,7 @@ def sync(
 ) -> Problem | WithinAnswer | None:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
@@ -205,7 +205,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | WithinAnswer]:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
@@ -243,7 +243,7 @@ async def asyncio(
 ) -> Problem | WithinAnswer | None:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):

@@ -121,7 +121,7 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
@@ -156,7 +156,7 @@ def sync(
 ) -> Ledger | Problem | None:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
@@ -186,7 +186,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
@@ -219,7 +219,7 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):

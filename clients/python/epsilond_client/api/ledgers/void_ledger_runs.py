@@ -136,7 +136,7 @@ def sync_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
@@ -176,7 +176,7 @@ def sync(
 ) -> Ledger | PendingMove | Problem | None:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
@@ -211,7 +211,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
@@ -249,7 +249,7 @@ async def asyncio(
 ) -> Ledger | PendingMove | Problem | None:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
