@@ -135,8 +135,8 @@ def sync_detailed(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 
@@ -175,8 +175,8 @@ def sync(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 
@@ -210,8 +210,8 @@ async def asyncio_detailed(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 
@@ -248,8 +248,8 @@ async def asyncio(
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 

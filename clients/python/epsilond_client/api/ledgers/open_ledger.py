@@ -125,8 +125,7 @@ def sync_detailed(
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -160,8 +159,7 @@ def sync(
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -190,8 +188,7 @@ async def asyncio_detailed(
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -223,8 +220,7 @@ async def asyncio(
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

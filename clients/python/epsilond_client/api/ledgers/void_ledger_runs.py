@@ -143,8 +143,8 @@ def sync_detailed(
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,8 +183,8 @@ def sync(
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,8 +218,8 @@ async def asyncio_detailed(
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -256,8 +256,8 @@ async def asyncio(
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
