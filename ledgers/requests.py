@@ -1,4 +1,4 @@
-"""What is asked of ledgers, by name and value: the bodies of requests, and the words of the library and commands."""
+"""Requests on ledgers: the bodies of the service, which the library and the commands use too."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class OpenLedger:
     approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
-        """Names are there and not too long."""
+        """Require names that are not empty and not too long."""
         for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
             _require_name(value, f"/{field}")
         for place, item in enumerate(self.plan):
@@ -292,7 +292,7 @@ class AmendAsked:
     approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: as it is")] = None
 
     def check(self) -> None:
-        """Names are there and not too long."""
+        """Require names that are not empty and not too long."""
         for place, item in enumerate(self.add):
             _require_name(item.name, f"/add/{place}/name")
 

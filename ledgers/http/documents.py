@@ -1,4 +1,4 @@
-"""Answers about the log of ledgers, and of its parts."""
+"""Answers about the log of ledgers and its parts."""
 
 from __future__ import annotations
 
