@@ -16,8 +16,7 @@ PendingState = Literal["pending", "approved", "rejected", "withdrawn", "expired"
 
 @dataclass(frozen=True, kw_only=True)
 class PartRow:
-    """One part of a slot: μ² or η of a Gaussian slot, ρ or δ of a concentrated one, ε or δ of a pure one, a Rényi
-    order.
+    """One part of a slot, such as μ² of a Gaussian slot, ρ of a concentrated slot, or a Rényi order.
 
     Attributes:
         kind: kind of the slot.
