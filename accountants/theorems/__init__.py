@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class TheoremFamily(NamedTuple):
-    """A file that holds `THEOREMS`, and `RULES` if some of them are rules for specs.
+    """A module that holds `THEOREMS`, and `RULES` if some of them are rules for specs.
 
     Attributes:
-        name: of the file, from its package.
-        rules: whether it has `RULES`.
-        package: which the file is in; this one by default.
+        name: path of the module within its package, with dots.
+        rules: whether the module has `RULES`.
+        package: package of the module; this one by default.
     """
 
     name: str
@@ -36,14 +36,14 @@ class TheoremFamily(NamedTuple):
 
     @property
     def module(self) -> Any:
-        """The file, imported."""
+        """The module, imported on first use."""
         return import_module(f"{self.package}.{self.name}")
 
 
 _KINDS = tuple(TheoremFamily(name, rules=True, package="epsilond.accountants.kinds") for name in NAMES)
-"""One family for each kind of mechanism."""
+"""Families of single mechanisms, one for each kind."""
 _BEFORE_ESCAPE = 3
-"""Kinds in front of the theorems on outputs that escape; the next kind is the one whose outputs do."""
+"""Number of kinds that are listed before the theorems on outputs that escape. The next kind has such outputs."""
 
 _OF_LEDGERS = "epsilond.ledgers.mathematics.theorems"
 """Package of the theorems on ledgers, imported by name only: no bound of an account needs them."""
@@ -152,26 +152,28 @@ FAMILIES = (
     TheoremFamily("risk.start"),
     TheoremFamily("risk.averaged_steps"),
 )
-"""In the order in which theorems are listed, and rules for the same kind of spec are tried."""
+"""All families, in the order in which theorems are listed and rules for one kind of spec are tried."""
 
 
 @cache
 def _theorems() -> tuple[Theorem, ...]:
+    """Return the theorems of all families."""
     return tuple(theorem for family in FAMILIES for theorem in family.module.THEOREMS)
 
 
 @cache
 def _rules() -> tuple[Rule, ...]:
+    """Return the rules of the families that have rules."""
     return tuple(rule for family in FAMILIES if family.rules for rule in family.module.RULES)
 
 
-_gathering = RLock()
-"""Held while the lists are gathered, so that two threads that are the first to read them get the same objects."""
+_list_lock = RLock()
+"""Lock that is held while the lists are built, so that concurrent first readers get the same objects."""
 
 
 def __getattr__(name: str) -> object:
     """Return `THEOREMS` or `RULES`, which are gathered when they are first read."""
     if name in ("THEOREMS", "RULES"):
-        with _gathering:
+        with _list_lock:
             return _theorems() if name == "THEOREMS" else _rules()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,7 @@ from epsilond.accountants.theorems.papers.bietti.billboard import SECTION_6
 from epsilond.accountants.theorems.papers.bietti.noise import THEOREM_4_1
 from epsilond.accountants.theorems.papers.bietti.sampled_noise import THEOREM_5_1, noise_multiplier_of
 from epsilond.accountants.theorems.risk.bietti.full_participation import THEOREM_4_5
-from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import THEOREM_5_2, THEOREM_B_4
 from epsilond.calibrators.answer import PrintedReading
 from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown, true_figures

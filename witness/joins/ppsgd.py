@@ -18,7 +18,8 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     AnyStepInputs,
     BoundInputs,
 )
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape, minimal_norm
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
     PERSONALIZED_RISK,
     THEOREM_5_2,

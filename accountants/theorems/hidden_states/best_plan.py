@@ -53,7 +53,7 @@ def least_mu(
     takes the room r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with
     (1 + η)^m λ (r + W₂). Both are linear in r, and the claim holds for r = 0 and for r = W₁.
 
-    Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that gives away min((1 + κ) λ w_k, what is there) in step k.
+    Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that gives away min((1 + κ) λ w_k, remaining distance) in step k.
     After a block its remainder is the maximum of 0 and (distance of a tail) − (1 + κ) λ (room of the tail): it is 0.
     The plan costs at most (1 + κ)² Σ D²/W over the blocks. Hence the least μ is at most (1 + κ) √(Σ D²/W). With the
     errors of D, W, the sum and the root it is at most (1 + 1.1 T η + 20Tu) times the computed root. For T ≤ 10⁸ this

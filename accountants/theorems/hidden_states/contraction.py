@@ -1,9 +1,9 @@
 """Contraction of the hockey-stick divergence under a common Gaussian kernel (Asoodeh et al. 2021, Section II).
 
-θ_ε(r) is the divergence of two unit Gaussians at distance r (`special.log_theta`). A Markov kernel K that both laws
-go through multiplies E_{e^ε} by at most η_ε(K) = sup over two inputs of E_{e^ε}(K(y₁)‖K(y₂)). For y ↦ N(y, s²I) on a
-set of diameter D, followed by a projection or not, that is θ_ε(D/s). The same ε stands on both sides: θ_ε contracts
-E_{e^ε} and nothing else.
+θ_ε(r) is the hockey-stick divergence of two unit Gaussians at distance r (`special.log_theta`). A Markov kernel K that
+is applied to both distributions multiplies E_{e^ε} by at most η_ε(K). This is the supremum over two inputs of
+E_{e^ε}(K(y₁)‖K(y₂)). For y ↦ N(y, s²I) on a set of diameter D, with or without a projection after it, it is at most
+θ_ε(D/s). Both sides have the same ε: θ_ε contracts E_{e^ε}, but not the divergence at another ε.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROWS = Quantity(description="rows of a channel: each is the law of the output at
 
 # Theorem 1 and Lemmas 1 and 2 ---------------------------------------------------------------------------------------
 def shift_outputs(epsilon: float, shift: float) -> Outputs:
-    """θ_ε(r) and 1 − θ_ε(r), in logarithms where no double holds them."""
+    """Return θ_ε(r) and 1 − θ_ε(r) at r = `shift`, as logarithms if they are outside the doubles."""
     outputs = delta_outputs(float(log_theta(epsilon, shift)), "theta")
     return {"shift": shift} | outputs | delta_outputs(float(log_theta_complement(epsilon, shift)), "complement")
 
@@ -42,7 +42,11 @@ class FiniteChannel:
     rows: Annotated[tuple[tuple[float, ...], ...], ROWS]
 
     def check(self) -> None:
-        """Rows are probability vectors of one length, to within 1e-9."""
+        """Reject rows that are not probability vectors of one length, to within 1e-9.
+
+        Raises:
+            InvalidInput: for such a row, or if there is none.
+        """
         listed: tuple[tuple[Any, ...], ...] = self.rows
         for place, row in enumerate(listed):
             proper = all(isinstance(p, int | float) and 0.0 <= p <= 1.0 for p in row) and len(row) == len(listed[0])
@@ -54,24 +58,36 @@ class FiniteChannel:
 
 @formula(given="Two Gaussians of the same variance.", bounded=False)
 def two_gaussians(*, epsilon: PrivacyLoss, distance: Distance, noise_std: KernelNoiseStd) -> Outputs:
-    """E_{e^ε} of the two laws."""
+    """Return E_{e^ε} of the two distributions.
+
+    Args:
+        epsilon: ε ≥ 0.
+        distance: distance of the means.
+        noise_std: common standard deviation s per coordinate.
+    """
     return shift_outputs(epsilon, distance / noise_std)
 
 
 @formula(given="y ↦ N(y, s²I) on a set of the given diameter.", bounded=False)
 def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std: KernelNoiseStd) -> Outputs:
-    """The kernel's contraction coefficient."""
+    """Return the contraction coefficient of the kernel y ↦ N(y, s²I).
+
+    Args:
+        epsilon: ε ≥ 0.
+        diameter: diameter D of the set of inputs.
+        noise_std: standard deviation s per coordinate.
+    """
     return shift_outputs(epsilon, diameter / noise_std)
 
 
 def finite_channel(inputs: FiniteChannel) -> Outputs:
-    """The largest divergence of two rows."""
+    """Return the largest hockey-stick divergence of two rows, the contraction coefficient of the channel."""
     rows, gamma = np.asarray(inputs.rows, dtype=np.float64), math.exp(min(inputs.epsilon, 700.0))
     gaps = np.maximum(rows[:, None, :] - gamma * rows[None, :, :], 0.0).sum(axis=2)
     return {"coefficient": float(gaps.max())}
 
 
-COMMON_KERNEL = Condition("common-kernel", "after the kernel's input both laws go through the very same kernel")
+COMMON_KERNEL = Condition("common-kernel", "both input distributions pass through the same kernel")
 BOUNDED_INPUT = Condition("bounded-input", "the set that the noise is added to has at most this diameter")
 
 TWO_POINTS = Theorem(

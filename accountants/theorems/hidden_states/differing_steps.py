@@ -1,8 +1,9 @@
-"""δ of the last model of a single pass whose steps differ: shifted interpolation, and contraction on top of it.
+"""δ of the last model of a single pass with different steps: shifted interpolation, with contraction after it.
 
-As `shift_then_contract`, place by place: a use v steps before the release has moved the run by s; after the
-steps behind it Π c of that is left against noise of variance Σ (Π c)² ν². At u of 0, 1, 3, 7, … steps behind the use
-one may stop counting distances and count kernels. Places are counted from the release backwards, v = T − j.
+The bounds are those of `shift_then_contract`, evaluated for each place of the record. A use v steps before the release
+moves the run by s. After the later steps, the shift is s Π c, against noise of variance Σ (Π c)² ν². At u = 0, 1, 3, 7,
+… steps after the use, the bound may switch from distances to kernels. Places are counted backwards from the release:
+v = T − j.
 """
 
 from __future__ import annotations
@@ -24,16 +25,21 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 MOST_PLACES = 2**20
+"""Largest number of steps of a run; it bounds time and memory."""
 HYBRID_PLACES = 2**13
-"""Places nearest to the release, taken one by one, at which windows between the use and the release are tried."""
+"""Number of places nearest to the release for which windows between use and release are tried one by one."""
 FIRST_STAGE = 256
+"""Number of places in the first stage; later stages are four times as large."""
 KERNELS_FELT = 1e-6
-"""Where the kernels of all places so far take less than this off log δ, no window is tried: none could gain more."""
+"""Least effect on log δ of the kernels of all places so far for which windows are tried; they cannot gain more."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Places beyond `HYBRID_PLACES` by blocks: each block counts as its worst place, with the kernels before it."""
+    """Places beyond `HYBRID_PLACES` in blocks.
+
+    Each block has the largest values of its places, and counts the kernels of the earlier blocks.
+    """
 
     counts: FloatArray
     mu: FloatArray
@@ -43,15 +49,16 @@ class Blocks:
 
 @dataclass(frozen=True)
 class DifferingSteps:
-    """A single pass, released at its end, each step k with its own c_k ≤ 1, shift s_k and noise ν_k."""
+    """A single pass, released at its end, in which each step k has its own c_k ≤ 1, shift s_k and noise ν_k."""
 
     run: ProjectedRun
 
     @cached_property
     def steps(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Per v: log of Π c over the steps after it, shift s, noise ν; s and ν in units of the largest ν.
+        """Arrays over v: the log of Π c over the later steps, the shift s and the noise ν.
 
-        In that unit no square overflows. A square that underflows makes the room smaller, and μ larger.
+        Both s and ν are in units of the largest ν. In this unit no square overflows. A square that underflows makes the
+        variance smaller, and μ larger.
         """
         run = self.run
         sizes = run.step_schedule.at(1, run.steps)[::-1]
@@ -71,19 +78,22 @@ class DifferingSteps:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Per v: a factor that covers the rounding of the running sums up to place v.
+        """Factors that cover the rounding of the running sums up to place v, for each v.
 
         Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
-        the whole: the running sum of logarithms is within (v + 2) u Λ. The room is a running sum of positive terms
-        e^(2 log) ν², each within 2 (v + 2) u Λ + 8u; it is within a further v u, and its root within half of all that.
-        With the influence e^log in the numerator, μ is within 2 (v + 2) u Λ + (v/2 + 12) u.
+        the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
+        positive terms e^(2 log) ν², each within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root
+        within half of all that. With the influence e^log in the numerator, μ is within 2 (v + 2) u Λ + (v/2 + 12) u.
         """
         log_left, _, _ = self.steps
         return 1.0 + (np.arange(log_left.size) + 16.0) * (1.0 + 2.0 * np.abs(log_left)) * UNIT_ROUNDOFF
 
     @cached_property
     def mu(self) -> FloatArray:
-        """μ of each place at the release, rounded up: of its shift, or of the domain's diameter after it."""
+        """μ of each place at the release, rounded up.
+
+        It is that of the shift of the place, or that of the diameter after it if this is smaller.
+        """
         log_left, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self._largest_noise
         room = np.cumsum(np.exp(2.0 * log_left) * noise**2)
@@ -95,10 +105,10 @@ class DifferingSteps:
 
     @cached_property
     def windows(self) -> tuple[tuple[int, FloatArray], ...]:
-        """Per u = 1, 3, 7, …: μ of each place v ≥ u, u steps after its use, rounded up.
+        """μ of each place v ≥ u at u = 1, 3, 7, … steps after its use, rounded up.
 
-        The variance of a window is that of its later half and, contracted, that of its earlier half. The differences
-        of running sums telescope over the halvings: each variance errs as two running sums do, and by 26 (3 + Λ) u.
+        The variance of a window is that of its later half plus the contracted variance of its earlier half. Each
+        variance errs like the difference of two running sums, and by a further 26 (3 + Λ) u.
         """
         log_left, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
@@ -124,7 +134,10 @@ class DifferingSteps:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Blocks whose places are within 1/256 of as far from the release, and of as far from the start."""
+        """Blocks of places beyond `HYBRID_PLACES`.
+
+        The distances of the places of a block from the release, or from the start, agree within 1/256.
+        """
         steps = self.run.steps
         far = BLOCK_RATIO ** np.arange(math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1)
         middle = 0.5 * (HYBRID_PLACES + steps)
@@ -141,7 +154,12 @@ class DifferingSteps:
         )
 
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
-        """Ends of the log of the sum over places, or of the largest where the order is known."""
+        """Return bounds on the log of the bound on δ: the mean over places, or the largest place if the order is known.
+
+        Args:
+            epsilon: ε ≥ 0.
+            contracted: whether kernels after the use are counted.
+        """
         run = self.run
         lowers, uppers = [], []
         after = after_error = 0.0
@@ -149,7 +167,7 @@ class DifferingSteps:
         while first < min(run.steps, HYBRID_PLACES):
             part = slice(first, min(run.steps, HYBRID_PLACES, max(FIRST_STAGE, 4 * first)))
             if contracted:
-                value, error, after, after_error = self._joined(epsilon, part, after, after_error)
+                value, error, after, after_error = self._best_windows(epsilon, part, after, after_error)
             else:
                 value, error = theta_with_error(epsilon, self.mu[part])
             lowers.append(value - error)
@@ -163,18 +181,26 @@ class DifferingSteps:
                     break
         else:
             if first < run.steps:
-                value, error = self._blocked(epsilon, after, after_error, contracted=contracted)
+                value, error = self._block_values(epsilon, after, after_error, contracted=contracted)
                 lowers.append(value - error)
                 uppers.append(value + error)
-        return self._gathered(np.concatenate(lowers), np.concatenate(uppers))
+        return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
 
-    def _joined(
+    def _best_windows(
         self, epsilon: float, part: slice, after: float, after_error: float
     ) -> tuple[FloatArray, FloatArray, float, float]:
-        """The least over windows (all the way to the release, none, or one of `windows`) for each v of a part.
+        """Return log θ of the best window for each place v of a part.
 
-        `after` is the log of the product of the kernels before the part, from the release backwards; it is returned
-        for the next part, with its error.
+        The candidates are the window to the release, the empty window, and each of `windows`.
+
+        Args:
+            epsilon: ε ≥ 0.
+            part: the places.
+            after: log of the product of the kernels of the places nearer to the release.
+            after_error: bound on its error.
+
+        Returns:
+            The values, their errors, and `after` and `after_error` for the next part.
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - part.stop + 1, steps - part.start)
@@ -184,11 +210,14 @@ class DifferingSteps:
         sum_errors += UNIT_ROUNDOFF * part.stop * np.abs(sums)
         # Places v = u + e with both v and e in this part.
         inside = [(u, mu[part.start : min(part.stop - u, mu.size)]) for u, mu in self.windows]
-        felt = float(sums[-1]) < -KERNELS_FELT
-        inside = [(u, mu) for u, mu in inside if felt and u < part.stop - part.start and mu.size]
+        if float(sums[-1]) < -KERNELS_FELT:
+            inside = [(u, mu) for u, mu in inside if u < part.stop - part.start and mu.size]
+        else:
+            inside = []
         shifts = [self.mu[part], sensitivity[::-1], *(mu for _, mu in inside)]
         cuts = np.cumsum([shift.size for shift in shifts])[:-1]
-        values, errors = (np.split(each, cuts) for each in theta_with_error(epsilon, np.concatenate(shifts)))
+        theta, theta_error = theta_with_error(epsilon, np.concatenate(shifts))
+        values, errors = np.split(theta, cuts), np.split(theta_error, cuts)
         best, best_error = values[0], errors[0]
         for place, u in enumerate((0, *(u for u, _ in inside)), start=1):
             size = values[place].size
@@ -199,26 +228,37 @@ class DifferingSteps:
             best_error[at] = np.where(better, option_error, best_error[at])
         return best, best_error, float(sums[-1]), float(sum_errors[-1])
 
-    def _blocked(
+    def _block_values(
         self, epsilon: float, after: float, after_error: float, *, contracted: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """As `_joined` for all blocks, each at its worst place, times its places."""
+        """Return log θ of the places beyond `HYBRID_PLACES`, one value and error per block.
+
+        A block has the value of its worst place; unless the order is known, it is multiplied by its number of places.
+
+        Args:
+            epsilon: ε ≥ 0.
+            after: log of the product of the kernels of the places nearer to the release.
+            after_error: bound on its error.
+            contracted: whether kernels after the use are counted.
+        """
         blocks = self.blocks
         value, error = theta_with_error(epsilon, blocks.mu)
         if contracted:
             kernel, kernel_error = theta_with_error(epsilon, blocks.contraction)
-            alone, alone_error = theta_with_error(epsilon, blocks.sensitivity)
+            use, use_error = theta_with_error(epsilon, blocks.sensitivity)
             logs = blocks.counts * np.maximum(kernel, LEAST_LOG_FACTOR)
             sums = np.append(after, after + np.cumsum(logs))[:-1]
             sum_errors = np.append(after_error, after_error + np.cumsum(blocks.counts * kernel_error))[:-1]
-            option = alone + sums
-            option_error = alone_error + sum_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(sums)
+            option = use + sums
+            option_error = use_error + sum_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(sums)
             better = option < value
             value, error = np.where(better, option, value), np.where(better, option_error, error)
-        return (value if self.run.known_order else value + np.log(blocks.counts)), error + 1e-15
+        if not self.run.known_order:
+            value = value + np.log(blocks.counts)
+        return value, error + 1e-15
 
-    def _gathered(self, lower: FloatArray, upper: FloatArray) -> Interval:
-        """The mean over the n places a record may have, or the worst of the places."""
+    def _mean_over_places(self, lower: FloatArray, upper: FloatArray) -> Interval:
+        """Return the mean over the n places of a record; the largest value if the order is known."""
         run = self.run
         if run.known_order:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))

@@ -1,14 +1,14 @@
-"""One pass of projected gradient descent, its last model released: one use of the record, then kernels that contract.
+"""One pass of projected gradient descent with its last model released: one use of a record, then contracting kernels.
 
-With Δ the distance of two admissible gradients (2L for replace-one, L for zero-out-one) a use of the record at step t
-moves the mean by η_t Δ/m, against noise η_t σ_t/√m per coordinate: r_s(t) = Δ/(√m σ_t) standard deviations. A later
-step k maps the ball by a map of Lipschitz constant c_k into a set of diameter D_k and adds its noise:
-r_c(k) = D_k √m/(η_k σ_k). The step size cancels in the first and stays in the second.
+Let Δ be the largest distance of two admissible gradients: 2L for replace-one, L for zero-out-one. A use of the record
+at step t moves the mean by η_t Δ/m. The noise has standard deviation η_t σ_t/√m per coordinate, so the shift is
+r_s(t) = Δ/(√m σ_t) standard deviations. A later step k maps the ball, by a map of Lipschitz constant c_k, into a set of
+diameter D_k and adds its noise: r_c(k) = D_k √m/(η_k σ_k). The step size cancels in r_s but not in r_c.
 
-A record used at step j alone is protected by θ_ε(r_s(j)) there, and each later step k multiplies by θ_ε(r_c(k)). Where
-the record's place is uniform and secret the laws are mixtures over it and the divergences average (joint convexity);
-where it may be known the worst place counts. A random release averages over its step. This is Theorem 2 of Asoodeh et
-al. 2021 with the diameter of each image as it is, whatever the losses and step sizes.
+A record that is used only at step j is protected by θ_ε(r_s(j)) there, and each later step k multiplies by θ_ε(r_c(k)).
+If the place of the record is uniform and secret, the distributions are mixtures over it and the divergences average
+(joint convexity). If it may be known, the worst place counts. A random release averages over its step. This is Theorem
+2 of Asoodeh et al. 2021 with the exact diameter of each image, for arbitrary losses and step sizes.
 """
 
 from __future__ import annotations
@@ -57,17 +57,25 @@ NOISE_STDS = Quantity(
 
 # Its bound ----------------------------------------------------------------------------------------------------------
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
-    """Numerical ends of log of the bound on δ(ε), in one pass or less over the clients.
+    """Return numerical bounds on the log of the bound on δ(ε), for at most one pass over the clients.
 
-    Guarantees: with every step's map and noise as in `ProjectedRun`, T ≤ ⌊n/m⌋ and ε ≥ 0, e^upper is at least E_{e^ε}
-    of the released model on any two neighbours, in both orders. Closed form for constant schedules, else O(T).
-    `passes` is a real T for the closed form of a run that is released at its end, as papers print n/m.
+    It is a closed form for constant schedules, and otherwise takes O(T) operations.
+
+    Args:
+        epsilon: ε ≥ 0.
+        run: the run, with T ≤ ⌊n/m⌋ steps.
+        passes: a real T for the closed form of a run that is released at its end, as papers print n/m; if absent, the
+            steps of the run.
 
     Raises:
-        BeyondBudget: too many steps of changing size or noise.
+        BeyondBudget: if the run has too many steps of changing size or noise.
+
+    Guarantees:
+        With every step's map and noise as in `ProjectedRun`, e^upper is at least E_{e^ε} of the released model on any
+        two neighbours, in both directions.
     """
     if run.constant:
-        ends = _closed(epsilon, run, float(run.steps) if passes is None else passes)
+        ends = _constant_bound(epsilon, run, float(run.steps) if passes is None else passes)
     else:
         ends = log_scheduled_sum(epsilon, run, run.first_stop, worst=run.known_order)
     share = -math.log(run.stops) + (0.0 if run.known_order else math.log(run.participants) - math.log(run.clients))
@@ -75,21 +83,21 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
     return Interval(ends.lower + share - slack, min(ends.upper + share + slack, 0.0))
 
 
-def _closed(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
-    """log of θ_s times G_T or what takes its place."""
+def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
+    """Return bounds on log of θ_s times the sum of kernel products, for constant schedules."""
     sensitivity, contraction = run.shifts(1, 1)
     value, error = theta_with_error(epsilon, sensitivity)
     log_rest = float(log_theta_complement(epsilon, contraction)[0])
     rest = math.exp(log_rest)
     weight = math.log(_weight(run, rest, steps))
     # A relative error of u moves log G and log H by at most min(1, T u) of it.
-    felt = min(1.0, steps * rest) * (2.0 + min(abs(log_rest), 750.0) + epsilon)
-    slack = float(error[0]) + 2.0 * ROUNDING * felt + 64 * UNIT_ROUNDOFF * (1.0 + abs(weight))
+    log_change = min(1.0, steps * rest) * (2.0 + min(abs(log_rest), 750.0) + epsilon)
+    slack = float(error[0]) + 2.0 * ROUNDING * log_change + 64 * UNIT_ROUNDOFF * (1.0 + abs(weight))
     return Interval(float(value[0]) + weight - slack, float(value[0]) + weight + slack)
 
 
 def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
-    """Σ over uses and releases of (1 − u)^(steps between), for a record anywhere or at the worst place."""
+    """Return Σ (1 − u)^(steps between) over uses and releases, for a uniform place of the record or the worst one."""
     if run.known_order:
         return geometric_sum(rest, run.stops)
     if run.stops == 1:
@@ -97,25 +105,30 @@ def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
     before = run.first_stop - 1
     if before == 0:
         return triangular_sum(rest, run.steps)
-    kept = np.exp(before * np.log1p(-rest)) if rest < 1.0 else 0.0
-    return run.stops * geometric_sum(rest, before) + float(kept) * triangular_sum(rest, run.stops)
+    power = np.exp(before * np.log1p(-rest)) if rest < 1.0 else 0.0
+    return run.stops * geometric_sum(rest, before) + float(power) * triangular_sum(rest, run.stops)
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
 def schedule(values: tuple[float, ...]) -> Constant | Explicit:
-    """One value for all steps, or one for each."""
+    """Return a constant schedule for a single value, or a schedule with one value per step."""
     return Constant(value=values[0]) if len(values) == 1 else Explicit(values=values)
 
 
 def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
-    """Refuse a list that is no schedule of so many steps.
+    """Reject a list that is not a schedule of a number of steps.
+
+    Args:
+        values: one value for all steps, or one for each.
+        steps: number of steps.
+        at: path of the list in the request.
 
     Raises:
-        InvalidInput: at `at`.
+        InvalidInput: at the path.
     """
     try:
-        made = schedule(values) if values else Explicit(values=())
-        demand_length(made, steps, at="")
+        entries = schedule(values) if values else Explicit(values=())
+        demand_length(entries, steps, at="")
     except InvalidInput as error:
         fault = error.faults[0]
         raise InvalidInput.at(at, fault.message, allowed=f"1 or {steps} entries > 0") from None
@@ -123,7 +136,7 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
 
 @request
 class BatchesOnce(ParticipantFields):
-    """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so that two gradients differ by at most 2L."""
+    """One pass over the clients in ⌊n/m⌋ batches of m; replace-one, so two gradients differ by at most 2L."""
 
     scale: ClassVar = ANY_SCALE
 
@@ -132,14 +145,25 @@ class BatchesOnce(ParticipantFields):
 
     @property
     def steps(self) -> int:
-        """How many steps there are, ⌊n/m⌋."""
+        """The number ⌊n/m⌋ of steps."""
         return self.clients // self.participants
 
-    def run_of(self, **rest: Any) -> ProjectedRun:
-        """The pass, released at its end unless `rest`, the other fields of a run, says otherwise."""
-        known = {"steps": self.steps, "first_stop": self.steps, "sensitivity": 2.0 * self.lipschitz}
-        known |= {"strong_convexity": 0.0, "convex": True, "lipschitz": self.lipschitz, "radius": self.radius}
-        return ProjectedRun(clients=self.clients, participants=self.participants, **(known | rest))
+    def run_of(self, **changes: Any) -> ProjectedRun:
+        """Return the pass, released at its end.
+
+        Args:
+            changes: further fields of `ProjectedRun`; they replace the default ones.
+        """
+        fields: dict[str, Any] = {
+            "steps": self.steps,
+            "first_stop": self.steps,
+            "sensitivity": 2.0 * self.lipschitz,
+            "strong_convexity": 0.0,
+            "convex": True,
+            "lipschitz": self.lipschitz,
+            "radius": self.radius,
+        }
+        return ProjectedRun(clients=self.clients, participants=self.participants, **(fields | changes))
 
 
 @request
@@ -150,21 +174,21 @@ class ScheduledPass(BatchesOnce):
     noise_stds: Annotated[tuple[Annotated[float, NOISE_STD], ...], NOISE_STDS]
 
     checks: ClassVar[Checks] = (
-        lambda each: check_length(each.step_sizes, each.steps, at="/step_sizes"),
-        lambda each: check_length(each.noise_stds, each.steps, at="/noise_stds"),
+        lambda inputs: check_length(inputs.step_sizes, inputs.steps, at="/step_sizes"),
+        lambda inputs: check_length(inputs.noise_stds, inputs.steps, at="/noise_stds"),
     )
 
-    def run_of(self, **rest: object) -> ProjectedRun:
-        """The pass with its schedules."""
+    def run_of(self, **changes: object) -> ProjectedRun:
+        """Return the pass with its schedules."""
         schedules = {"step_schedule": schedule(self.step_sizes), "noise_schedule": schedule(self.noise_stds)}
-        return super().run_of(**schedules, **rest)
+        return super().run_of(**schedules, **changes)
 
 
 @request
 class AnyOnePass(ScheduledPass):
     """One pass over the clients, of losses that may be neither convex nor smooth; replace-one.
 
-    `smoothness` absent: the gradient has no Lipschitz constant. `strong_convexity` needs smoothness to help.
+    If `smoothness` is absent, the gradient has no Lipschitz constant, and `strong_convexity` has no effect.
     """
 
     epsilon: PrivacyLoss
@@ -176,13 +200,17 @@ class AnyOnePass(ScheduledPass):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS, AtMost("first_stop", "steps", "exceeds the steps"))
 
     def check(self) -> None:
-        """Refuse strong convexity without convexity."""
+        """Reject strong convexity without convexity.
+
+        Raises:
+            InvalidInput: for such a request.
+        """
         if self.strong_convexity > 0 and not self.convex:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass, with the diameters its maps have, released at its end or at a uniform step from the first stop."""
+        """The pass with the diameters of its images, released at its end or at a uniform step from the first stop."""
         return self.run_of(
             first_stop=self.first_stop or self.steps,
             smoothness=self.smoothness,
@@ -192,7 +220,13 @@ class AnyOnePass(ScheduledPass):
 
 
 def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
-    """δ, and for constant schedules the factors θ_s of a use and θ_c of a later step."""
+    """Return δ, and for constant schedules the factors θ_s of a use and θ_c of a later step.
+
+    Args:
+        epsilon: ε ≥ 0.
+        run: the run.
+        passes: a real number of steps, as in `log_contraction_bound`.
+    """
     ends = log_contraction_bound(epsilon, run, passes=passes)
     outputs = delta_outputs(ends.upper) | {"steps": run.steps if passes is None else passes}
     if not run.constant:
@@ -205,16 +239,17 @@ def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = N
 
 
 def _theta(epsilon: float, shift: FloatArray) -> float:
+    """Return θ_ε(r)."""
     return math.exp(float(theta_with_error(epsilon, shift)[0][0]))
 
 
 def any_losses(inputs: AnyOnePass) -> Outputs:
-    """δ of the released model, with every image's diameter as it is."""
+    """Return δ of the released model, with the exact diameter of every image."""
     return bound_outputs(inputs.epsilon, inputs.run)
 
 
 def steps_small(run: ProjectedRun) -> Sides:
-    """The largest η_t against 2/β."""
+    """Check that the largest η_t is at most 2/β."""
     return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
 
 
@@ -223,15 +258,15 @@ CONVEX_LOSSES = Condition("convex-losses", "every record's loss is convex on the
 SMOOTH_LOSSES = Condition("smooth-losses", "every record's loss is β-smooth on the ball")
 PROJECTED = Condition("projected", "every step ends with the projection onto the ball of radius ρ")
 FRESH_NOISE = Condition("fresh-noise", "fresh Gaussian noise in every step, and none of it is left out")
-SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; one model alone is seen")
+SECRET_ORDER = Condition("secret-order", "the partition into batches is uniform and secret; only one model is observed")
 ANY_LOSSES = Theorem(
     id="epsilond.projected-contraction",
-    title="One pass of projected SGD, whatever the losses and step sizes",
+    title="One pass of projected SGD, for any losses and step sizes",
     statement=(
         "Theorem 2 with 2ρ replaced by the diameter of the image of the ball: 2 min(c ρ, ρ + η_j L), c = "
         "max(|1 − η_j λ|, |1 − η_j β|) for convex losses, 1 + η_j β for smooth ones, 2(ρ + η_j L) for any"
     ),
-    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the diameter left as it is"),
+    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the exact diameter"),
     status=Status.PROVED,
     conditions=(LIPSCHITZ_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER),
     inputs=AnyOnePass,

@@ -19,18 +19,26 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import ProjectedSgd
 
 MOST_SCHEDULED = 10**7
+"""Largest number of steps of changing size, for a run that is released at its end."""
 MOST_SCHEDULED_STOPS = 10**6
+"""Largest number of steps of changing size or noise, for a run that is released at a random step."""
 MOST_SCHEDULED_NOISES = 10**6
-"""Most steps of a run whose step size or noise changes: released at its end; at a random step; for a whole curve, if
-the noise changes."""
+"""Largest number of steps of changing noise, for a full curve."""
 
 
 def lipschitz_constant(
     step: FloatArray, *, smoothness: float | None, strong_convexity: float, convex: bool
 ) -> FloatArray | None:
-    """Lipschitz constant of w ↦ w − η ∇F(w), rounded up; None where the gradient has none.
+    """Return the Lipschitz constant of w ↦ w − η ∇F(w), rounded up; None if the gradient has none.
 
-    The eigenvalues of the Hessian lie in [λ, β], or in [−β, β] without convexity: max(|1 − ηλ|, |1 − ηβ|) or 1 + ηβ.
+    For convex losses the eigenvalues of the Hessian are in [λ, β], and the constant is max(|1 − ηλ|, |1 − ηβ|). For
+    other losses they are in [−β, β], and it is 1 + ηβ.
+
+    Args:
+        step: step sizes η.
+        smoothness: β; None if the loss is not smooth.
+        strong_convexity: λ.
+        convex: whether the loss is convex.
     """
     if smoothness is None:
         return None
@@ -52,22 +60,31 @@ def image_diameter(
     strong_convexity: float,
     convex: bool,
 ) -> FloatArray:
-    """Diameter of {w − η ∇F(w): ‖w‖ ≤ ρ}: 2 min(c ρ, ρ + ηL), c the map's Lipschitz constant where it has one.
+    """Return the diameter of {w − η ∇F(w): ‖w‖ ≤ ρ}: 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the map.
 
-    For convex β-smooth losses and η ≤ 2/β this is 2ρ; strongly convex, 2ρ max(|1 − ηλ|, |1 − ηβ|); smooth but not
-    convex, 2 min(ρ(1 + ηβ), ρ + ηL); neither, 2(ρ + ηL).
+    For convex β-smooth losses and η ≤ 2/β this is at most 2ρ. For strongly convex losses it is at most 2ρ max(|1 − ηλ|,
+    |1 − ηβ|), for smooth losses that are not convex 2 min(ρ(1 + ηβ), ρ + ηL), and for other losses 2(ρ + ηL).
+
+    Args:
+        step: step sizes η.
+        radius: radius ρ of the ball.
+        lipschitz: Lipschitz constant L of the loss.
+        smoothness: β; None if the loss is not smooth.
+        strong_convexity: λ.
+        convex: whether the loss is convex.
     """
-    moved = 2.0 * (radius + step * lipschitz)
+    by_lipschitz = 2.0 * (radius + step * lipschitz)
     constant = lipschitz_constant(step, smoothness=smoothness, strong_convexity=strong_convexity, convex=convex)
-    return moved if constant is None else np.minimum(2.0 * radius * constant, moved)
+    return by_lipschitz if constant is None else np.minimum(2.0 * radius * constant, by_lipschitz)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedRun:
-    """A run, for one neighbouring relation. `sensitivity` is Δ; see `ProjectedSgd` for the rest.
+    """A run under one neighbouring relation. `sensitivity` is Δ; `ProjectedSgd` describes the other fields.
 
-    `known_order`: the order of the batches may be known, so that the worst place in it counts; otherwise each of the
-    n records is equally likely to stand in any place. `whole_ball`: take every image's diameter to be 2ρ.
+    `known_order`: whether the order of the batches may be known. If so, the worst place in it counts; otherwise each of
+    the n records is equally likely to be in any place. `whole_ball`: whether the diameter of every image is replaced by
+    2ρ.
     """
 
     clients: int
@@ -87,7 +104,7 @@ class ProjectedRun:
 
     @classmethod
     def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
-        """The run of a spec."""
+        """Return the run of a spec under a relation."""
         return cls(
             clients=spec.clients,
             participants=spec.participants,
@@ -106,25 +123,25 @@ class ProjectedRun:
 
     @property
     def period(self) -> int:
-        """Batches in one pass."""
+        """The number of batches in one pass."""
         return self.clients // self.participants
 
     @property
     def stops(self) -> int:
-        """How many steps may be the released one."""
+        """The number of steps that may be released."""
         return self.steps - self.first_stop + 1
 
     @property
     def constant(self) -> bool:
-        """Whether every step is like every other."""
+        """True if all steps have the same size and noise."""
         return self.step_schedule.constant is not None and self.noise_schedule.constant is not None
 
     @property
     def count(self) -> int:
-        """How many steps, for `factor_sums`.
+        """The number of steps, for `factor_sums`.
 
         Raises:
-            BeyondBudget: more steps than can be gone through one by one.
+            BeyondBudget: if there are too many steps to process one by one.
         """
         most = MOST_SCHEDULED if self.stops == 1 else MOST_SCHEDULED_STOPS
         if self.steps > most:
@@ -133,13 +150,15 @@ class ProjectedRun:
 
     @property
     def most_accounted(self) -> int:
-        """Most steps of a run whose curve is read at some fifty ε."""
+        """The largest number of steps for which a full curve, some fifty ε, is computed."""
+        if self.constant:
+            return self.steps
         most = MOST_SCHEDULED if self.one_sensitivity else MOST_SCHEDULED_NOISES
-        return self.steps if self.constant else most if self.stops == 1 else min(most, MOST_SCHEDULED_STOPS)
+        return most if self.stops == 1 else min(most, MOST_SCHEDULED_STOPS)
 
     @property
     def largest_sensitivity(self) -> float:
-        """r_s where the noise is least."""
+        """r_s at the least noise, in standard deviations."""
         return self.sensitivity / (math.sqrt(self.participants) * self.noise_schedule.least(self.steps))
 
     @property
@@ -150,28 +169,28 @@ class ProjectedRun:
 
     @property
     def one_sensitivity(self) -> bool:
-        """Whether r_s is the same at every step."""
+        """True if r_s is the same at every step."""
         return self.noise_schedule.constant is not None
 
     @cached_property
-    def _least(self) -> dict[tuple[int, int], float]:
-        """What `least_contraction` has found: it depends on no ε."""
+    def _least_contractions(self) -> dict[tuple[int, int], float]:
+        """Results of `least_contraction`, which do not depend on ε."""
         return {}
 
     def least_contraction(self, first: int, last: int) -> float:
-        """The least r_c of steps first, …, last."""
-        if (first, last) not in self._least:
-            self._least[first, last] = float(self.shifts(first, last)[1].min())
-        return self._least[first, last]
+        """Return the least r_c of steps first, …, last."""
+        if (first, last) not in self._least_contractions:
+            self._least_contractions[first, last] = float(self.shifts(first, last)[1].min())
+        return self._least_contractions[first, last]
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """r_s and r_c of steps first, …, last."""
+        """Return r_s and r_c of steps first, …, last, in standard deviations."""
         step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)
         return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
-        """D_k for a step size."""
+        """Return D_k for step sizes η_k."""
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)
         return image_diameter(
@@ -184,7 +203,7 @@ class ProjectedRun:
         )
 
     def lipschitz_constant(self, step: FloatArray) -> FloatArray | None:
-        """c_k for a step size."""
+        """Return c_k for step sizes η_k; None if the gradient has no Lipschitz constant."""
         return lipschitz_constant(
             step, smoothness=self.smoothness, strong_convexity=self.strong_convexity, convex=self.convex
         )

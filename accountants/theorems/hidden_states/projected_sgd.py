@@ -1,11 +1,11 @@
-"""What one released model of projected SGD shows: every bound that applies, of which `account` takes the least.
+"""Rules for the released model of projected SGD; `account` uses the least of the bounds that apply.
 
-Composition counts every model as seen. Contraction counts the kernels behind the record's only use. Shifted
-interpolation counts how far two runs drift apart. The hybrid stops counting distances at some step behind the last use
-and counts kernels from there on. It needs what contraction needs: after that step both runs go through the same
-kernels (the record is in no later batch, and which records are in them is fixed or averaged over), each on a bounded
-domain (a projection in every step) and on its own image of it, θ and δ at the same ε, in both orders of the pair. With
-fresh batches, or full ones, no step is behind the last use.
+Composition treats every model as observed. Contraction counts the kernels after the record's only use. Shifted
+interpolation bounds the distance between the two runs. The hybrid switches from distances to kernels at a step after
+the last use. It has the premises of contraction. After this step both runs go through the same kernels: the record is
+in no later batch, and the other records of the batches are fixed or averaged over. Each kernel acts on a bounded
+domain, as every step ends with a projection, and on its own image of it. θ and δ have the same ε, in both directions of
+the pair. With fresh batches, or full batches, no step is after the last use.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     steps_small,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
-from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import pulled
+from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import last_model_instances
 from epsilond.accountants.theorems.hidden_states.shift_then_contract import (
     HYBRID,
-    Contracted,
+    ContractionBound,
     EqualSteps,
-    Interpolated,
+    InterpolationBound,
     places,
 )
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
@@ -59,8 +59,8 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
     SAMPLED,
     best_window,
+    dominating_mechanism,
     sampled_step,
-    windowed,
 )
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import THEOREM_2
 from epsilond.accountants.theorems.sampling.subsampling import ZEROED_IS_REPLACED
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import ProjectedSgd
 
 MOST_NOISES = 64
-"""Most different noises of a run with fresh batches that are composed."""
+"""Largest number of different noises of a run with fresh batches, each of which is composed."""
 
 COMPOSED = Theorem(
     id="epsilond.hidden-is-composed",
@@ -88,7 +88,7 @@ COMPOSED = Theorem(
 
 @dataclass(frozen=True)
 class EveryModel(Bound):
-    """All uses of the record composed, averaged over its place."""
+    """The composition of all uses of the record, averaged over its place."""
 
     run: ProjectedRun
 
@@ -118,23 +118,30 @@ class EveryModel(Bound):
 
     @property
     def worst_mu(self) -> float:
-        """μ of the worst place."""
+        """The largest μ of a place."""
         return float(self.groups[0].max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Both ends of the logarithm of the mean over places."""
+        """Return bounds on the log of the mean over places."""
         mu, shares = self.groups
         parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
-        value, error = (np.concatenate(each) for each in zip(*parts, strict=True))
-        lower, upper = (log_sum(value + shares + sign * (error + 1e-14)) for sign in (-1.0, 1.0))
+        value = np.concatenate([theta for theta, _ in parts]) + shares
+        error = np.concatenate([theta_error for _, theta_error in parts]) + 1e-14
+        lower, upper = log_sum(value - error), log_sum(value + error)
         return Interval(lower, min(upper, 0.0))
 
 
 # Rules --------------------------------------------------------------------------------------------------------------
-def uncovered(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
-    """Refuse what none of these theorems speaks of."""
+def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
+    """Return a refusal if none of these theorems covers the setting or the length of the run.
+
+    Args:
+        theorem: the theorem of the rule.
+        spec: the run.
+        case: the setting.
+    """
     if case.setting.observer != "final-model":
-        return Refusal(theorem, "speaks of the released model alone; for anyone who sees more, ask for the composition")
+        return Refusal(theorem, "covers the released model only; for an observer of more models, use the composition")
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "batches of fixed size from n or n − 1 records: no valid pair is known")
     most = ProjectedRun.of(spec, case.setting.relation).most_accounted
@@ -144,21 +151,27 @@ def uncovered(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | Non
 
 
 def fixed_batches(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
-    """Refuse batches that are drawn afresh."""
+    """Return a refusal if batches are drawn anew in every step."""
     if spec.batches == "without-replacement" and spec.participants < spec.clients:
         return Refusal(theorem, "every step draws its batch afresh, so that no step is behind the record's last use")
     return None
 
 
 def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
-    """Refuse a run that uses a record twice."""
+    """Return a refusal if a record is used twice."""
     if spec.steps <= spec.period:
         return None
     return Refusal(theorem, f"T ≤ n/m fails, {spec.steps} > {spec.period}: a record is used more than once")
 
 
 def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -> Refusal | None:
-    """Refuse losses that are not convex and smooth, and steps beyond 2/β."""
+    """Return a refusal if losses are not convex and smooth, or a step exceeds 2/β.
+
+    Args:
+        theorem: the theorem of the rule.
+        spec: the run.
+        run: the same run under a relation.
+    """
     if not spec.convex:
         return Refusal(theorem, "needs convex losses")
     if spec.smoothness is None:
@@ -170,13 +183,21 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
 
 
 def of_run(spec: ProjectedSgd, case: Case) -> ProjectedRun:
-    """The run of a spec whose batches are fixed or shuffled; full batches are one place for all."""
+    """Return the run of a spec; with full batches all records have one place, so the order counts as known."""
     run = ProjectedRun.of(spec, case.setting.relation)
     return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
 
 
-def guaranteed(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
-    """The guarantee of one bound."""
+def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
+    """Return the guarantee of one bound.
+
+    Args:
+        case: the setting.
+        theorem: the theorem of the rule.
+        run: the run under the relation of the setting.
+        upper: the dominating pair.
+        declared: conditions that the caller vouches for, except the common ones.
+    """
     kernels = (LEMMA_2.because(),) if theorem in {THEOREM_2, ANY_LOSSES, HYBRID} else ()
     plans = (INTERPOLATION.because(),) if theorem is HYBRID else ()
     step = theorem.because(*plans, *kernels, steps=run.steps, batches_in_a_pass=run.period, sensitivity=run.sensitivity)
@@ -189,15 +210,16 @@ def guaranteed(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *de
 
 
 def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """The composition of all steps."""
-    if refusal := uncovered(COMPOSED, spec, case):
+    """Return the guarantee of the composition of all steps."""
+    if refusal := check_setting(COMPOSED, spec, case):
         return refusal
     run = of_run(spec, case)
     if fixed_batches(COMPOSED, spec) is None:
         bound = EveryModel(run)
         upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
-        found = guaranteed(case, COMPOSED, run, upper)
-        return replace(found, curve=Curve(found.curve.upper, pulled(spec, case.setting.relation)))
+        guarantee = make_guarantee(case, COMPOSED, run, upper)
+        attained = last_model_instances(spec, case.setting.relation)
+        return replace(guarantee, curve=Curve(guarantee.curve.upper, attained))
     noises, counts = np.asarray([spec.noise_schedule.constant or 0.0]), np.asarray([spec.steps])
     if spec.noise_schedule.constant is None:
         noises, counts = np.unique(spec.noise_schedule.at(1, spec.steps), return_counts=True)
@@ -210,42 +232,44 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     inner = case.account(Composed(mechanisms=steps), case.setting)
     step = COMPOSED.because(inner.derivation, steps=spec.steps)
     declared = (*inner.declared, LIPSCHITZ_LOSSES, FRESH_NOISE)
-    curve = Curve(inner.curve.upper, pulled(spec, case.setting.relation))
+    curve = Curve(inner.curve.upper, last_model_instances(spec, case.setting.relation))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Theorem 2 and Corollary 3 of Asoodeh et al., where their conditions hold at every step."""
+    """Return the guarantee of Theorem 2 and Corollary 3 of Asoodeh et al., if their conditions hold at every step."""
     run = of_run(spec, case)
     refusal = (
-        uncovered(THEOREM_2, spec, case)
+        check_setting(THEOREM_2, spec, case)
         or fixed_batches(THEOREM_2, spec)
         or single_pass(THEOREM_2, spec)
         or smooth_and_convex(THEOREM_2, spec, run)
     )
     if refusal:
         return refusal
-    bound = Contracted(replace(run, whole_ball=True))
-    return guaranteed(case, THEOREM_2, run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED)
+    bound = ContractionBound(replace(run, whole_ball=True))
+    return make_guarantee(case, THEOREM_2, run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED)
 
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """The same with every image's diameter as it is, whatever the losses and step sizes."""
+    """Return the guarantee of contraction with exact diameters, for arbitrary losses and step sizes."""
     run = of_run(spec, case)
-    refusal = uncovered(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
+    refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
     if refusal:
         return refusal
     if spec.strong_convexity == 0.0 and smooth_and_convex(ANY_LOSSES, spec, run) is None:
         return Refusal(ANY_LOSSES, f"{THEOREM_2.id} says the same: every image has the diameter 2ρ")
     declared = (CONVEX_LOSSES,) if spec.convex else ()
     smooth = (SMOOTH_LOSSES,) if spec.smoothness is not None else ()
-    return guaranteed(case, ANY_LOSSES, run, bound_pair(Contracted(run)), *declared, *smooth, PROJECTED)
+    return make_guarantee(case, ANY_LOSSES, run, bound_pair(ContractionBound(run)), *declared, *smooth, PROJECTED)
 
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
-    """The steps of a run that shifted interpolation covers."""
+    """Return the steps of a run that shifted interpolation covers."""
     run = of_run(spec, case)
-    refusal = uncovered(theorem, spec, case) or fixed_batches(theorem, spec) or smooth_and_convex(theorem, spec, run)
+    refusal = (
+        check_setting(theorem, spec, case) or fixed_batches(theorem, spec) or smooth_and_convex(theorem, spec, run)
+    )
     if refusal:
         return refusal
     if run.stops > 1 and run.steps > run.period:
@@ -259,40 +283,43 @@ def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | Dif
     return DifferingSteps(run)
 
 
-def interpolated(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """The best plan for every place; exactly Gaussian if there is one place only."""
+def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of the best plan for every place; it is exactly Gaussian if there is one place only."""
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
         return steps
     mu = steps.single_mu if isinstance(steps, EqualSteps) else None
-    upper = bound_pair(Interpolated(steps, contracted=False)) if mu is None else gaussian_pair(mu)
+    upper = bound_pair(InterpolationBound(steps, contracted=False)) if mu is None else gaussian_pair(mu)
     declared = (CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
-    return guaranteed(case, INTERPOLATION, steps.run, upper, *declared)
+    return make_guarantee(case, INTERPOLATION, steps.run, upper, *declared)
 
 
 def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """The best plan to some step behind the last use, kernels from there on."""
+    """Return the guarantee of the best plan up to a step after the last use, followed by kernels."""
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
         return steps
     if spec.period == 1 and spec.participants == spec.clients:
         return Refusal(HYBRID, "every step uses every record, so that no step is behind the last use")
-    bound = Interpolated(steps, contracted=True)
-    return guaranteed(case, HYBRID, steps.run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
+    bound = InterpolationBound(steps, contracted=True)
+    return make_guarantee(case, HYBRID, steps.run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
 
 
-def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """The last steps composed, the distance of before shifted. Searched once, by the central limit."""
+def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of the composition of the last steps, with the earlier distance shifted.
+
+    The number of steps is chosen once, by the central limit theorem.
+    """
     run = of_run(spec, case)
-    refusal = uncovered(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)
+    refusal = check_setting(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)
     if refusal:
         return refusal
     if fixed_batches(SAMPLED, spec) is None:
         return Refusal(SAMPLED, "the batches are not drawn afresh in every step")
     if not run.constant or run.stops > 1 or run.steps < 2:
         return Refusal(SAMPLED, "covers the last model of two or more equal steps")
-    replaced = ProjectedRun.of(spec, "replace-one")
-    window = best_window(replaced)
+    replacing = ProjectedRun.of(spec, "replace-one")
+    window = best_window(replacing)
     if not window.helps:
         return Refusal(
             SAMPLED,
@@ -300,7 +327,7 @@ def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
             f"against {window.composed_square:.3g}",
         )
     setting = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
-    inner = case.account(windowed(replaced, window), setting)
+    inner = case.account(dominating_mechanism(replacing, window), setting)
     step = SAMPLED.because(inner.derivation, steps=window.steps, share=window.share, shift_mu=window.shift_mu)
     if case.setting.relation != "replace-one":
         step = ZEROED_IS_REPLACED.because(step)
@@ -309,6 +336,7 @@ def sampled(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _rule(theorem: Theorem, apply: Callable[[ProjectedSgd, Case], Guarantee | Refusal]) -> Rule:
+    """Return the rule of a theorem."""
     return Rule(theorem, "projected_sgd", apply, combines=True)
 
 
@@ -317,7 +345,7 @@ RULES: tuple[Rule, ...] = (
     _rule(COMPOSED, every_model),
     _rule(THEOREM_2, one_pass),
     _rule(ANY_LOSSES, any_losses),
-    _rule(INTERPOLATION, interpolated),
+    _rule(INTERPOLATION, interpolation),
     _rule(HYBRID, hybrid),
-    _rule(SAMPLED, sampled),
+    _rule(SAMPLED, sampled_batches),
 )

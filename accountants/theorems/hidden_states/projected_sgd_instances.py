@@ -1,15 +1,17 @@
-"""What neighbours realise in hidden-state projected SGD: one coordinate, one record that pulls, all others at rest.
+"""Neighbouring runs of hidden-state projected SGD in one coordinate, for lower bounds on δ.
 
-On the line [−ρ, ρ] from W₀ = 0 every loss is λw²/2, and the record's own one has g w added, g = ±(L − λρ), or 0 where
-it is zeroed: convex, L-Lipschitz and λ-smooth. A step maps w to the projection of (1 − ηλ) w ± ηg/m + N(0, η²σ²/m),
-where the record is in the batch; all of it rises with w. Two ways to bound the law of the last model in the order of
-half-lines, from below where the record pulls up, and from above where it does not:
+On the line [−ρ, ρ], with W₀ = 0, every loss is λw²/2. The loss of the record has g w added, where g = ±(L − λρ), or 0
+if the record is zeroed. All losses are convex, L-Lipschitz and λ-smooth. A step maps w to the projection of (1 − ηλ) w
+± ηg/m + N(0, η²σ²/m), with the second term only if the record is in the batch. The step is increasing in w. There are
+two ways to bound the distribution of the last model in the order of half-lines. The bound is from below for the run in
+which the record pulls up, and from above for the other run.
 
-- *Far from the ends*: without projection the model is Gaussian, and the projection acts with a probability π at most,
-  by a union bound over the steps. π is taken from the upper end of the one law, and from the lower end of the other.
-- *Near the ends*: on a grid, every value is rounded down in the one run and up in the other.
+- *Far from the boundary*: without projection the model is Gaussian. By a union bound over the steps, the projection
+  acts with probability at most π. π is removed from the upper end of the first distribution, and from the lower end of
+  the second.
+- *Near the boundary*: on a grid, every value is rounded down in the first run and up in the second.
 
-Outcomes are joined until the likelihood ratio rises along the line, so that every best event is a half-line.
+Outcomes are merged until the likelihood ratio increases along the line, so that every optimal event is a half-line.
 """
 
 from __future__ import annotations
@@ -32,158 +34,173 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import ProjectedSgd
 
 PLACES = 401
-"""Grid points; a step from each to each is one matrix."""
+"""Number of grid points; the transition matrix of a step has one entry for each two points."""
 MOST_STEPS = 4096
+"""Largest number of steps for which an instance is computed."""
 _FAR = 7.5
-"""Standard deviations to the ends from which the projection is left to its probability."""
+"""Least distance to the boundary, in standard deviations, at which the projection counts only by its probability."""
 _CELLS = 1200
+"""Number of cells of the Gaussian mixtures."""
 _ACCURACY = 1e-9
 """Relative error of a cell's mass, far above that of sums of products of rounded probabilities."""
 _LEAST = 1e-14
-"""A cell of less mass has lost its digits and is joined to the next one."""
+"""Least mass of a cell. A smaller cell has lost its digits and is merged with the next one."""
 
 
 @dataclass(frozen=True)
 class _Line:
-    """The run on the line: factor of one step, how far the record pulls, and the noise."""
+    """The run on the line: contraction factor of a step, shift by the record, and noise."""
 
     spec: ProjectedSgd
-    keep: float
-    moved: float
-    spread: float
+    contraction: float
+    shift: float
+    noise_std: float
 
     @property
-    def afresh(self) -> bool:
-        """Whether every step is like every other: full batches, or ones that are drawn afresh."""
+    def has_equal_steps(self) -> bool:
+        """True if all steps have the same distribution: full batches, or batches that are drawn anew."""
         return self.spec.period == 1 or self.spec.batches == "without-replacement"
 
     @property
     def share(self) -> float:
-        """The probability of being in a given batch."""
+        """The probability that a record is in a given batch."""
         return self.spec.participants / self.spec.clients
 
     @property
-    def followed(self) -> bool:
-        """Whether the law of the last model is worked out: not where batches of a secret fixed order come again."""
-        return self.afresh or self.spec.batches == "cyclic" or self.spec.steps <= self.spec.period
+    def has_known_distribution(self) -> bool:
+        """True if the distribution of the last model is computed.
 
-    def used(self) -> FloatArray:
-        """Whether a record of the last batch is used in each step, where the order is fixed."""
+        It is not computed if batches of a secret fixed order are used again.
+        """
+        return self.has_equal_steps or self.spec.batches == "cyclic" or self.spec.steps <= self.spec.period
+
+    def uses(self) -> FloatArray:
+        """Return 1 for each step that uses a record of the last batch, in a fixed order, and 0 for the others."""
         steps = np.arange(self.spec.steps)
         return np.where(steps % self.spec.period == (self.spec.steps - 1) % self.spec.period, 1.0, 0.0)
 
     def pulls(self) -> tuple[FloatArray, FloatArray] | None:
-        """How far the last model's mean is pulled, in units of one pull, with probabilities."""
+        """Return the shifts of the last model's mean in units of one shift, and their probabilities.
+
+        There is no result (None) if the shift of a step depends on the number of later steps and batches are drawn
+        anew.
+        """
         steps = self.spec.steps
-        left = self.keep ** np.arange(steps - 1.0, -1.0, -1.0)
-        if self.afresh and self.share == 1.0:
+        left = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
+        if self.has_equal_steps and self.share == 1.0:
             return np.asarray([left.sum()]), np.ones(1)
-        if self.afresh:
+        if self.has_equal_steps:
             times = np.arange(steps + 1.0)
             chosen = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
             weights = np.exp(chosen + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
-            return (times, np.asarray(weights)) if self.keep == 1.0 else None
+            return (times, np.asarray(weights)) if self.contraction == 1.0 else None
         if self.spec.batches == "cyclic":
-            return np.asarray([left @ self.used()]), np.ones(1)
+            return np.asarray([left @ self.uses()]), np.ones(1)
         return np.append(left, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
 
 
-def pulled(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """The instance for the last model of equal steps; none where it is not worked out."""
+def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
+    """Return the instance for the last model of equal steps; no instance if it is not computed."""
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
     pull = spec.lipschitz - spec.strong_convexity * spec.radius
     if relation == "zero-out-one" and spec.strong_convexity > 0.0:
-        return ()  # a zeroed record loses its part of the strong convexity too: the two laws contract unlike
+        return ()  # zeroing a record also removes its strong convexity, so the two runs contract differently
     if spec.release != "last" or step is None or noise is None or not pull > 0.0 or spec.steps > MOST_STEPS:
         return ()
     root = math.sqrt(spec.participants)
     line = _Line(spec, 1.0 - step * spec.strong_convexity, step * pull / spec.participants, step * noise / root)
-    if not (line.keep >= 0.0 and line.spread > 0.0 and math.isfinite(line.moved / line.spread)):
+    if not (line.contraction >= 0.0 and line.noise_std > 0.0 and math.isfinite(line.shift / line.noise_std)):
         return ()
-    if not line.followed:
+    if not line.has_known_distribution:
         return ()
     return (deferred_pair(functools.partial(_pair, line, 0.0 if relation == "zero-out-one" else -1.0)),)
 
 
 def _pair(line: _Line, away: float) -> Pair:
-    return _rising(*(_far(line, away) or _near(line, away)))
+    """Return the pair of the two runs; `away` is the pull of the second run."""
+    return _monotone_pair(*(_far(line, away) or _near(line, away)))
 
 
 def _far(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
-    """Cells of two Gaussian mixtures, less what the projection may change; None where that is too much."""
-    found = line.pulls()
+    """Return cells of two Gaussian mixtures with the effect of the projection; None if this is too large."""
+    pulls_and_weights = line.pulls()
     steps = line.spec.steps
-    deviation = line.spread * math.sqrt(float((line.keep ** (2.0 * np.arange(steps))).sum()))
-    if found is None:
+    deviation = line.noise_std * math.sqrt(float((line.contraction ** (2.0 * np.arange(steps))).sum()))
+    if pulls_and_weights is None:
         return None
-    most = line.moved * (steps if line.afresh else math.ceil(steps / line.spec.period))
+    most = line.shift * (steps if line.has_equal_steps else math.ceil(steps / line.spec.period))
     distance = (line.spec.radius - most) / deviation
     if distance < _FAR:
         return None
     projected = 2.0 * steps * float(ndtr(-distance)) * (1.0 + 1e-9)
-    pulls, weights = found
+    pulls, weights = pulls_and_weights
     edges = np.linspace(-most - 9.0 * deviation, most + 9.0 * deviation, _CELLS)
-    laws = []
+    distributions = []
     for side, sign in ((1.0, 1.0), (away, -1.0)):
-        below = ndtr((edges[:, None] - side * line.moved * pulls[None, :]) / deviation) @ weights
-        # A law below moves π of its mass to the lower end, a law above to the upper end.
+        below = ndtr((edges[:, None] - side * line.shift * pulls[None, :]) / deviation) @ weights
+        # The lower distribution has π of its mass at the lower end, the upper one at the upper end.
         below = np.clip(below + sign * projected, 0.0, 1.0)
-        laws.append(np.diff(below, prepend=0.0, append=1.0))
-    return laws[0], laws[1]
+        distributions.append(np.diff(below, prepend=0.0, append=1.0))
+    return distributions[0], distributions[1]
 
 
 def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray]:
-    """Laws of the last model on a grid, one rounded down in every step and one up."""
+    """Return the distributions of the last model on a grid, one rounded down in every step and one rounded up."""
     grid = np.linspace(-line.spec.radius, line.spec.radius, PLACES)
 
     def step(shift: float, *, up: bool) -> FloatArray:
+        """Return the transition matrix of a step with a shift, rounded down or up."""
         edges = grid[:-1] if up else grid[1:]
-        below = ndtr((edges[None, :] - line.keep * grid[:, None] - shift) / line.spread)
+        below = ndtr((edges[None, :] - line.contraction * grid[:, None] - shift) / line.noise_std)
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
-    def released(side: float, *, up: bool) -> FloatArray:
-        return _released(line, step(0.0, up=up), step(side * line.moved, up=up))
+    def distribution(side: float, *, up: bool) -> FloatArray:
+        """Return the distribution of the last model with the record's pull `side`, rounded down or up."""
+        return _last_distribution(line, step(0.0, up=up), step(side * line.shift, up=up))
 
-    first = released(1.0, up=False)
-    # The grid is its own mirror image, and with the other sign of the pull so is the law rounded up.
-    return first, first[::-1] if away == -1.0 else released(away, up=True)
+    first = distribution(1.0, up=False)
+    # The grid is symmetric. With the opposite pull, the distribution rounded up is the mirror image of the first.
+    return first, first[::-1] if away == -1.0 else distribution(away, up=True)
 
 
-def _released(line: _Line, rest: FloatArray, used: FloatArray) -> FloatArray:
-    """The law of the last model; `rest` and `used` are the steps without the record and with it."""
+def _last_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatArray:
+    """Return the distribution of the last model; `rest` and `use` are the steps without the record and with it."""
     spec = line.spec
-    law: FloatArray = np.eye(PLACES)[PLACES // 2]
-    if line.afresh:
-        mixed = (1.0 - line.share) * rest + line.share * used
+    distribution: FloatArray = np.eye(PLACES)[PLACES // 2]
+    if line.has_equal_steps:
+        mixed = (1.0 - line.share) * rest + line.share * use
         for _ in range(spec.steps):
-            law = np.asarray(law @ mixed)
-        return law
+            distribution = np.asarray(distribution @ mixed)
+        return distribution
     if spec.batches == "cyclic":
-        for taken in line.used():
-            law = np.asarray(law @ (used if taken else rest))
-        return law
-    seen = np.zeros(PLACES)
+        for is_use in line.uses():
+            distribution = np.asarray(distribution @ (use if is_use else rest))
+        return distribution
+    after_use = np.zeros(PLACES)
     for _ in range(spec.steps):
-        seen, law = seen @ rest + line.share * (law @ used), np.asarray(law @ rest)
-    return np.asarray(seen + max(1.0 - line.share * spec.steps, 0.0) * law)
+        after_use = after_use @ rest + line.share * (distribution @ use)
+        distribution = np.asarray(distribution @ rest)
+    return np.asarray(after_use + max(1.0 - line.share * spec.steps, 0.0) * distribution)
 
 
-def _rising(first: FloatArray, second: FloatArray) -> Pair:
-    """Cells joined until first/second rises: neighbours that fall are pooled, as in isotonic regression."""
+def _monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
+    """Return the pair of merged cells; neighbours are merged until first/second increases (isotonic regression)."""
     pooled: list[tuple[float, float]] = []
     for p, q in zip(first.tolist(), second.tolist(), strict=True):
         pooled.append((max(p, 0.0), max(q, 0.0)))
-        while len(pooled) > 1 and _must_join(*pooled[-2:]):
-            pooled[-2:] = [_joined(*pooled[-2:])]
+        while len(pooled) > 1 and _must_merge(*pooled[-2:]):
+            pooled[-2:] = [_merge_cells(*pooled[-2:])]
     if len(pooled) > 1 and min(pooled[-1]) < _LEAST:
-        pooled[-2:] = [_joined(*pooled[-2:])]
+        pooled[-2:] = [_merge_cells(*pooled[-2:])]
     log_p, log_q = np.log(np.asarray(pooled)).T
     return finite_pair(log_p, log_q, _ACCURACY)
 
 
-def _joined(left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
+def _merge_cells(left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
+    """Return the sums of the masses of two cells."""
     return left[0] + right[0], left[1] + right[1]
 
 
-def _must_join(left: tuple[float, float], right: tuple[float, float]) -> bool:
+def _must_merge(left: tuple[float, float], right: tuple[float, float]) -> bool:
+    """Return whether a cell is too small, or the likelihood ratio decreases from left to right."""
     return min(left) < _LEAST or left[0] * right[1] > right[0] * left[1]

@@ -1,8 +1,9 @@
-"""δ of a released model by shifted interpolation, and by contraction on top of it, for a record at any place.
+"""δ of a released model by shifted interpolation followed by contraction, for a record at any place.
 
-A record whose last use lies v steps before the release is protected by θ_ε(μ_v), μ_v that of the best plan. At any
-u ≤ v steps behind the last use one may stop counting distances and count kernels instead, which the two runs share
-from there on: min over u of θ_ε(μ_u) θ_ε(r_c)^(v−u), with the same ε in both. u = 0 is contraction alone.
+If the last use of a record is v steps before the release, θ_ε(μ_v) bounds δ, with μ_v of the best plan. At any step
+u ≤ v after the last use, the bound may switch from distances to the kernels of the later steps, which both runs share.
+The bound is the minimum over u of θ_ε(μ_u) θ_ε(r_c)^(v−u), with the same ε in both factors. u = 0 is contraction
+without interpolation.
 """
 
 from __future__ import annotations
@@ -35,19 +36,20 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
 EXACT_PLACES = 4096
+"""Number of places nearest to the release that are evaluated one by one; blocks follow."""
 STAGE = 256
-"""Nodes that are tried before all are."""
-_TOGETHER = 2**14
-"""How many θ are worked out at once."""
+"""Number of nodes that are evaluated first; all nodes follow only if the others might matter."""
+_BATCH = 2**14
+"""Largest number of values of θ that are evaluated at once."""
 SMALL_LOG_DELTA = -14.0
-"""A bound that is not convex lends its tails from a convex one, chosen where log δ is about this."""
+"""Value of log δ at which a convex bound is chosen, whose tails replace those of a bound that is not convex."""
 
 
 @dataclass(frozen=True)
 class RecordPlaces:
-    """Places of the record that count: those with `uses` uses, the last of them v steps before a release.
+    """Places of the record with `uses` uses, the last of them v steps before a release.
 
-    v runs from `first` to `last`, each counted min(cap, top − v) times.
+    v is from `first` to `last`, and each v counts min(cap, top − v) times.
     """
 
     uses: int
@@ -57,7 +59,7 @@ class RecordPlaces:
     top: float = math.inf
 
     def before(self, v: FloatArray) -> FloatArray:
-        """How many are counted below v."""
+        """Return the number of places below v."""
         turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
         inside = np.clip(v, self.first, self.last + 1.0)
         number = np.maximum(inside - turn, 0.0)
@@ -66,7 +68,7 @@ class RecordPlaces:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """v at which bounds are evaluated: every one at first, then in blocks. A block counts as its first v."""
+        """v at which bounds are evaluated: each of the first ones, then the first v of each block."""
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
             return exact
@@ -76,30 +78,30 @@ class RecordPlaces:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """How many places stand in each node's block."""
+        """The number of places in each node's block."""
         ends = self.before(np.append(self.nodes, self.last + 1.0))
         return np.asarray(np.diff(ends))
 
     @cached_property
     def log_weights(self) -> FloatArray:
-        """Their logarithms."""
+        """Logarithms of `weights`."""
         with np.errstate(divide="ignore"):
             return np.log(self.weights)
 
 
 def places(run: ProjectedRun) -> tuple[tuple[RecordPlaces, ...], float]:
-    """Where the record may stand in a run of equal steps, and the log weight of each place.
+    """Return the places of a record in a run of equal steps, and the log weight of each place.
 
-    Released at the end, a partition of period l over T = E l + r steps gives r places one use more than the others.
-    Released at a random step of a single pass, v = τ − j. In a known order the worst place is the one next to the
-    release with most uses, or the one at the first stop.
+    If the run is released at its end, a partition of period l over T = E l + r steps gives r places one use more than
+    the others. If it is released at a random step τ of a single pass, v = τ − j. In a known order, the worst place is
+    the one next to the release with most uses, or the one at the first stop.
     """
     cycles, extra = divmod(run.steps, run.period)
     if run.stops > 1:
         if run.known_order:
             return (RecordPlaces(1, 0, run.stops - 1),), -math.log(run.stops)
-        spread = RecordPlaces(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
-        return (spread,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops)
+        kind = RecordPlaces(1, 0, run.steps - 1, cap=float(run.stops), top=float(run.steps))
+        return (kind,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops)
     if run.known_order:
         return (RecordPlaces(cycles + 1 if extra else cycles, 0, 0),), 0.0
     more = (RecordPlaces(cycles + 1, 0, extra - 1),) if extra else ()
@@ -109,7 +111,7 @@ def places(run: ProjectedRun) -> tuple[tuple[RecordPlaces, ...], float]:
 
 @dataclass(frozen=True)
 class EqualSteps:
-    """A run of equal steps whose map contracts by c ≤ 1, released at its end or, in a single pass, anywhere."""
+    """A run of equal steps with contraction c ≤ 1, released at its end or, in a single pass, at a random step."""
 
     run: ProjectedRun
 
@@ -122,9 +124,9 @@ class EqualSteps:
         contraction = run.lipschitz_constant(step)
         assert contraction is not None
         noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
-        found, share = places(run)
+        kinds, share = places(run)
         listed = []
-        for kind in found:
+        for kind in kinds:
             mu = periodic_mu(
                 uses=kind.uses,
                 period=run.period,
@@ -138,61 +140,80 @@ class EqualSteps:
 
     @property
     def single_mu(self) -> float | None:
-        """μ, if there is one place and one release only."""
-        (kind, mu), *others = self.kinds[0]
-        return float(mu[0]) if not others and kind.last == 0 and self.kinds[1] == 0.0 else None
+        """μ if there is one place and one release only; None otherwise."""
+        kinds, log_weight = self.kinds
+        if len(kinds) > 1 or log_weight != 0.0:
+            return None
+        kind, mu = kinds[0]
+        return float(mu[0]) if kind.last == 0 else None
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Ends of the log of the weighted sum over places; with kernels counted behind the best u if `contracted`.
+        """Return bounds on the log of the weighted sum over places.
 
-        With a `switch` they are counted from that many steps behind the last use, whatever ε: a sum of products of
-        convex functions of e^ε, hence convex.
+        Args:
+            epsilon: ε ≥ 0.
+            contracted: whether kernels are counted after the best u.
+            switch: number of steps after the last use from which kernels are counted, for every ε. The result is then a
+                sum of products of convex functions of e^ε, hence convex. If absent, the best u for this ε.
         """
-        found = self._sums(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
-        if found is None:
-            found = self._sums(*theta_with_error(epsilon, self._shifts(None)), None, contracted, switch)
-        assert found is not None
-        return self._shared(found)
+        total = self._sums(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
+        if total is None:
+            total = self._sums(*theta_with_error(epsilon, self._shifts(None)), None, contracted, switch)
+        assert total is not None
+        return self._mean(total)
 
     def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
-        """The same at each of many ε, θ for some of them at once."""
-        shifts, ends = self._shifts(STAGE), list[Interval]()
-        together = max(_TOGETHER // shifts.size, 1)
-        for start in range(0, epsilons.size, together):
-            some = epsilons[start : start + together]
-            for epsilon, value, error in zip(some.tolist(), *theta_with_error(some[:, None], shifts), strict=True):
-                found = self._sums(value, error, STAGE, contracted, switch)
-                if found is None:
-                    ends.append(self.log_bound(epsilon, contracted=contracted, switch=switch))
-                else:
-                    ends.append(self._shared(found))
-        return ends
+        """Return the results of `log_bound` at many ε; θ is evaluated for several ε at once.
 
-    def _shared(self, found: Interval) -> Interval:
-        """Times the weight of one place."""
+        Args:
+            epsilons: values of ε ≥ 0.
+            contracted: as in `log_bound`.
+            switch: as in `log_bound`.
+        """
+        shifts = self._shifts(STAGE)
+        bounds: list[Interval] = []
+        batch_size = max(_BATCH // shifts.size, 1)
+        for start in range(0, epsilons.size, batch_size):
+            batch = epsilons[start : start + batch_size]
+            for epsilon, value, error in zip(batch.tolist(), *theta_with_error(batch[:, None], shifts), strict=True):
+                total = self._sums(value, error, STAGE, contracted, switch)
+                if total is None:
+                    bounds.append(self.log_bound(epsilon, contracted=contracted, switch=switch))
+                else:
+                    bounds.append(self._mean(total))
+        return bounds
+
+    def _mean(self, total: Interval) -> Interval:
+        """Return the sum over places times the weight of one place."""
         share = self.kinds[1]
         slack = 16 * UNIT_ROUNDOFF * (1.0 + abs(share)) + 1e-13
-        return Interval(found.lower + share - slack, min(found.upper + share + slack, 0.0))
+        return Interval(total.lower + share - slack, min(total.upper + share + slack, 0.0))
 
     def _shifts(self, first: int | None) -> FloatArray:
-        """μ at the first nodes of every kind of place, and r_c."""
+        """Return μ at the first nodes of every kind of place, and r_c."""
         return np.concatenate((*(mu[:first] for _, mu in self.kinds[0]), self._kernel))
 
     def _sums(
         self, value: FloatArray, error: FloatArray, most: int | None, contracted: bool, switch: float | None
     ) -> Interval | None:
-        """The sum over the `most` first nodes of every kind of place, None if what is left out might matter.
+        """Return the sum over the first nodes of every kind of place; None if the omitted nodes might matter.
 
-        `value` and `error` are log θ_ε and its error at those shifts.
+        Args:
+            value: log θ_ε at `_shifts`.
+            error: bound on its error.
+            most: number of nodes of each kind; None for all.
+            contracted: as in `log_bound`.
+            switch: as in `log_bound`.
         """
         cuts = np.cumsum([0, *(mu[:most].size for _, mu in self.kinds[0])])
         kernel = (max(float(value[-1]), LEAST_LOG_FACTOR), float(error[-1])) if contracted else None
         total = Interval(-math.inf, -math.inf)
         for (kind, _), first, last in zip(self.kinds[0], cuts[:-1], cuts[1:], strict=True):
-            ends = _summed(kind, value[first:last], error[first:last], kernel, switch=switch)
-            if ends is None:
+            bounds = _sum_over_places(kind, value[first:last], error[first:last], kernel, switch=switch)
+            if bounds is None:
                 return None
-            total = Interval(*(float(np.logaddexp(one, other)) for one, other in zip(total, ends, strict=True)))
+            lower = float(np.logaddexp(total.lower, bounds.lower))
+            total = Interval(lower, float(np.logaddexp(total.upper, bounds.upper)))
         return total
 
     @cached_property
@@ -201,7 +222,7 @@ class EqualSteps:
         return self.run.shifts(1, 1)[1]
 
 
-def _summed(
+def _sum_over_places(
     kind: RecordPlaces,
     value: FloatArray,
     error: FloatArray,
@@ -209,10 +230,17 @@ def _summed(
     *,
     switch: float | None,
 ) -> Interval | None:
-    """log Σ weight θ_ε(μ), with v κ + min_u (log θ_ε(μ_u) − u κ) in its place for a kernel's κ = log θ_c and its error.
+    """Return bounds on log Σ weight θ_ε(μ) over the places of one kind; None if the omitted nodes might matter.
 
-    `value` is log θ_ε(μ) at the first nodes, or at all. The terms fall with v, so that the rest is at most its first
-    term times its weight, and is charged; None if it may matter.
+    With a kernel, θ_ε(μ_v) is replaced by the minimum over u of θ_ε(μ_u) θ_c^(v−u). The terms decrease in v. Hence the
+    omitted terms are at most the first of them times their weight, which is added to the upper bound.
+
+    Args:
+        kind: the places.
+        value: log θ_ε(μ) at the first nodes, or at all nodes.
+        error: bound on its error.
+        kernel: log θ_c and its error; None without kernels.
+        switch: as in `EqualSteps.log_bound`.
     """
     v = kind.nodes[: value.size]
     if kernel is not None:
@@ -235,63 +263,66 @@ def _summed(
 
 # One ε at a time -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Contracted(Bound):
-    """One use, and the kernels behind it: a sum, or the largest, of products of convex functions of e^ε."""
+class ContractionBound(Bound):
+    """One use and the later kernels: a sum, or the maximum, of products of convex functions of e^ε."""
 
     run: ProjectedRun
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Both ends of the logarithm of the bound on δ."""
+        """Return bounds on the log of the bound on δ."""
         return log_contraction_bound(epsilon, self.run)
 
 
 @dataclass(frozen=True)
-class Interpolated(Bound):
-    """The best plan for every place, and kernels behind it if `contracted`."""
+class InterpolationBound(Bound):
+    """The best plan for every place, followed by kernels if `contracted`."""
 
     steps: EqualSteps | DifferingSteps
     contracted: bool
 
     @cached_property
     def convex(self) -> Bound:
-        """Itself without kernels. With them: kernels from one step on, the best where δ is about a millionth."""
+        """A convex bound: this bound without kernels, otherwise one that has kernels from a fixed step on.
+
+        The step is the best one where log δ is about `SMALL_LOG_DELTA`.
+        """
         if not self.contracted:
             return self
         epsilon = 2.0**-10
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0
-        choices: list[Bound] = [Interpolated(self.steps, contracted=False)]
+        choices: list[Bound] = [InterpolationBound(self.steps, contracted=False)]
         if isinstance(self.steps, EqualSteps):
             switches = (0.0, *(2.0**k for k in range(max(1, self.steps.run.period).bit_length())))
-            choices += [Switched(self.steps, switch) for switch in switches]
+            choices += [SwitchedBound(self.steps, switch) for switch in switches]
         else:
-            choices.append(Contracted(self.steps.run))
+            choices.append(ContractionBound(self.steps.run))
         return min(choices, key=lambda choice: choice.log_bound(epsilon).upper)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Both ends of the logarithm of the bound on δ."""
+        """Return bounds on the log of the bound on δ."""
         return self.steps.log_bound(epsilon, contracted=self.contracted)
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
-        """The same at each of many ε."""
+        """Return the results of `log_bound` at many ε."""
         if isinstance(self.steps, EqualSteps):
             return self.steps.log_bounds(epsilons, contracted=self.contracted)
         return [self.log_bound(epsilon) for epsilon in epsilons.tolist()]
 
 
 @dataclass(frozen=True)
-class Switched(Bound):
-    """The best plan to `switch` steps behind the last use, kernels from there on."""
+class SwitchedBound(Bound):
+    """The best plan up to `switch` steps after the last use, followed by kernels."""
 
     steps: EqualSteps
     switch: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Both ends of the logarithm of the bound on δ."""
+        """Return bounds on the log of the bound on δ."""
         return self.steps.log_bound(epsilon, contracted=True, switch=self.switch)
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
-        """The same at each of many ε."""
+        """Return the results of `log_bound` at many ε."""
         return self.steps.log_bounds(epsilons, contracted=True, switch=self.switch)
 
 

@@ -1,24 +1,24 @@
 """Shifted interpolation: hidden states of noisy gradient descent, exactly Gaussian (Bok, Su and Altschuler 2024).
 
-Setting. X_k = Π(φ_k(X_{k−1}) + Z_k) and X'_k = Π(φ'_k(X'_{k−1}) + Z'_k), Z_k ~ N(0, ν_k²I), Π a projection onto a
-convex set or nothing, φ_k with Lipschitz constant c_k, sup |φ_k − φ'_k| ≤ s_k, X_0 = X'_0 (or |X_0 − X'_0| ≤ z₀
-whatever the laws). φ_k and φ'_k are fixed in advance.
+Setting. X_k = Π(φ_k(X_{k−1}) + Z_k) and X'_k = Π(φ'_k(X'_{k−1}) + Z'_k) with Z_k, Z'_k ~ N(0, ν_k²I). Π is a projection
+onto a convex set, or the identity. φ_k has Lipschitz constant c_k, and sup |φ_k − φ'_k| ≤ s_k. The starts are
+X_0 = X'_0, or |X_0 − X'_0| ≤ z₀ for arbitrary distributions. φ_k and φ'_k are fixed in advance.
 
 Theorem. For a_k ≥ 0 with z_k = c_k z_{k−1} + s_k − a_k ≥ 0 and z_T = 0, (X_T, X'_T) is μ-Gaussian differentially
-private in both orders, μ² = Σ (a_k/ν_k)².
+private in both directions, μ² = Σ (a_k/ν_k)².
 
-Proof. Run Y with X's noise: Y_0 = X'_0, Y_k = Π(φ'_k(Y_{k−1}) + λ_k(φ_k(X_{k−1}) − φ'_k(Y_{k−1})) + Z_k) with
-λ_k = a_k/(c_k z_{k−1} + s_k). Projections do not expand, and |φ_k(X) − φ'_k(Y)| ≤ c_k |X − Y| + s_k, so that
-|X_k − Y_k| ≤ z_k by induction, and Y_T = X_T. Given Y_{k−1} = y the step adds to φ'_k(y) a shift of norm at most a_k,
-random but independent of Z_k, and Gaussian noise: against X' at the same y, E_γ is jointly convex and at most that of
-N(a_k/ν_k, 1) and N(0, 1), in either order, and Π only lowers it. Adaptive composition of the T steps gives the
-Gaussian mechanism of μ² = Σ (a_k/ν_k)². ∎
+Proof. Let Y_0 = X'_0 and Y_k = Π(φ'_k(Y_{k−1}) + λ_k(φ_k(X_{k−1}) − φ'_k(Y_{k−1})) + Z_k), with the noise Z_k of X and
+λ_k = a_k/(c_k z_{k−1} + s_k). Projections do not expand, and |φ_k(X) − φ'_k(Y)| ≤ c_k |X − Y| + s_k. By induction
+|X_k − Y_k| ≤ z_k, so Y_T = X_T. Given Y_{k−1} = y, the step adds to φ'_k(y) a shift of norm at most a_k and Gaussian
+noise. The shift may be random, but is independent of Z_k. Compare with X' at the same y. As E_γ is jointly convex, it
+is at most that of N(a_k/ν_k, 1) and N(0, 1), in either direction, and Π does not increase it. Adaptive composition of
+the T steps gives the Gaussian mechanism of μ² = Σ (a_k/ν_k)². ∎
 
-The best plan. With C_k = Π_{j>k} c_j, the sums B of b_k = C_k a_k may not exceed the sums F of what has come in, C_k
-s_k, and must meet them at the end. As b_k costs b_k²/w_k with w_k = (C_k ν_k)², the best B is the greatest convex
-minorant of F over W = Σ w: a straight line where F is concave. With X_0 replaced by a later state of a bounded domain
-the plan may start there at z = D and forget what came before. For one step size, noise and c on all steps and the
-record in every step the plan of Bok, Su and Altschuler comes out, and for quadratics it is attained.
+The best plan. Let C_k = Π_{j>k} c_j. The partial sums B of b_k = C_k a_k may not exceed the partial sums F of C_k s_k,
+and must equal them at the end. As b_k costs b_k²/w_k with w_k = (C_k ν_k)², the best B is the greatest convex minorant
+of F over W = Σ w. It is a straight line where F is concave. On a domain of diameter D, the plan may also start at a
+later state with z = D, and the earlier shifts do not count. For equal steps with the record in every step, this is the
+plan of Bok, Su and Altschuler, which quadratic losses attain.
 """
 
 from __future__ import annotations
@@ -41,20 +41,24 @@ SHIFTS = Quantity(symbol="s_k", unit="length", description="most that each step'
 NOISES = Quantity(symbol="ν_k", unit="length", description="noise per coordinate that each step adds to the model")
 ENTRY = Quantity(ge=0, description="a value of one step")
 MOST_STEPS = 10**5
+"""Largest number of listed steps of a request; it bounds the time of one evaluation."""
 OUTWARD = 1.0 + 1e-11
-"""Every μ is raised by this factor, for the rounding of its powers and sums."""
+"""Factor on every μ that covers the rounding of its powers and sums."""
 BLOCK_RATIO = 1.0 + 1.0 / 256.0
 """Ratio of the distances of neighbouring blocks of places [1]; a block counts as its worst place."""
 LEAST_CONTRACTION = 1e-300
+"""Least contraction factor; a smaller one is raised to it, so that its logarithm is finite."""
 LEAST_LOG_POWER = -690.0
 """Least logarithm of a power of c; a smaller power counts as e^−690, so that it underflows in squares only."""
 LEAST_SQUARE = 1e-300
+"""Least square of a positive μ, in case its square underflows."""
 MOST_STARTS = 256
+"""Number of late starts on the geometric grid of the search."""
 
 
-# Steps that are all alike, in units of the noise of one step -------------------------------------------------------
+# Equal steps, in units of the noise of one step --------------------------------------------------------------------
 def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
-    """Σ_{k<count} e^{−rate k}; `count` itself at rate 0."""
+    """Return Σ_{k<count} e^{−rate k}; it is `count` at rate 0."""
     number = np.asarray(count, dtype=np.float64)
     return number if rate == 0.0 else np.asarray(np.expm1(-rate * number) / math.expm1(-rate))
 
@@ -62,11 +66,12 @@ def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
 def periodic_mu(
     *, uses: int, period: int, after: FloatArray, contraction: float, shift: float, diameter: float
 ) -> FloatArray:
-    """Compute μ for a record used every `period` steps, elementwise in `after`, rounded up.
+    """Return μ for a record that is used every `period` steps, elementwise in `after`, rounded up.
 
-    F is concave over the uses, so a straight line serves from the first use to just before the last. It goes on to the
-    end where its slope allows that. Or the plan starts late, at the domain's diameter, and forgets the uses before. The
-    result does not increase in `after`, and it decreases in the noise.
+    F is concave over the uses. Hence the best plan is a straight line from the first use to just before the last one,
+    and on to the end if its slope allows that. Alternatively, the plan starts at a later use with z equal to the
+    domain's diameter, and the earlier uses do not count. The result does not increase in `after`, and it decreases in
+    the noise.
 
     Args:
         uses: number of uses of the record.
@@ -81,12 +86,12 @@ def periodic_mu(
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
-    end = _End(rate, shift * _powers(rate, steps), powers_sum(2.0 * rate, steps + 1.0), _powers(rate, steps + 1.0))
+    end = _LastUse(rate, shift * _powers(rate, steps), powers_sum(2.0 * rate, steps + 1.0), _powers(rate, steps + 1.0))
     with np.errstate(over="ignore", invalid="ignore"):
         plans = [end.cost(0.0, 0.0)]
         if uses > 1:
-            came = shift * float(_powers(rate, period - 1.0)) * float(powers_sum(period * rate, uses - 1.0))
-            plans = [end.cost(came, period * (uses - 1.0))]
+            distance = shift * float(_powers(rate, period - 1.0)) * float(powers_sum(period * rate, uses - 1.0))
+            plans = [end.cost(distance, period * (uses - 1.0))]
             if math.isfinite(diameter):
                 plans += [end.cost(*late) for late in _late_starts(uses, period, rate, shift=shift, diameter=diameter)]
         if math.isfinite(diameter):
@@ -103,48 +108,63 @@ def _powers(rate: float, count: FloatArray | float) -> FloatArray:
     return np.asarray(np.exp(np.maximum(-rate * np.asarray(count, dtype=np.float64), LEAST_LOG_POWER)))
 
 
-class _End(NamedTuple):
-    """The steps from the last use on: the use's distance at the end, the room W from it on, and Π c over them all."""
+class _LastUse(NamedTuple):
+    """The steps from the last use on.
+
+    `last` is the distance of this use at the end, `room` is W over these steps, and `left` is Π c over all of them.
+    """
 
     rate: float
     last: FloatArray
     room: FloatArray
     left: FloatArray
 
-    def cost(self, came: float, gone: float) -> FloatArray:
-        """μ² if distance `came` lies before the last use and may be given away evenly over the `gone` steps there.
+    def cost(self, distance: float, steps: float) -> FloatArray:
+        """Return μ² if a distance comes in before the last use and is given away evenly over a number of steps there.
 
-        One line to just before the last use and one from it, or a single one where that stays below F.
+        The plan is one line up to the last use and another one from it on, or a single line where it stays below F.
+
+        Args:
+            distance: distance from before the last use.
+            steps: number of steps before the last use.
         """
-        if gone == 0.0:
-            return np.asarray((came * self.left + self.last) ** 2 / self.room)
-        before = float(powers_sum(2.0 * self.rate, gone))
-        single = came * self.room >= self.last * before * self.left * (1.0 + 1e-9)
-        whole = (came * self.left + self.last) ** 2 / (before * self.left**2 + self.room)
-        return np.where(single, whole, came**2 / before + self.last**2 / self.room)
+        if steps == 0.0:
+            return np.asarray((distance * self.left + self.last) ** 2 / self.room)
+        before = float(powers_sum(2.0 * self.rate, steps))
+        single = distance * self.room >= self.last * before * self.left * (1.0 + 1e-9)
+        one_line = (distance * self.left + self.last) ** 2 / (before * self.left**2 + self.room)
+        return np.where(single, one_line, distance**2 / before + self.last**2 / self.room)
 
 
 def _late_starts(
     uses: int, period: int, rate: float, *, shift: float, diameter: float
 ) -> Iterator[tuple[float, float]]:
-    """What lies before the last use if the plan starts right behind an earlier one, r < `uses` of them to come.
+    """Yield the distance and the number of steps before the last use, for plans that start after an earlier use.
 
-    F is concave again if the diameter is at least the shift: it comes in over period − 1 steps, at no smaller slope
-    than each use over its period. A smaller diameter is used with the last use alone to come.
+    If the diameter is at least the shift, F is concave again: the diameter comes in over period − 1 steps, with at
+    least the slope of a use over its period. For a smaller diameter, only the start before the last use is considered.
+
+    Args:
+        uses: number of uses of the record.
+        period: steps from one use to the next.
+        rate: −log c.
+        shift: shift per use, in units of the noise of one step.
+        diameter: diameter of the domain in the same unit.
     """
     most = uses - 1.0 if diameter >= shift else 1.0
     near = np.clip(np.round(min(diameter / shift, 1e15)) + np.arange(-2.0, 4.0), 1.0, most)
-    spread = np.geomspace(1.0, most, MOST_STARTS).round()
-    for remaining in np.unique(np.concatenate((near, spread))).tolist():
-        gone = period * remaining - 1.0
+    grid = np.geomspace(1.0, most, MOST_STARTS).round()
+    for remaining in np.unique(np.concatenate((near, grid))).tolist():
+        steps = period * remaining - 1.0
         uses_before = float(powers_sum(period * rate, remaining - 1.0))
-        yield diameter * float(_powers(rate, gone)) + shift * float(_powers(rate, period - 1.0)) * uses_before, gone
+        use = shift * float(_powers(rate, period - 1.0))
+        yield diameter * float(_powers(rate, steps)) + use * uses_before, steps
 
 
 # The theorem --------------------------------------------------------------------------------------------------------
 @request
 class ListedSteps:
-    """The steps of a run, in order. `initial_distance`: of the two starts, 0 for a common one."""
+    """The steps of a run, in order. `initial_distance` is the distance of the two starts, 0 for a common start."""
 
     contractions: Annotated[tuple[Annotated[float, ENTRY], ...], CONTRACTIONS]
     shifts: Annotated[tuple[Annotated[float, ENTRY], ...], SHIFTS]
@@ -152,7 +172,11 @@ class ListedSteps:
     initial_distance: Distance = 0.0
 
     def check(self) -> None:
-        """Lists of one length, 1 to 100,000, of finite numbers; noises positive."""
+        """Reject lists of different lengths, or with entries that are negative or not finite.
+
+        Raises:
+            InvalidInput: for such lists, empty lists, more than 100,000 entries, or a noise of 0.
+        """
         for name in ("contractions", "shifts", "noises"):
             values = getattr(self, name)
             if not 1 <= len(values) <= MOST_STEPS or len(values) != len(self.noises):
@@ -163,7 +187,7 @@ class ListedSteps:
 
 
 def listed_steps(inputs: ListedSteps) -> Outputs:
-    """Compute μ of the best plan, rounded up."""
+    """Return μ of the best plan, rounded up."""
     mu = least_mu(inputs.contractions, inputs.shifts, inputs.noises, initial_distance=inputs.initial_distance)
     return {"gaussian_dp_mu": mu}
 

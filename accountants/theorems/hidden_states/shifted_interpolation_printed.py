@@ -1,7 +1,7 @@
-"""The theorems of Bok, Su and Altschuler 2024 as the authors' code has them, beside the best plan at the same inputs.
+"""Theorems of Bok, Su and Altschuler 2024 as in the authors' code, next to the best plan at the same inputs.
 
 Δ is the distance of two records' gradients (2L for replace-one); the paper calls it L. σ is the noise per coordinate of
-the mean gradient. The numbers of the paper's theorems could not be compared: ids are descriptive.
+the mean gradient. The ids are descriptive, as the theorem numbers of the paper could not be compared.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BATCH = Quantity(symbol="b", ge=1, le=10**15, description="records in one batch;
 
 @request
 class FullBatch:
-    """X ← X − η(∇F(X) + Z), Z ~ N(0, σ²I), F the mean of n losses."""
+    """Noisy gradient descent X ← X − η(∇F(X) + Z) with Z ~ N(0, σ²I), where F is the mean of n losses."""
 
     scale: ClassVar = ANY_SCALE
 
@@ -55,7 +55,7 @@ class FullBatch:
 
 @request
 class FullBatchInBall(FullBatch):
-    """The same, projected onto a convex set of the given diameter; convex losses, c = 1."""
+    """Noisy gradient descent with projection onto a convex set of a given diameter; convex losses, c = 1."""
 
     contraction: Annotated[float, CONTRACTION] = 1.0
     step_size: StepSize
@@ -84,7 +84,7 @@ class Cyclic:
 
 @request
 class CyclicInBall(Cyclic):
-    """The same, projected onto a convex set of the given diameter; convex losses, c = 1."""
+    """Cyclic gradient descent with projection onto a convex set of a given diameter; convex losses, c = 1."""
 
     contraction: Annotated[float, CONTRACTION] = 1.0
     step_size: StepSize

@@ -1,19 +1,21 @@
-"""Shifted interpolation when every step draws its batch afresh: the last v steps composed, what came before shifted.
+"""Shifted interpolation with a fresh batch in every step: the last v steps composed, the earlier distance shifted.
 
-Setting as in `shifted_interpolation`, but step k uses φ_B or φ'_B for a uniform batch B of m of n records, the same law
-on both data sets; |φ_B − φ'_B| ≤ s if B holds the record and 0 otherwise. Let the two runs be at distance at most z at
-step t − v: the domain's diameter, or s(1 − c^{t−v})/(1 − c) by the same batches and noise in both.
+The setting is that of `shifted_interpolation`, but step k uses φ_B or φ'_B for a uniform batch B of m of n records,
+with the same distribution on both data sets. |φ_B − φ'_B| ≤ s if B contains the record, and 0 otherwise. Let the
+distance of the two runs at step t − v be at most z. This holds for the domain's diameter, or for s(1 − c^{t−v})/(1 − c)
+with the same batches and noise in both runs.
 
-Theorem. For every v ≤ t and κ in (0, 1) the released models are dominated by the composition of N(μ, 1) against
-N(0, 1), μ² = (c^v z)²/(κ ν² Σ_{k<v} c^{2k}), and v steps of the Gaussian mechanism on a batch of m of n records drawn
-without replacement, with noise √(1 − κ) ν.
+Theorem. For every v ≤ t and κ in (0, 1), the released models are dominated by the composition of two parts. One is N(μ,
+1) against N(0, 1) with μ² = (c^v z)²/(κ ν² Σ_{k<v} c^{2k}). The other is v steps of the Gaussian mechanism with noise
+√(1 − κ) ν, on a batch of m of n records drawn without replacement.
 
-Proof. Y_{t−v} = X'_{t−v}; Y_k = Π(φ_B(Y_{k−1}) + λ_k(φ_B(X_{k−1}) − φ_B(Y_{k−1})) + Z_k) with X's batch and noise. Then
-|X_k − Y_k| ≤ c z_{k−1} − a_k, and with a_k proportional to c^{t−k} Y_t = X_t and Σ a_k² = (c^v z)²/Σ c^{2k}. Split the
-noise into independent parts of variance (1 − κ)ν² and κν². Given Y_{k−1} = y, first add φ_B(y) and the larger part:
-against φ'_B(y) this is the mechanism on a fresh batch, with replace-one sensitivity s. Given its output the rest adds a
-shift of norm at most a_k, whatever its law, and noise √κ ν, against noise alone: at most N(a_k/(√κ ν), 1) against
-N(0, 1), by joint convexity. Compose adaptively. ∎
+Proof. Let Y_{t−v} = X'_{t−v} and Y_k = Π(φ_B(Y_{k−1}) + λ_k(φ_B(X_{k−1}) − φ_B(Y_{k−1})) + Z_k), with the batch and
+noise of X. Then |X_k − Y_k| ≤ c z_{k−1} − a_k. With a_k proportional to c^{t−k}, Y_t = X_t and Σ a_k² = (c^v z)²/Σ
+c^{2k}. Split the noise into independent parts of variance (1 − κ)ν² and κν². Given Y_{k−1} = y, first add φ_B(y) and
+the first part of the noise. Compared with φ'_B(y), this is the mechanism on a fresh batch, with replace-one sensitivity
+s. Given its output, the remaining part of the step adds a shift of norm at most a_k, of any distribution, and noise √κ
+ν; the other run adds only the noise. By joint convexity, the pair is at most N(a_k/(√κ ν), 1) against N(0, 1). Compose
+adaptively. ∎
 """
 
 from __future__ import annotations
@@ -41,8 +43,11 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
 MOST_WINDOWS = 128
+"""Number of windows on the geometric grid of the search."""
 LEAST_SHIFT = 1e-100
+"""Least μ of the shift, so that its noise multiplier is finite."""
 SHARES = np.linspace(0.02, 0.98, 49)
+"""Shares κ of the noise that are tried."""
 
 SAMPLED = Theorem(
     id="epsilond.sampled-shifted-interpolation",
@@ -59,30 +64,37 @@ SAMPLED = Theorem(
 
 @dataclass(frozen=True)
 class StepWindow:
-    """The last `steps` steps are composed; `share` κ of their noise hides the distance of before, worth `shift_mu`."""
+    """A split of the run: the last `steps` steps are composed, and earlier steps count as a shift.
+
+    A `share` κ of the noise of the last steps hides the earlier distance, as a Gaussian mechanism of μ = `shift_mu`.
+    `expected_square` is an approximation of μ² of the result by the central limit theorem. `composed_square` is that of
+    plain composition.
+    """
 
     steps: int
     share: float
     shift_mu: float
     expected_square: float
-    """Roughly μ² of the whole, by the central limit; that of plain composition is `composed_square`."""
     composed_square: float
 
     @property
     def helps(self) -> bool:
-        """Whether it is expected to beat composing every step."""
+        """True if the split is expected to improve on the composition of all steps."""
         return self.expected_square < self.composed_square
 
 
 def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
-    """Limit of μ² per step for replace-one batches without replacement; a guide for the search, certified nowhere."""
+    """Return the limit of μ² per step for replace-one batches drawn without replacement.
+
+    It guides the search only, and enters no certified figure.
+    """
     with np.errstate(over="ignore"):
-        spread = np.exp(np.minimum(shift, 25.0) ** 2) * ndtr(1.5 * shift) + 3.0 * ndtr(-0.5 * shift) - 2.0
-    return np.asarray(2.0 * rate * rate * spread)
+        variance = np.exp(np.minimum(shift, 25.0) ** 2) * ndtr(1.5 * shift) + 3.0 * ndtr(-0.5 * shift) - 2.0
+    return np.asarray(2.0 * rate * rate * variance)
 
 
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
-    """(c^v z)²/(ν² Σ_{k<v} c^{2k}) for windows of v steps, rounded up."""
+    """Return (c^v z)²/(ν² Σ_{k<v} c^{2k}) for windows of v steps, rounded up."""
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)
     assert constant is not None
@@ -94,7 +106,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
 
 
 def best_window(run: ProjectedRun) -> StepWindow:
-    """The window and share that promise most; any other would be valid too."""
+    """Return the window and share with the least expected μ². Every window and share is valid."""
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
     windows = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
@@ -111,7 +123,13 @@ def best_window(run: ProjectedRun) -> StepWindow:
 
 
 def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsampled:
-    """One step on a fresh batch, with all of one client's noise but a share κ; replace-one."""
+    """Return one step on a fresh batch, with a share 1 − κ of the noise variance; replace-one.
+
+    Args:
+        run: the run.
+        noise: noise σ of one client per coordinate.
+        share: κ.
+    """
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
     gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))
     return Subsampled(
@@ -119,8 +137,8 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
     )
 
 
-def windowed(run: ProjectedRun, window: StepWindow) -> Composed:
-    """What dominates the last model, as a mechanism for replace-one."""
+def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
+    """Return a mechanism that dominates the last model, for replace-one."""
     noise = float(run.noise_schedule.at(1, 1)[0])
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))
     return Composed(mechanisms=(Repeated(times=window.steps, mechanism=sampled_step(run, noise, window.share)), shift))

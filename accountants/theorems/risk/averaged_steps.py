@@ -1,14 +1,16 @@
-"""Projected steps along a noisy mean of clients' gradients: what their average is worth.
+"""Excess risk of the average of projected steps along a noisy mean of clients' gradients.
 
-In a round the server takes w ← Π(w − η g) with g = (sum of the participants' gradients + noise)/M, M their expected
-number. The clients' losses f_i are convex and their gradients, one per round, have norm at most L. With participants
-drawn uniformly and afresh E g = ∇F(w), F the mean of all N clients' losses, and
+In each round the server takes w ← Π(w − η g) with g = (sum of the participants' gradients + noise)/M. M is the expected
+number of participants. The clients' losses f_i are convex. Each client sends one gradient per round, of norm at most L.
+Let F be the mean of all N clients' losses. If the participants are drawn uniformly and independently in each round,
+then E g = ∇F(w), and
 
-    E‖g‖² ≤ s² = L² E K²/M² + d σ²,    K the number of participants, σ the noise of the mean per coordinate,
+    E‖g‖² ≤ s² = L² E K²/M² + d σ².
 
-with K = M, or E K² = M² + M(1 − M/N) for a coin of each client's own. The distance to a minimiser gives, as for every
-method of this kind, Σ E(F(w_t) − F*) ≤ D²/2η + η R s²/2, so that the mean of the R iterates, a function of what is
-released, has at η = D/(s√R)
+Here K is the number of participants and σ the noise of the mean per coordinate. A fixed number has K = M. If each
+client takes part independently, then E K² = M² + M(1 − M/N). The usual argument by the distance to a minimiser gives Σ
+E(F(w_t) − F*) ≤ D²/2η + η R s²/2. The mean w̄ of the R iterates is post-processing of the released messages. At
+η = D/(s√R) it has
 
     E F(w̄) − F* ≤ D s/√R.
 """
@@ -35,10 +37,10 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 
 CohortSampling = Literal["full", "poisson", "without-replacement"]
-"""How the participants of a round are drawn among the clients."""
+"""Ways to draw the participants of a round from the clients."""
 
 RATE_ROUNDING = Fraction(1, 2**50)
-"""A probability M/N is a double: the mean of a round is off by no larger share."""
+"""Relative rounding error of the mean of a round, as the probability M/N is stored as a double."""
 
 
 def second_moment(
@@ -50,9 +52,24 @@ def second_moment(
     lipschitz: float,
     noise_std: float,
 ) -> Fraction:
-    """s²: the bound on the mean squared norm of a round's noisy mean."""
-    spread = Fraction(clients - participants, clients * participants) if sampling == "poisson" else Fraction(0)
-    return Fraction(lipschitz) ** 2 * (1 + spread) + dimension * Fraction(noise_std) ** 2
+    """Return s², the bound on the mean squared norm of a round's noisy mean.
+
+    Args:
+        sampling: how the participants are drawn.
+        clients: number N of clients.
+        participants: number M of participants, or its expectation.
+        dimension: number d of coordinates.
+        lipschitz: bound L on the norm of a client's gradient.
+        noise_std: standard deviation σ of the noise of the mean, per coordinate.
+
+    Returns:
+        L² (1 + v) + d σ², exactly. v is (1 − M/N)/M for Poisson sampling, the relative variance of the number of
+        participants, and 0 otherwise.
+    """
+    relative_variance = (
+        Fraction(clients - participants, clients * participants) if sampling == "poisson" else Fraction(0)
+    )
+    return Fraction(lipschitz) ** 2 * (1 + relative_variance) + dimension * Fraction(noise_std) ** 2
 
 
 @formula(
@@ -70,7 +87,25 @@ def averaged_steps(
     noise_std: Annotated[float, NOISE_STD],
     rounds: Rounds,
 ) -> Outputs:
-    """The bound on the excess risk, what signal and noise have of it, and the step size that it is for."""
+    """Bound the excess risk of the mean of the iterates, and return the step size of the bound.
+
+    Args:
+        sampling: how the participants are drawn.
+        clients: number N of clients.
+        participants: number M of participants, or its expectation.
+        dimension: number d of coordinates.
+        lipschitz: bound L on the norm of a client's gradient.
+        diameter: diameter D of the domain.
+        noise_std: standard deviation σ of the noise of the mean, per coordinate.
+        rounds: number R of rounds.
+
+    Returns:
+        `excess_risk`, D s/√R. `without_noise` and `noise_alone` are D √(L² E K²/M²)/√R and D √(dσ²)/√R. All three are
+        rounded up.
+
+    Raises:
+        InvalidInput: if `sampling` is "full" and not all clients participate.
+    """
     if sampling == "full" and participants != clients:
         raise InvalidInput.at("/participants", "all clients take part in a full round", allowed=f"{clients}")
     moment = second_moment(
@@ -83,11 +118,11 @@ def averaged_steps(
     )
     noise = dimension * Fraction(noise_std) ** 2
     slack = 1 + RATE_ROUNDING if sampling == "poisson" else 1
-    far = Fraction(diameter) ** 2 / rounds * slack**2
+    squared_distance = Fraction(diameter) ** 2 / rounds * slack**2
     return {
-        "excess_risk": root_up(far * moment),
-        "without_noise": root_up(far * (moment - noise)),
-        "noise_alone": root_up(far * noise),
+        "excess_risk": root_up(squared_distance * moment),
+        "without_noise": root_up(squared_distance * (moment - noise)),
+        "noise_alone": root_up(squared_distance * noise),
         "step_size": diameter / root_up(moment * rounds),
     }
 

@@ -1,23 +1,23 @@
-"""What is known of the start before any training: how far its loss is above the least, and how steep the loss is there.
+"""Bounds on the excess risk and the gradient norm of the start, before any training.
 
-A bound on a trained model that is no smaller than these says nothing, as handing out the start gives as much. With
-R = ‖w₀ − w*‖ at most and r the distance itself,
+A bound on a trained model that is no smaller than these is vacuous: the start itself satisfies it. With R an upper
+bound on the distance r = ‖w₀ − w*‖ of the start w₀ from a minimiser w*,
 
     F(w₀) − F(w*) ≤ L r − μ r²/2       F is L-Lipschitz and μ-strongly convex: F(w*) ≥ F(w₀) + ⟨g, w* − w₀⟩ + μ r²/2,
     F(w₀) − F(w*) ≤ G* r + β r²/2      F is β-smooth with ‖∇F(w*)‖ ≤ G*, 0 where w* is inside the domain,
     ‖∇F(w₀)‖      ≤ G* + β r           the same, and at most L.
 
-The first grows in r up to L/μ. All figures are exact in rational numbers and rounded up once.
+The first bound grows in r up to L/μ. All figures are exact in rational numbers and rounded up once.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     LIPSCHITZ,
@@ -37,15 +37,6 @@ MINIMISER_GRADIENT_NORM = Quantity(
 )
 
 
-def rounded_up(exact: Fraction) -> float:
-    """The least double at or above a rational number; infinite beyond the doubles."""
-    try:
-        near = float(exact)
-    except OverflowError:
-        return math.inf
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
-
-
 def excess_risk_bounds(
     *,
     distance: float,
@@ -54,23 +45,31 @@ def excess_risk_bounds(
     smoothness: float | None = None,
     minimiser_gradient_norm: float | None = None,
 ) -> dict[str, float]:
-    """The bounds on the excess risk of the start that the constants given allow, by what each rests on.
+    """Return the bounds on the excess risk of the start that follow from the constants.
 
-    `by_lipschitz`: L R; `by_strong_convexity`: the largest L r − μ r²/2 with r ≤ R, for μ > 0; `by_smoothness`:
-    G* R + β R²/2. Each is rounded up.
+    Args:
+        distance: upper bound R on the distance of the start from a minimiser.
+        lipschitz: Lipschitz constant L of the loss; None if unknown.
+        strong_convexity: modulus μ of strong convexity.
+        smoothness: smoothness β; None if unknown.
+        minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
+
+    Returns:
+        `by_lipschitz`, L R. `by_strong_convexity`, the largest L r − μ r²/2 with r ≤ R, for μ > 0. `by_smoothness`, G*
+        R + β R²/2. Each is rounded up; bounds with unknown constants are left out.
     """
-    far, found = Fraction(distance), {}
+    radius = Fraction(distance)
+    bounds: dict[str, float] = {}
     if lipschitz is not None:
-        steep, curved = Fraction(lipschitz), Fraction(strong_convexity)
-        found["by_lipschitz"] = rounded_up(steep * far)
-        if curved > 0:
-            at = min(far, steep / curved)
-            found["by_strong_convexity"] = rounded_up(steep * at - curved * at * at / 2)
+        slope, curvature = Fraction(lipschitz), Fraction(strong_convexity)
+        bounds["by_lipschitz"] = round_up(slope * radius)
+        if curvature > 0:
+            worst = min(radius, slope / curvature)
+            bounds["by_strong_convexity"] = round_up(slope * worst - curvature * worst * worst / 2)
     if smoothness is not None and minimiser_gradient_norm is not None:
-        found["by_smoothness"] = rounded_up(
-            Fraction(minimiser_gradient_norm) * far + Fraction(smoothness) * far * far / 2
-        )
-    return found
+        at_minimiser, curvature = Fraction(minimiser_gradient_norm), Fraction(smoothness)
+        bounds["by_smoothness"] = round_up(at_minimiser * radius + curvature * radius * radius / 2)
+    return bounds
 
 
 def gradient_norm_bounds(
@@ -80,20 +79,29 @@ def gradient_norm_bounds(
     smoothness: float | None = None,
     minimiser_gradient_norm: float | None = None,
 ) -> dict[str, float]:
-    """The bounds on the norm of the gradient at the start: `by_lipschitz` L, `by_smoothness` G* + β R, rounded up."""
-    found: dict[str, float] = {}
+    """Return the bounds on the norm of the gradient at the start that follow from the constants.
+
+    Args:
+        distance: upper bound R on the distance of the start from a minimiser.
+        lipschitz: Lipschitz constant L of the loss; None if unknown.
+        smoothness: smoothness β; None if unknown.
+        minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
+
+    Returns:
+        `by_lipschitz`, L, and `by_smoothness`, G* + β R rounded up. Bounds with unknown constants are left out.
+    """
+    bounds: dict[str, float] = {}
     if lipschitz is not None:
-        found["by_lipschitz"] = lipschitz
+        bounds["by_lipschitz"] = lipschitz
     if smoothness is not None and minimiser_gradient_norm is not None:
-        found["by_smoothness"] = rounded_up(
-            Fraction(minimiser_gradient_norm) + Fraction(smoothness) * Fraction(distance)
-        )
-    return found
+        exact = Fraction(minimiser_gradient_norm) + Fraction(smoothness) * Fraction(distance)
+        bounds["by_smoothness"] = round_up(exact)
+    return bounds
 
 
 @request
 class StartInputs:
-    """What is known of the loss, and how far the start is from a minimiser. `lipschitz`, or both of the others."""
+    """Constants of the loss and the distance of the start from a minimiser: `lipschitz`, or both others."""
 
     scale: ClassVar = ANY_SCALE
 
@@ -104,36 +112,41 @@ class StartInputs:
     minimiser_gradient_norm: Annotated[float | None, MINIMISER_GRADIENT_NORM] = None
 
     def check(self) -> None:
-        """Something to bound with."""
+        """Reject constants that give no bound.
+
+        Raises:
+            InvalidInput: if `lipschitz` is absent, and so is `smoothness` or `minimiser_gradient_norm`.
+        """
         if self.lipschitz is None and (self.smoothness is None or self.minimiser_gradient_norm is None):
             raise InvalidInput.at("/lipschitz", "is needed, or smoothness with minimiser_gradient_norm")
 
 
-def _outputs(found: Mapping[str, float], name: str) -> Outputs:
-    return {**found, name: min(found.values())}
+def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
+    """Return the bounds and their minimum under `name`."""
+    return {**bounds, name: min(bounds.values())}
 
 
 def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
-    """Every bound that the inputs allow, and the least of them."""
-    found = excess_risk_bounds(
+    """Return all bounds on the excess risk of the start that the inputs allow, and their minimum."""
+    bounds = excess_risk_bounds(
         distance=inputs.initial_distance,
         lipschitz=inputs.lipschitz,
         strong_convexity=inputs.strong_convexity,
         smoothness=inputs.smoothness,
         minimiser_gradient_norm=inputs.minimiser_gradient_norm,
     )
-    return _outputs(found, "excess_risk")
+    return _outputs(bounds, "excess_risk")
 
 
 def gradient_norm_of_the_start(inputs: StartInputs) -> Outputs:
-    """Every bound that the inputs allow, and the least of them."""
-    found = gradient_norm_bounds(
+    """Return all bounds on the gradient norm at the start that the inputs allow, and their minimum."""
+    bounds = gradient_norm_bounds(
         distance=inputs.initial_distance,
         lipschitz=inputs.lipschitz,
         smoothness=inputs.smoothness,
         minimiser_gradient_norm=inputs.minimiser_gradient_norm,
     )
-    return _outputs(found, "gradient_norm")
+    return _outputs(bounds, "gradient_norm")
 
 
 LOSS_AS_SAID = Condition(

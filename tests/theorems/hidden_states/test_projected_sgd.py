@@ -215,7 +215,7 @@ def test_each_condition_refuses_with_its_reason(changes: dict[str, Any], theorem
     ("setting", "reason"),
     [
         ({"relation": "add-or-remove-one", "observer": "final-model"}, "no valid pair is known"),
-        ({"relation": "replace-one"}, "the released model alone"),
+        ({"relation": "replace-one"}, "the released model only"),
     ],
 )
 def test_what_no_theorem_covers_is_refused(setting: dict[str, Any], reason: str) -> None:

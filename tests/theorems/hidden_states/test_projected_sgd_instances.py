@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from epsilond.accountants.account import account
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.specs import ProjectedSgd
-from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import pulled
+from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import last_model_instances
 
 DENSE = 801
 
@@ -85,7 +85,7 @@ def test_it_lies_below_its_instance_and_not_far(name: str, changes: dict[str, An
     if "strong_convexity" in changes and radius > 1.0:
         pytest.skip("a strongly convex loss that is Lipschitz on a large ball has no room to pull")
     spec = run(radius=radius, **changes)
-    (pair,) = pulled(spec, "replace-one")
+    (pair,) = last_model_instances(spec, "replace-one")
     for epsilon in (0.0, 0.1, 0.3):
         lower = float(pair.forward.log_delta(np.asarray([epsilon])).lower[0])
         exact = divergence(spec, runs, epsilon)
@@ -113,13 +113,13 @@ def test_no_lower_end_is_zero(relation: Any, changes: dict[str, Any]) -> None:
 
 
 def test_where_it_is_not_worked_out_there_is_none() -> None:
-    assert pulled(run(strong_convexity=1.0), "replace-one") == ()
-    assert pulled(run(release="random-stop"), "replace-one") == ()
-    assert pulled(run(rounds=6), "replace-one") == ()
+    assert last_model_instances(run(strong_convexity=1.0), "replace-one") == ()
+    assert last_model_instances(run(release="random-stop"), "replace-one") == ()
+    assert last_model_instances(run(rounds=6), "replace-one") == ()
 
 
 def test_a_zeroed_gradient_that_changes_the_contraction_too_has_no_instance() -> None:
     """A zeroed record loses its part of the strong convexity, so that its world's steps contract less."""
-    assert pulled(run(strong_convexity=0.5), "replace-one")
-    assert pulled(run(strong_convexity=0.5), "zero-out-one") == ()
-    assert pulled(run(), "zero-out-one")
+    assert last_model_instances(run(strong_convexity=0.5), "replace-one")
+    assert last_model_instances(run(strong_convexity=0.5), "zero-out-one") == ()
+    assert last_model_instances(run(), "zero-out-one")

@@ -14,9 +14,9 @@ from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedR
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation_sampled import (
     StepWindow,
     best_window,
+    dominating_mechanism,
     sampled_square,
     shift_square,
-    windowed,
 )
 from tests.oracles.contraction import gradient_step, run, worst
 
@@ -44,7 +44,7 @@ def sampled_run(steps: int, **changes: object) -> ProjectedRun:
 def test_the_laws_lie_inside_every_window(steps: int, window: int, share: float, curvature: float) -> None:
     given = sampled_run(steps, lipschitz=1.0 + curvature * 0.5, strong_convexity=curvature)
     mu = math.sqrt(float(shift_square(given, np.asarray(float(window)))) / share)
-    spec = windowed(given, StepWindow(window, share, mu, 0.0, 0.0))
+    spec = dominating_mechanism(given, StepWindow(window, share, mu, 0.0, 0.0))
     curve = account(spec, relation="replace-one", effort="coarse").guarantee.curve
     laws = []
     for slope in (1.0, -1.0):

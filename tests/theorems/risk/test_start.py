@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.theorems.risk.start import (
     EXCESS_RISK_OF_THE_START,
     GRADIENT_NORM_OF_THE_START,
     StartInputs,
-    rounded_up,
 )
 
 
@@ -85,8 +85,8 @@ def test_figures_are_rounded_up_once() -> None:
         most = Fraction(steep) * at - Fraction(mu) * at * at / 2
         value = found["by_strong_convexity"]
         assert Fraction(value) >= most > Fraction(math.nextafter(value, 0.0))
-    assert rounded_up(Fraction(10) ** 400) == math.inf
-    assert rounded_up(Fraction(2)) == 2.0
+    assert round_up(Fraction(10) ** 400) == math.inf
+    assert round_up(Fraction(2)) == 2.0
 
 
 def test_something_must_be_known() -> None:

@@ -1,20 +1,20 @@
-"""What Algorithm 1 of Asoodeh et al. is worth where losses are convex and no more, with constants.
+"""Excess risk of Algorithm 1 of Asoodeh et al. for convex losses that are not strongly convex, with constants.
 
-W_t = Π(W_{t−1} − η g_t), g_t the mean of m gradients of records that no other step reads, plus noise of variance σ²/m
-per coordinate: E[g_t | W_{t−1}] = ∇F(W_{t−1}), F the mean over the population, and E‖g_t‖² ≤ s² = L² + dσ²/m. For
-u = w*, or any model of the past, the distance to it gives
+W_t = Π(W_{t−1} − η g_t). g_t is the mean of m gradients of records that no other step reads, plus noise of variance
+σ²/m per coordinate. Hence E[g_t | W_{t−1}] = ∇F(W_{t−1}), where F is the mean loss over the population. Moreover,
+E‖g_t‖² ≤ s² = L² + dσ²/m. Let u be w* or an earlier model. Expanding the squared distance to u gives
 
     E‖W_{t+1} − u‖² ≤ E‖W_t − u‖² − 2η E(F(W_t) − F(u)) + η²s².                                              (a)
 
-A step is thought of after the last one, so that (a) speaks of W_1, …, W_T, which are those that may be released; W_1 is
-within the domain's 2ρ of w*.
+The proof adds an imaginary step after the last one. Then (a) applies to W_1, …, W_T, the models that may be released.
+The distance of W_1 from w* is at most the diameter 2ρ of the domain.
 
-- Stop after a uniform step of the last k: by (a) from the first of them, E F(W_τ) − F* ≤ 2ρ²/(ηk) + ηs²/2. With all T
-  steps and η = 2ρ/(s√T) that is 2ρs/√T, the O(1/√T) of the paper.
-- Stop after the last. Let S_k be the mean of E F over the last k + 1 models. (a) with u = W_{T−k} gives
-  S_k − E F(W_{T−k}) ≤ ηs²/2, and k S_{k−1} = (k + 1)S_k − E F(W_{T−k}), so that S_{k−1} ≤ S_k + ηs²/(2k). Hence
-  E F(W_T) = S_0 ≤ S_{T−1} + (ηs²/2)H_{T−1}, and E F(W_T) − F* ≤ 2ρ²/(ηT) + (ηs²/2)(1 + H_{T−1}), which is
-  2ρs√((1 + H_{T−1})/T) at the best η.
+- Stop after a uniform step of the last k: summing (a) from the first of them gives E F(W_τ) − F* ≤ 2ρ²/(ηk) + ηs²/2.
+  With all T steps and η = 2ρ/(s√T) this is 2ρs/√T, the O(1/√T) of the paper.
+- Stop after the last step. Let S_k be the mean of E F over the last k + 1 models. From (a) with u = W_{T−k}, S_k − E
+  F(W_{T−k}) ≤ ηs²/2. As k S_{k−1} = (k + 1)S_k − E F(W_{T−k}), it follows that S_{k−1} ≤ S_k + ηs²/(2k). Hence E F(W_T)
+  = S_0 ≤ S_{T−1} + (ηs²/2)H_{T−1}, with H the harmonic number. This gives E F(W_T) − F* ≤ 2ρ²/(ηT) + (ηs²/2)(1 +
+  H_{T−1}), which is 2ρs√((1 + H_{T−1})/T) at the best η.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ RECORD_NOISE = Quantity(symbol="σ", ge=0, le=1e50, description="noise per coord
 STOPS = Quantity(symbol="k", ge=1, description="the last steps among which the run stops; absent: all")
 
 
-def rounded_up(value: Fraction) -> float:
-    """The least double that is no less, or the next."""
+def _upper_double(value: Fraction) -> float:
+    """Return a double at or above a nonnegative number, at most two units in the last place above it."""
     return root_up(value * value)
 
 
@@ -50,7 +50,23 @@ def convex_stops(
     step_size: Annotated[float | None, STEP_SIZE] = None,
     stops: Annotated[int | None, STOPS] = None,
 ) -> Outputs:
-    """Bounds on the excess risk of the model after a random step and after the last, and the steps they are for."""
+    """Bound the excess risk of the model after a random step and after the last step.
+
+    Args:
+        run: the users n and the users m of a step.
+        dimension: number d of coordinates.
+        lipschitz: Lipschitz constant L of the losses.
+        radius: radius ρ of the domain.
+        noise_std: noise σ per coordinate of each record's gradient.
+        step_size: step size η; if absent, the best one for each release.
+        stops: number k of last steps among which the run stops; if absent, all.
+
+    Returns:
+        The number of steps, both bounds, and the step size of each.
+
+    Raises:
+        InvalidInput: if `stops` exceeds the number of steps.
+    """
     steps = run.clients // run.participants
     last = steps if stops is None else stops
     if last > steps:
@@ -59,16 +75,16 @@ def convex_stops(
     moment = Fraction(lipschitz) ** 2 + dimension * Fraction(noise_std) ** 2 / run.participants
     growth = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))
 
-    def stopped(count: int, factor: Fraction) -> tuple[float, float]:
-        """2ρ²/(ηk) + ηs²/2 · factor, and η; at the best η it is 2ρs√(factor/k)."""
+    def bound_at_stop(count: int, factor: Fraction) -> tuple[float, float]:
+        """Return 2ρ²/(ηk) + (ηs²/2)·factor and η; at the best η the bound is 2ρs√(factor/k)."""
         if step_size is None:
-            root = root_up(4 * squared_radius * moment * factor / count)
-            return root, float(2 * Fraction(radius) / Fraction(root_up(moment * factor * count)))
+            bound = root_up(4 * squared_radius * moment * factor / count)
+            return bound, float(2 * Fraction(radius) / Fraction(root_up(moment * factor * count)))
         eta = Fraction(step_size)
-        return rounded_up(2 * squared_radius / (eta * count) + eta * moment * factor / 2), step_size
+        return _upper_double(2 * squared_radius / (eta * count) + eta * moment * factor / 2), step_size
 
-    random_stop, random_step_size = stopped(last, Fraction(1))
-    final, final_step_size = stopped(steps, growth)
+    random_stop, random_step_size = bound_at_stop(last, Fraction(1))
+    final, final_step_size = bound_at_stop(steps, growth)
     return {
         "steps": steps,
         "excess_risk_at_random_stop": random_stop,

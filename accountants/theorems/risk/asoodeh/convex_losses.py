@@ -1,4 +1,4 @@
-"""The excess risk of one pass where losses are convex and no more, of which Asoodeh et al. give the order alone."""
+"""Order of the excess risk of one pass for convex losses, for which Asoodeh et al. give no constant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 
 @formula(given="One pass over n users, m in each step.", bounded=False)
 def order(*, run: ParticipantFields) -> Outputs:
-    """1/√T with T = ⌊n/m⌋: how the risk scales, and no bound on it."""
+    """Return 1/√T with T = ⌊n/m⌋, the order of the excess risk. It is not a bound."""
     steps = run.clients // run.participants
     return {"steps": steps, "excess_risk_scale": 1.0 / math.sqrt(steps)}
 

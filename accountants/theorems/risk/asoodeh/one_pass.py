@@ -1,4 +1,4 @@
-"""Corollary 2 of Asoodeh et al. 2021: the mean excess risk over one pass, up to a constant that no paper gives."""
+"""Corollary 2 of Asoodeh et al. 2021: the mean excess risk over one pass, up to an unspecified constant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir
 
 @request
 class AverageRisk(ScheduledPass):
-    """One pass; the mean over steps of the excess risk. Absent: the spread of the gradient is L."""
+    """One pass; the mean over steps of the excess risk. If `gradient_std` is absent, it is L."""
 
     participants: Participants = 1
     dimension: Dimension
@@ -29,16 +29,21 @@ class AverageRisk(ScheduledPass):
 
 
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
-    """The noise's term; the optimisation's, and their sum, where the caller knows the constant."""
+    """Return the noise term of the bound; with the constant c also the optimisation term and their sum.
+
+    Args:
+        inputs: the pass, and c if the caller knows it.
+        reading: "printed" gives Σ_t η_t σ_t²/n as the noise term; "corrected" multiplies it by d/2 (A-4).
+    """
     steps = inputs.steps
     sizes, noises = (np.asarray(values, dtype=np.float64) for values in (inputs.step_sizes, inputs.noise_stds))
-    powers = sizes * noises**2  # one for all steps where both are constant, else one for each, as many as are listed
+    powers = sizes * noises**2  # of size 1 if both are constant, otherwise one value for each step
     factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
     noise = factor * float(np.sum(powers)) * (steps / powers.size) / inputs.clients
     if inputs.shamir_constant is None:
         return {"noise_term": noise}
-    spread = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    square = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + spread**2
+    std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    square = (inputs.lipschitz + inputs.smoothness * inputs.radius) ** 2 + std**2
     scale = inputs.shamir_constant * inputs.participants / (inputs.strong_convexity * inputs.clients)
     optimisation = scale * square * math.log(steps)
     return {"noise_term": noise, "optimisation_term": optimisation, "excess_risk": optimisation + noise}

@@ -1,4 +1,4 @@
-"""The experiments of Bietti et al.: smoothness of the squared loss, and the constants of their synthetic data."""
+"""Experiments of Bietti et al.: smoothness of the squared loss, and constants of the synthetic data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 @formula(given="Features of at most this norm.")
 def squared_loss(*, feature_norm: Annotated[float, FEATURE_NORM]) -> Outputs:
-    """2R²; and R², the smoothness in w alone or θ_i alone."""
+    """Return the smoothness 2R² of the squared loss, and R², its smoothness in w or in θ_i with the other fixed."""
     squared = feature_norm * feature_norm
     return {"smoothness": 2.0 * squared, "smoothness_of_a_part": squared}
 
@@ -62,10 +62,23 @@ def synthetic(
     label_std: Annotated[float, LABEL_STD] = 0.01,
     batch_size: BatchSize = 10,
 ) -> Outputs:
-    """tr Σ, E‖θ₀‖², the risk at the start, that which one model for all cannot avoid, and the gradient's variance.
+    """Return the constants of the synthetic data and the grids of the search.
 
-    Risks are (1/N) Σ‖w + θ_i − θ_i*‖²_Σ in the mean over the draw of the models. The last three are the grids of the
-    search, σ in units of the clipping norm over N.
+    Risks are (1/N) Σ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random models.
+
+    Args:
+        clients: number N of clients.
+        dimension: number d of coordinates.
+        own_coordinates: number d_i of last coordinates that differ between clients, at most d.
+        common_std: standard deviation s₀ of a coordinate of the common model.
+        own_std: standard deviation s_i of a client's deviation on its own coordinates.
+        label_std: standard deviation τ of the noise of a label.
+        batch_size: records m of a batch.
+
+    Returns:
+        tr Σ, E‖θ₀‖², the risk at the start, the least risk of one model for all clients, and the variance of the
+        gradient at the optimum. The last three entries are the grids; the noise multipliers are σ in units of the
+        clipping norm over N.
     """
     trace = harmonic(dimension)
     tail = math.fsum(1.0 / k for k in range(dimension - own_coordinates + 1, dimension + 1))

@@ -1,8 +1,8 @@
-"""The generalisation bound of PPSGD with all clients in every round: Theorem 4.5 of Bietti et al.
+"""Generalisation bound of PPSGD with all clients in every round: Theorem 4.5 of Bietti et al.
 
-The bound needs L_α‖z*‖²_α and σ²_α‖z*‖²_α only, both of which stay finite at α = ∞ where the optimum is all shared.
-Its step, min{1/(4L_α), ‖z*‖/(√n σ)}, gives 4L_α‖z*‖²/n + 3σ‖z*‖/√n; with √(2n) for √n the 3 is 2√2 (E-B11); and at any
-step η < 1/(2L_α) it is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
+The bound depends on L_α‖z*‖²_α and σ²_α‖z*‖²_α only. Both stay finite at α = ∞ if the optimum is entirely shared. The
+step size of the theorem, min{1/(4L_α), ‖z*‖/(√n σ)}, gives 4L_α‖z*‖²/n + 3σ‖z*‖/√n. With √(2n) in place of √n the
+constant 3 becomes 2√2 (E-B11). At any step size η < 1/(2L_α) the bound is (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
 """
 
 from __future__ import annotations
@@ -40,30 +40,52 @@ _TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 class FullParticipationBound(NamedTuple):
-    """4L_α‖z*‖²/n + 3σ‖z*‖/√n, by its two parts."""
+    """The bound 4L_α‖z*‖²/n + 3σ‖z*‖/√n, as its two summands."""
 
     optimisation: float
     variance: float
 
     @property
     def total(self) -> float:
-        """The whole bound."""
+        """The sum of both parts."""
         return self.optimisation + self.variance
 
 
 def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
-    """From `smooth` = L_α‖z*‖² and `variance` = σ²‖z*‖²."""
+    """Return the bound of Theorem 4.5 from its two products.
+
+    Args:
+        smooth: L_α‖z*‖².
+        variance: σ²‖z*‖².
+        rounds: number n of rounds.
+        factor: constant of the variance term: 3 as printed, 2√2 with the shorter step size (E-B11).
+    """
     return FullParticipationBound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
 
 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
-    """min{1/(4L_α), ‖z*‖/(√n σ)} of (7); the first where there is no variance. `variance` is σ²."""
+    """Return the step size min{1/(4L_α), ‖z*‖/(√n σ)} of (7); 1/(4L_α) if σ = 0.
+
+    Args:
+        smoothness: L_α.
+        norm: ‖z*‖.
+        variance: σ².
+        rounds: number n of rounds.
+    """
     largest = 0.25 / smoothness
     return largest if variance == 0.0 else min(largest, norm / math.sqrt(rounds * variance))
 
 
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """(‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)), infinite from η = 1/(2L_α) on."""
+    """Return the bound at any step size, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)); infinite if η ≥ 1/(2L_α).
+
+    Args:
+        step: step size η > 0.
+        smoothness: L_α.
+        squared_norm: ‖z*‖².
+        variance: σ².
+        rounds: number n of rounds.
+    """
     slack = 1.0 - 2.0 * step * smoothness
     if slack <= 0.0:
         return math.inf
@@ -73,9 +95,19 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
 def parts_at_step(
     *, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int
 ) -> FullParticipationBound:
-    """(22) by its two parts, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α), for η < 1/(2L_α).
+    """Return the two summands of (22), ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
 
-    For η ≤ 1/(4L_α) at most (23). A step of 0 is that of an optimum at the start.
+    For η ≤ 1/(4L_α) their sum is at most (23).
+
+    Args:
+        step: step size η. Only an optimum at the start has step size 0; its bound is 0.
+        smoothness: L_α.
+        squared_norm: ‖z*‖².
+        variance: σ².
+        rounds: number n of rounds.
+
+    Returns:
+        Both summands; they are infinite if η ≥ 1/(2L_α).
     """
     if step == 0.0:
         return FullParticipationBound(optimisation=0.0, variance=0.0)
@@ -88,10 +120,10 @@ def parts_at_step(
 
 
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return ‖z*‖²/(ηn) + 2ησ², for η ≤ 1/(4L_α) (23); a step of 0 is that of an optimum at the start.
+    """Return the bound (23), ‖z*‖²/(ηn) + 2ησ², which holds for η ≤ 1/(4L_α).
 
     Args:
-        step: η.
+        step: step size η. Only an optimum at the start has step size 0; its bound is 0.
         squared_norm: ‖z*‖².
         variance: σ².
         rounds: number n of rounds.
@@ -102,23 +134,32 @@ def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, r
 
 
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
-    """Everything about the bound at L_α, ‖z*‖_α and σ²: the theorem's step and ours, and the bound at each."""
+    """Return the bound at the step size of the theorem and at the refined step size of E-B11.
+
+    Args:
+        smoothness: L_α.
+        norm: ‖z*‖_α.
+        variance: σ².
+        rounds: number n of rounds.
+
+    Returns:
+        L_α and σ², then for each step size the step, the bound as a theorem, and the bound (23) at this step.
+    """
     squared = norm * norm
-    found = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
+    bound = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
     refined = theorem_bound(
         smooth=smoothness * squared, variance=variance * squared, rounds=rounds, factor=2.0 * math.sqrt(2.0)
     )
     step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
     finer = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
     run: Fields = {"squared_norm": squared, "variance": variance, "rounds": rounds}
-
     return {
         "weighted_smoothness": smoothness,
         "variance": variance,
         "step_size": step,
-        "optimisation_term": found.optimisation,
-        "variance_term": found.variance,
-        "excess_risk": found.total,
+        "optimisation_term": bound.optimisation,
+        "variance_term": bound.variance,
+        "excess_risk": bound.total,
         "excess_risk_at_step": simple_bound_at_step(step=step, **run),
         "refined_step_size": finer,
         "refined_excess_risk": refined.total,
@@ -129,7 +170,7 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
 class WeightedOptimum:
-    """‖z*‖_α of any minimiser, by its own name or by the older one, which elsewhere is that of ‖v̄‖."""
+    """‖z*‖_α of any minimiser, under its own name or the older one, which elsewhere means ‖v̄‖."""
 
     weighted_optimum_norm: Annotated[float | None, WEIGHTED_NORM] = None
     optimum_norm: Annotated[float | None, WEIGHTED_NORM_OLDER_NAME] = None
@@ -137,10 +178,10 @@ class WeightedOptimum:
     checks: ClassVar[Checks] = (lambda record: record.demand_one_name(),)
 
     def demand_one_name(self) -> None:
-        """Refuse both names, and none.
+        """Reject a request with both names or with neither.
 
         Raises:
-            InvalidInput: not exactly one of the names is given.
+            InvalidInput: unless exactly one of the names is used.
         """
         if (self.weighted_optimum_norm is None) == (self.optimum_norm is None):
             message = "is needed: exactly one of weighted_optimum_norm and its older name optimum_norm"
@@ -148,13 +189,13 @@ class WeightedOptimum:
 
     @property
     def norm(self) -> float:
-        """‖z*‖_α, by whichever name it was given."""
+        """‖z*‖_α, from the name that the request uses."""
         return (self.weighted_optimum_norm if self.optimum_norm is None else self.optimum_norm) or 0.0
 
 
 @request
 class BoundInputs(WeightedOptimum):
-    """All clients in every round, at a finite α."""
+    """A run with all clients in every round, at a finite α."""
 
     clients: Clients
     rounds: Rounds
@@ -170,7 +211,7 @@ class BoundInputs(WeightedOptimum):
 
 @in_doubles
 def generalisation(inputs: BoundInputs) -> Outputs:
-    """L_α, σ²_{tot,α}, the step and the bound (7)."""
+    """Return L_α, σ²_{tot,α}, the step size and the bound (7)."""
     alpha, clients = inputs.personalization, inputs.clients
     sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
     return bound_outputs(
@@ -183,7 +224,7 @@ def generalisation(inputs: BoundInputs) -> Outputs:
 
 @request
 class AnyStepInputs(WeightedOptimum):
-    """A step size and the weighted problem: L_α, ‖z*‖_α and σ_{tot,α}."""
+    """A step size and the constants of the weighted problem: L_α, ‖z*‖_α and σ_{tot,α}."""
 
     rounds: Rounds
     step_size: Annotated[float, STEP_SIZE]
@@ -193,7 +234,7 @@ class AnyStepInputs(WeightedOptimum):
 
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
-    """The bound that holds below 1/(2L_α), and (23) that holds up to 1/(4L_α)."""
+    """Return the bound for step sizes below 1/(2L_α), and (23), which holds up to 1/(4L_α)."""
     squared, variance = inputs.norm**2, inputs.gradient_std**2
     return {
         "excess_risk": bound_at_step(
@@ -219,6 +260,7 @@ UNCLIPPED = Condition("nothing-is-clipped", "no message was changed by clipping,
 
 
 def _no_clipping(inputs: BoundInputs) -> Sides:
+    """Check that gradients are at most the clipping norm; undecidable if either bound is absent."""
     if inputs.lipschitz is None or inputs.clipping_norm is None:
         return Sides(Verdict.UNDECIDABLE, inputs.lipschitz or math.inf, inputs.clipping_norm or math.inf)
     return Sides.at_most(inputs.lipschitz, inputs.clipping_norm)
@@ -244,7 +286,7 @@ SMALLER_CONSTANT = Erratum(
 SQUARED_LOSS = Erratum(
     "E-B13",
     grade=Grade.UNCLEAR,
-    printed="Assumption 4.4 beside the squared loss of the examples",
+    printed="Assumption 4.4 next to the squared loss of the examples",
     truth="the squared loss has no bounded gradient: the bound then holds only where nothing was clipped",
     test=f"{_TESTS}::test_clipping_is_a_condition",
 )

@@ -1,11 +1,12 @@
-"""What Bietti et al. say of single terms of the bound of PPSGD: the variance alone, and the bias at q = 1/N.
+"""Remarks of Bietti et al. on single terms of the bound of PPSGD: the variance term, and the bias at q = 1/N.
 
-For losses of w + θ_i and clients of one optimum v, at u = αN/(αN + 1) and with clients drawn at rate q,
+Losses are of the form w + θ_i, and all clients have one optimum v. Let u = αN/(αN + 1), and let each client be drawn at
+rate q. Then
 
     bias = 4L‖v‖² max{(1 + (1 − q)/(qN)) u, (1 − u)/q}/T,
     variance = 3‖v‖ √([((1 − u)σ̄_θ² + uσ̄_w²/N)/(qm) + u d_wσ_ζ²]/T).
 
-The second is monotone in u, so that its best α is 0 or ∞; the first is least in between.
+The variance is monotone in u, so its best α is 0 or ∞. The bias is least in between.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from epsilond.accountants.quantities.algorithms import (
 )
 from epsilond.accountants.theorem import Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, CONVEX_SMOOTH, FRESH
-from epsilond.accountants.theorems.risk.bietti.personalization import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import NO_RATE, DrawnGradients, GroupOfUsers
 
 RATE_OF_DRAWS = Quantity(
@@ -57,23 +58,38 @@ def variance_alone(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """The α of the least variance term, 0 on a tie; the term at both ends; and the σ_ζ² at which these are equal."""
-    drawn = participation_rate * batch_size
-    local = local_gradient_std**2 / drawn
-    shared = shared_gradient_std**2 / clients / drawn
-    whole = shared + shared_dimension * noise_std**2
+    """Return the α with the least variance term, and the terms at α = 0 and α = ∞.
+
+    Args:
+        clients: number N of clients.
+        rounds: number T of rounds.
+        participation_rate: probability q that a client is drawn in a round.
+        batch_size: records m of a batch.
+        optimum_norm: norm ‖v‖ of the common optimum.
+        shared_gradient_std: standard deviation σ̄_w of one record's shared gradient.
+        local_gradient_std: standard deviation σ̄_θ of one record's local gradient.
+        shared_dimension: number d_w of shared coordinates.
+        noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+
+    Returns:
+        The best α (0 on a tie), the three terms, and the noise variance σ_ζ² at which both ends are equal.
+    """
+    records = participation_rate * batch_size
+    local = local_gradient_std**2 / records
+    sampled = shared_gradient_std**2 / clients / records
+    shared = sampled + shared_dimension * noise_std**2
     return {
-        "personalization": 0.0 if local <= whole else math.inf,
-        "variance_term": 3.0 * optimum_norm * math.sqrt(min(local, whole) / rounds),
+        "personalization": 0.0 if local <= shared else math.inf,
+        "variance_term": 3.0 * optimum_norm * math.sqrt(min(local, shared) / rounds),
         "local_variance_term": 3.0 * optimum_norm * math.sqrt(local / rounds),
-        "global_variance_term": 3.0 * optimum_norm * math.sqrt(whole / rounds),
-        "threshold_noise_variance": max(local - shared, 0.0) / shared_dimension,
+        "global_variance_term": 3.0 * optimum_norm * math.sqrt(shared / rounds),
+        "threshold_noise_variance": max(local - sampled, 0.0) / shared_dimension,
     }
 
 
 VARIANCE_ALONE = Theorem(
     id="epsilond.personalization-by-variance",
-    title="How much of a model to share, by the variance alone",
+    title="How much of a model to share, by the variance only",
     statement=(
         "for losses of w + θ_i and clients of one optimum the variance term of the bound is least at α = 0 where "
         "σ̄_w²/(Nqm) + d_wσ_ζ² ≥ σ̄_θ²/(qm), else at ∞"
@@ -100,6 +116,7 @@ VARIANCE_ALONE = Theorem(
 
 # The bias where a client is drawn once in N rounds --------------------------------------------------------------------
 def _check_personalization(inputs: object) -> None:
+    """Reject an α that is neither a number from 0 to 1e100 nor "unbounded"."""
     personalization_value(inputs.personalization)  # type: ignore[attr-defined]
 
 
@@ -118,33 +135,46 @@ def bias(
     personalization: Personalization,
     reading: Reading = "printed",
 ) -> Outputs:
-    """The bias at α, at 0, at the balanced α and at ∞; and that of α in units of 4L‖v‖²m/(Nn).
+    """Return the bias term at α, at 0, at the balanced α and at ∞.
 
-    Printed: with the smoothness as the statement of Theorem B.4 has it. Corrected: with the true one.
+    Args:
+        clients: number N of clients.
+        samples_per_client: mean number n of records that a client uses in the run.
+        participation_rate: probability q that a client is drawn in a round; if absent, 1/N.
+        batch_size: records m of a batch.
+        smoothness: L.
+        optimum_norm: norm ‖v‖ of the common optimum.
+        personalization: α, or "unbounded".
+        reading: "printed" takes the smoothness of the statement of Theorem B.4; "corrected" the true one (E-B5).
+
+    Returns:
+        The terms, the number T = n/(qm) of rounds, and the ratio of the term at α to 4L‖v‖²m/(Nn).
     """
     rate = 1.0 / clients if participation_rate is None else participation_rate
     group = GroupOfUsers(clients=clients, batch_size=batch_size, shared_gradient_std=0.0, local_gradient_std=0.0)
-    factors = DrawnGradients(groups=(group,), weighting="clients", rate=rate).smoothness_factors(reading)
+    federation = DrawnGradients(groups=(group,), weighting="clients", rate=rate)
+    shared, local = federation.smoothness_factors(reading)
     rounds, squared = samples_per_client / (rate * batch_size), optimum_norm * optimum_norm
     unit = 4.0 * smoothness * squared / rounds
 
-    def at(alpha: float) -> float:
+    def term_at(alpha: float) -> float:
+        """Return the bias term at an α in [0, ∞]."""
         if math.isinf(alpha):
-            return unit * factors[0]
+            return unit * shared
         norm = minimal_norm(alpha=alpha, clients=clients, mean_squared=1.0, spread_squared=0.0)
-        return unit * max(alpha * factors[0], factors[1]) * norm
+        return unit * max(alpha * shared, local) * norm
 
-    alpha, balanced = personalization_value(personalization), factors[1] / factors[0]
-    found = at(alpha)
+    alpha, balanced = personalization_value(personalization), local / shared
+    term = term_at(alpha)
     claimed = unit / (clients * rate)
     return {
         "rounds": rounds,
-        "optimisation_term": found,
-        "local_optimisation_term": at(0.0),
+        "optimisation_term": term,
+        "local_optimisation_term": term_at(0.0),
         "balanced_personalization": balanced,
-        "balanced_optimisation_term": at(balanced),
-        "global_optimisation_term": at(math.inf),
-        "ratio_to_claim": found / claimed if claimed > 0.0 else 0.0,
+        "balanced_optimisation_term": term_at(balanced),
+        "global_optimisation_term": term_at(math.inf),
+        "ratio_to_claim": term / claimed if claimed > 0.0 else 0.0,
     }
 
 

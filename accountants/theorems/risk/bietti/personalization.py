@@ -1,13 +1,13 @@
-"""How much of a model to share: the bound of PPSGD over α, for losses of w + θ_i (Lemma 4.6 of Bietti et al.).
+"""Choice of the shared part of a model: the bound of PPSGD over α for losses of w + θ_i (Bietti et al., Lemma 4.6).
 
-With v̄ the mean of the clients' optima and S = Σ‖v_i − v̄‖², the minimiser of least α-norm is w = αN/(αN + 1) v̄,
-θ_i = v_i − w, of ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S. At u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance
-αA + B the bound is
+Let v̄ be the mean of the clients' optima and S = Σ‖v_i − v̄‖². The minimiser of least α-norm is w = αN/(αN + 1) v̄,
+θ_i = v_i − w. It has ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S. Let u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance
+αA + B. Then the bound is
 
-    4L‖v̄‖² max{au, bN(1 − u)}/T + 3‖v̄‖√((Au + BN(1 − u))/T),
+    4L‖v̄‖² max{au, bN(1 − u)}/T + 3‖v̄‖√((Au + BN(1 − u))/T).
 
-concave where the maximum is one of its sides, so that its least value is at α = 0, b/a or ∞. With S > 0 it is
-infinite at α = ∞, and an optimum may lie in between: it is searched.
+It is concave where the maximum is one of its two sides, so its least value is at α = 0, b/a or ∞. With S > 0 the bound
+is infinite at α = ∞, and the best α may be any number; a search finds it.
 """
 
 from __future__ import annotations
@@ -35,41 +35,30 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     CONVEX_SMOOTH,
     FRESH,
     FullParticipationBound,
-    parts_at_step,
     simple_bound_at_step,
-    theorem_bound,
-    theorem_step,
 )
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import BoundFactors, minimal_norm, shared_part
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-_SEARCHED = 400
-_SEARCHED_PROVED = 60
+_GRID_POINTS = 400
+"""Points of the search grid of the theorem's bound, on either side of the balanced α."""
+_PROVED_GRID_POINTS = 60
+"""Points of the search grid of the proved bound, which is more expensive."""
 _BEYOND = 1e8
+"""Factor by which the range of the search extends beyond the scales of the problem, on both sides."""
 SHOWN = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""α of the curve, in units of the balanced b/a."""
+"""Multiples of the balanced α = b/a at which the curve is shown."""
 
 
 # The bound as a function of α ---------------------------------------------------------------------------------------
-def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squared: float) -> float:
-    """‖z*‖²_α of the minimiser of least α-norm: N‖v̄‖²/(αN + 1) + S. Both squares as they stand there."""
-    if math.isinf(alpha):
-        return spread_squared
-    return clients * mean_squared / (alpha * clients + 1.0) + spread_squared
-
-
-def shared_part(*, alpha: float, clients: int) -> float:
-    """w/v̄ = αN/(αN + 1)."""
-    return 1.0 if math.isinf(alpha) else alpha * clients / (alpha * clients + 1.0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class AtPersonalization:
-    """The bound at one α, and the steps that it is proved for.
+    """The bound at one α, and the step sizes for which it is proved.
 
-    `at_step` is the smaller bound (23) at these very steps; `proved` is the least that is proved there, by (22).
+    `at_step` is the smaller bound (23) at these step sizes. `proved` is the still smaller bound (22).
     """
 
     alpha: float
@@ -90,7 +79,11 @@ class AtPersonalization:
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """α ↦ the bound. `mean_squared` is ‖v̄‖², `spread_squared` S; the factors are those of L_α and σ²_α in the text."""
+    """The bound as a function of α.
+
+    `mean_squared` is ‖v̄‖², and `spread_squared` is S. The factors are (a, b) of L_α = L max{αa, b}, (A, B) of the
+    sampling part αA + B of σ²_α, and the noise's part of A.
+    """
 
     clients: int
     rounds: int
@@ -113,7 +106,17 @@ class Landscape:
         noise_std: float,
         dimension: int,
     ) -> Landscape:
-        """Of clients whose optima have this mean norm and root mean square spread."""
+        """Return the landscape of clients with a given mean and standard deviation of their optima.
+
+        Args:
+            federation: the clients, their gradients, and their sampling.
+            rounds: number T of rounds.
+            smoothness: L.
+            optimum_norm: norm ‖v̄‖ of the mean of the optima.
+            optimum_spread: root mean square distance of the optima from their mean.
+            noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+            dimension: number d_w of shared coordinates.
+        """
         return cls(
             clients=federation.clients,
             rounds=rounds,
@@ -127,112 +130,138 @@ class Landscape:
 
     @property
     def balanced(self) -> float:
-        """b/a, where shared and local steps are limited alike: 1/N with all clients, 1/(qN + 1 − q) drawn."""
+        """The α = b/a at which both sides of the maximum are equal: 1/(qN + 1 − q), so 1/N with all clients."""
         return self.smooth_factors[1] / self.smooth_factors[0]
 
     def at(self, alpha: float) -> AtPersonalization:
-        """The bound at α in [0, ∞]; infinite at ∞ unless all clients share one optimum."""
-        shared, steep = self.smooth_factors[0], self.sampled_factors[0]
+        """Return the bound at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
         if math.isinf(alpha) and self.spread_squared > 0.0:
-            nowhere = dict.fromkeys(("optimisation", "variance", "statistical", "privacy", "at_step"), math.inf)
-            unproved = FullParticipationBound(optimisation=math.inf, variance=math.inf)
-            step = 0.25 / (self.smoothness * shared)
-            return AtPersonalization(alpha=alpha, step_size=0.0, shared_step_size=step, proved=unproved, **nowhere)
-        if math.isinf(alpha):  # α‖z*‖² has the limit ‖v̄‖², and α times the step one of its own
-            squared, weighted, variance = self.mean_squared, self.smoothness * shared, steep + self.noise_factor
-            sampled, private = steep * squared, self.noise_factor * squared
-        else:
-            squared, weighted, variance, sampled, private = self._factors(alpha)
-        step = theorem_step(smoothness=weighted, norm=math.sqrt(squared), variance=variance, rounds=self.rounds)
-        found = theorem_bound(smooth=weighted * squared, variance=sampled + private, rounds=self.rounds)
+            return self._infinite_bound()
+        factors = self._limit_factors() if math.isinf(alpha) else self._factors(alpha)
+        step = factors.step(self.rounds)
+        bound = factors.bound(self.rounds)
+        simple = simple_bound_at_step(
+            step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
+        )
         return AtPersonalization(
             alpha=alpha,
-            optimisation=found.optimisation,
-            variance=found.variance,
-            statistical=3.0 * math.sqrt(sampled / self.rounds),
-            privacy=3.0 * math.sqrt(private / self.rounds),
-            at_step=simple_bound_at_step(step=step, squared_norm=squared, variance=variance, rounds=self.rounds),
-            proved=parts_at_step(
-                step=step, smoothness=weighted, squared_norm=squared, variance=variance, rounds=self.rounds
-            ),
+            optimisation=bound.optimisation,
+            variance=bound.variance,
+            statistical=3.0 * math.sqrt(factors.sampled / self.rounds),
+            privacy=3.0 * math.sqrt(factors.private / self.rounds),
+            at_step=simple,
+            proved=factors.proved_bound(self.rounds),
             step_size=0.0 if math.isinf(alpha) else step,
             shared_step_size=step if math.isinf(alpha) else alpha * step,
         )
 
-    def _factors(self, alpha: float) -> tuple[float, float, float, float, float]:
-        """‖z*‖², L_α, σ²_α and the parts of σ²_α‖z*‖² that are of sampling and of noise, at a finite α."""
+    def _infinite_bound(self) -> AtPersonalization:
+        """Return the infinite bound at α = ∞ of clients with different optima."""
+        return AtPersonalization(
+            alpha=math.inf,
+            optimisation=math.inf,
+            variance=math.inf,
+            statistical=math.inf,
+            privacy=math.inf,
+            at_step=math.inf,
+            proved=FullParticipationBound(optimisation=math.inf, variance=math.inf),
+            step_size=0.0,
+            shared_step_size=0.25 / (self.smoothness * self.smooth_factors[0]),
+        )
+
+    def _limit_factors(self) -> BoundFactors:
+        """Return the factors at α = ∞, where α‖z*‖² has the limit ‖v̄‖² and the step is that of the shared part."""
+        steep = self.sampled_factors[0]
+        return BoundFactors(
+            squared_norm=self.mean_squared,
+            smoothness=self.smoothness * self.smooth_factors[0],
+            variance=steep + self.noise_factor,
+            sampled=steep * self.mean_squared,
+            private=self.noise_factor * self.mean_squared,
+        )
+
+    def _factors(self, alpha: float) -> BoundFactors:
+        """Return the factors of the bound at a finite α."""
         shared, local = self.smooth_factors
         steep, flat = self.sampled_factors
         squared = minimal_norm(
             alpha=alpha, clients=self.clients, mean_squared=self.mean_squared, spread_squared=self.spread_squared
         )
-        weighted = self.smoothness * max(alpha * shared, local)
-        variance = alpha * (steep + self.noise_factor) + flat
-        return squared, weighted, variance, (alpha * steep + flat) * squared, alpha * self.noise_factor * squared
+        return BoundFactors(
+            squared_norm=squared,
+            smoothness=self.smoothness * max(alpha * shared, local),
+            variance=alpha * (steep + self.noise_factor) + flat,
+            sampled=(alpha * steep + flat) * squared,
+            private=alpha * self.noise_factor * squared,
+        )
 
     def _total(self, alpha: float) -> float:
-        """`total` at a finite α, without the rest, for a search."""
-        squared, weighted, _, sampled, private = self._factors(alpha)
-        return theorem_bound(smooth=weighted * squared, variance=sampled + private, rounds=self.rounds).total
+        """Return `total` at a finite α; cheaper than `at`, for the search."""
+        return self._factors(alpha).bound(self.rounds).total
 
     def _proved_total(self, alpha: float) -> float:
-        """`proved.total` at a finite α, without the rest, for a search."""
-        squared, weighted, variance, *_ = self._factors(alpha)
-        step = theorem_step(smoothness=weighted, norm=math.sqrt(squared), variance=variance, rounds=self.rounds)
-        return parts_at_step(
-            step=step, smoothness=weighted, squared_norm=squared, variance=variance, rounds=self.rounds
-        ).total
+        """Return `proved.total` at a finite α; cheaper than `at`, for the search."""
+        return self._factors(alpha).proved_bound(self.rounds).total
 
     def best(self) -> AtPersonalization:
-        """The least bound over α in [0, ∞], both ends included: exact if S = 0, else to about 1e-9 of its value.
+        """Return the least bound over α in [0, ∞]: exact if S = 0, otherwise to about 1e-9 of its value.
 
-        Any α is valid. Ties go to the smaller α.
+        Every α is valid. Ties go to the smaller α.
         """
         alphas = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
-            alphas += self._searched(self._total, _SEARCHED)
-        return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda one: one.total)
+            alphas += self._search_minima(self._total, _GRID_POINTS)
+        return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.total)
 
     def best_proved(self) -> AtPersonalization:
-        """The least that is proved at the theorem's steps over α in [0, ∞], both ends included, to within a search.
+        """Return the least proved bound over α in [0, ∞] at the step sizes of the theorem, as a search finds it.
 
-        Never above what is proved at 0, at the balanced α, at ∞, and at the α of `best`. Any α is valid; ties go to
-        the smaller one.
+        Every α is valid. Ties go to the smaller α.
+
+        Guarantees:
+            The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
         """
         alphas = [0.0, self.balanced, math.inf, self.best().alpha]
-        alphas += self._searched(self._proved_total, _SEARCHED_PROVED)
-        return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda one: one.proved.total)
+        alphas += self._search_minima(self._proved_total, _PROVED_GRID_POINTS)
+        return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.proved.total)
 
-    def _searched(self, figure: Callable[[float], float], points: int) -> list[float]:
-        """Local minima of a figure along log α, of either side of the balanced one, from so many points of each."""
+    def _search_minima(self, figure: Callable[[float], float], points: int) -> list[float]:
+        """Return local minima of a figure along log α, on either side of the balanced α.
+
+        Args:
+            figure: the figure as a function of α.
+            points: grid points on each side.
+        """
         low = math.log(min(self.balanced, 1.0 / self.clients) / _BEYOND)
         scale = self.mean_squared / self.spread_squared if min(self.mean_squared, self.spread_squared) > 0.0 else 1.0
         high = math.log(min(max(self.balanced, 1.0 / self.clients, scale) * _BEYOND, 1e90))
         middle = math.log(self.balanced)
-        found = []
+        minima = []
         for start, end in ((low, middle), (middle, max(high, middle + 1.0))):
             grid = [start + (end - start) * place / points for place in range(points + 1)]
             values = [figure(math.exp(point)) for point in grid]
             place = min(range(len(grid)), key=values.__getitem__)
             low_side, high_side = grid[max(place - 1, 0)], grid[min(place + 1, points)]
             inner = golden_section(lambda point: figure(math.exp(point)), low_side, high_side, width=0.0, most=24)
-            found += [math.exp(inner), math.exp(grid[place])]
-        return found
+            minima += [math.exp(inner), math.exp(grid[place])]
+        return minima
 
-    def curve(self, *beside: float) -> tuple[AtPersonalization, ...]:
-        """The bound from local only to global only: both ends, the balanced α and its multiples, and those `beside`.
+    def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
+        """Return the bound at 0, ∞, the balanced α, its multiples `SHOWN`, and the α of the caller, in order.
 
-        A multiple that differs from one of `beside` by rounding alone is left out.
+        A multiple that differs from one of `alphas` only by rounding is left out.
         """
-        multiples = (alpha for alpha in self._multiples() if not any(math.isclose(alpha, each) for each in beside))
-        return tuple(map(self.at, sorted({0.0, math.inf, *multiples, *beside})))
-
-    def _multiples(self) -> Iterable[float]:
-        return (multiple * self.balanced for multiple in SHOWN)
+        points = {0.0, math.inf, *alphas}
+        for multiple in SHOWN:
+            alpha = multiple * self.balanced
+            if not any(math.isclose(alpha, requested) for requested in alphas):
+                points.add(alpha)
+        return tuple(map(self.at, sorted(points)))
 
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------
 def _check_personalization(inputs: FormulaRequest) -> None:
+    """Reject an α that is neither a number from 0 to 1e100 nor "unbounded"."""
     personalization_value(inputs.personalization)
 
 
@@ -247,7 +276,14 @@ def minimal_norm_optimum(
     optimum_norm: Annotated[float, OPTIMUM_NORM],
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
 ) -> Outputs:
-    """w = a v̄ and θ_i = v_i − a v̄: a, 1 − a and ‖z*‖²_α."""
+    """Return the coefficients of w = a v̄ and θ_i = v_i − a v̄: a, 1 − a, and ‖z*‖²_α.
+
+    Args:
+        clients: number N of clients.
+        personalization: α, or "unbounded".
+        optimum_norm: norm ‖v̄‖ of the mean of the optima.
+        optimum_spread: root mean square distance of the optima from their mean.
+    """
     alpha = personalization_value(personalization)
     return {
         "shared_share": shared_part(alpha=alpha, clients=clients),
@@ -278,7 +314,21 @@ def optimum(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """The best α with its bound, and the bounds at 0, at the balanced α and at ∞."""
+    """Return the best α with its bound, and the bounds at 0, at the balanced α and at ∞.
+
+    Args:
+        clients: number N of clients.
+        rounds: number T of rounds.
+        participation_rate: probability q that a client is drawn in a round.
+        batch_size: records m of a batch.
+        smoothness: L.
+        optimum_norm: norm ‖v̄‖ of the mean of the optima.
+        optimum_spread: root mean square distance of the optima from their mean.
+        shared_gradient_std: standard deviation σ̄_w of one record's shared gradient.
+        local_gradient_std: standard deviation σ̄_θ of one record's local gradient.
+        shared_dimension: number d_w of shared coordinates.
+        noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+    """
     group = GroupOfUsers(
         clients=clients,
         batch_size=batch_size,

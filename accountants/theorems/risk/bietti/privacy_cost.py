@@ -1,7 +1,7 @@
-"""What privacy costs PPSGD: Theorem 4.5 of Bietti et al. at the noise of a target, and when to share nothing at all.
+"""Privacy cost of PPSGD: Theorem 4.5 of Bietti et al. at the noise of a target, and when to share nothing.
 
-(9) is the bound at the noise that an (ε, δ) asks for. With nothing shared (α = 0) there is no noise; with everything
-shared (α = ∞) there is one model for all. Lemma 4.6 compares them for clients of one optimum.
+(9) is the bound at the noise for a target (ε, δ). If nothing is shared (α = 0), there is no noise. If everything is
+shared (α = ∞), there is one model for all clients. Lemma 4.6 compares both cases for clients with one optimum.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ _TESTS = "tests/theorems/risk/bietti/test_personalization.py"
 
 
 # The bound at the noise of a target ---------------------------------------------------------------------------------
-def _least(*, epsilon: float, log_delta: float, relation: Relation) -> float:
+def _least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
+    """Return the least noise constant c that meets the target under the relation."""
     factor = sensitivity_factor(relation)
     return least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=factor)
 
@@ -76,10 +77,26 @@ def privacy_cost(
     relation: Annotated[Relation, RELATION] = "replace-one",
     noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None,
 ) -> Outputs:
-    """The three terms of (9), their sum, and (7) itself, which joins the last two under one root."""
+    """Return the three terms of (9), their sum, and (7), which joins the last two terms under one root.
+
+    Args:
+        optimum: ‖z*‖_α.
+        clients: number N of clients.
+        rounds: number n of rounds.
+        smoothness: L.
+        personalization: α, finite.
+        shared_gradient_std: standard deviation σ̄_w of the shared gradient.
+        local_gradient_std: standard deviation σ̄_θ of the local gradient.
+        shared_dimension: number d_w of shared coordinates.
+        lipschitz: bound G on the norm of a message.
+        epsilon: ε of the target.
+        log_delta: log δ of the target.
+        relation: relation of neighbouring data sets.
+        noise_constant: c; if absent, the least one for the target.
+    """
     alpha, norm = personalization, optimum.norm
     if noise_constant is None:
-        noise_constant = _least(epsilon=epsilon, log_delta=log_delta, relation=relation)
+        noise_constant = _least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
     std = noise_with_constant(
         constant=noise_constant,
         clipping_norm=lipschitz,
@@ -104,17 +121,19 @@ def privacy_cost(
 
 
 def _constant_suffices(*, noise_constant: float | None, epsilon: float, log_delta: float, relation: Relation) -> Sides:
-    least = _least(epsilon=epsilon, log_delta=log_delta, relation=relation)
+    """Check that c is at least the least constant for the target."""
+    least = _least_noise_constant(epsilon=epsilon, log_delta=log_delta, relation=relation)
     return Sides.at_least(least if noise_constant is None else noise_constant, least)
 
 
 # Nothing shared, and everything --------------------------------------------------------------------------------------
 def _limit(smooth: float, variance: float, rounds: int) -> Outputs:
-    found = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
+    """Return the bound of Theorem 4.5 with its terms."""
+    bound = theorem_bound(smooth=smooth, variance=variance, rounds=rounds)
     return {
-        "optimisation_term": found.optimisation,
-        "variance_term": found.variance,
-        "excess_risk": found.total,
+        "optimisation_term": bound.optimisation,
+        "variance_term": bound.variance,
+        "excess_risk": bound.total,
     }
 
 
@@ -128,7 +147,16 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): no privacy cost, as nothing is shared."""
+    """Return the bound at α = 0, 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)). It has no privacy cost.
+
+    Args:
+        clients: number N of clients; the bound does not depend on it.
+        rounds: number n of rounds.
+        smoothness: L.
+        optimum_norm: norm of the mean of the optima.
+        optimum_spread: root mean square distance of the optima from their mean.
+        local_gradient_std: standard deviation σ̄_θ of the local gradient.
+    """
     squared = optimum_norm**2 + optimum_spread**2
     return _limit(smoothness * squared, local_gradient_std**2 * squared, rounds)
 
@@ -144,7 +172,17 @@ def global_limit(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n)."""
+    """Return the bound at α = ∞, 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
+
+    Args:
+        clients: number N of clients.
+        rounds: number n of rounds.
+        smoothness: L.
+        optimum_norm: norm ‖v‖ of the common optimum.
+        shared_gradient_std: standard deviation σ̄_w of the shared gradient.
+        shared_dimension: number d_w of shared coordinates.
+        noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+    """
     squared = optimum_norm**2
     variance = shared_gradient_std**2 / clients + shared_dimension * noise_std**2
     return _limit(smoothness * squared, variance * squared, rounds)
@@ -153,7 +191,10 @@ def global_limit(
 # When to share nothing ----------------------------------------------------------------------------------------------
 @request
 class VarianceTermInputs(DeltaFields):
-    """Equal clients of one optimum, all in every round; `gradient_std` is one record's, of a batch of `batch_size`."""
+    """Equal clients with one optimum, all in every round, and a target.
+
+    `gradient_std` is the standard deviation σ of one record's gradient; a batch has σ²/`batch_size`.
+    """
 
     clients: Clients
     rounds: Rounds
@@ -168,7 +209,7 @@ class VarianceTermInputs(DeltaFields):
     noise_constant: Annotated[float | None, NOISE_CONSTANT] = None
 
     def check(self) -> None:
-        """An α from 0 to 1e100, or "unbounded"."""
+        """Reject an α that is neither a number from 0 to 1e100 nor "unbounded"."""
         personalization_value(self.personalization)
 
     @property
@@ -177,15 +218,24 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """c: as given, or 1 where it is printed as hidden, or the least that does."""
+        """Return the noise constant c.
+
+        Args:
+            reading: if c is absent, "printed" takes 1 for the hidden constant; "corrected" takes the least for the
+                target.
+        """
         if self.noise_constant is not None:
             return self.noise_constant
         if reading == "printed":
             return 1.0
-        return _least(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
+        return _least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
 
     def threshold(self, reading: Reading) -> float:
-        """The n from which on sharing nothing has the least variance term: N(N − 1)σ²ε²/(c²d_wG² ln(1/δ))."""
+        """Return the number of rounds from which on α = 0 has the least variance term.
+
+        Returns:
+            N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)).
+        """
         pairs = float(self.clients) * (self.clients - 1)
         noise = self.constant(reading) * self.lipschitz
         reach = pairs * self.gradient_variance * self.epsilon**2
@@ -193,26 +243,31 @@ class VarianceTermInputs(DeltaFields):
 
 
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
-    """The variance term at α and at both ends, the threshold on n (with ε², and as Appendix B.3 ends), and that on ε.
+    """Return the variance term at α, at 0 and at ∞, and the thresholds of Lemma 4.6.
 
-    Printed: the hidden constant is taken as 1 where none is given. Corrected: the least that does at this target.
+    `threshold_rounds` has ε², as (10); `appendix_threshold_rounds` has ε, as Appendix B.3 (E-B4).
+
+    Args:
+        inputs: the clients and the target.
+        reading: if c is absent, "printed" takes 1 for the hidden constant; "corrected" takes the least for the target.
     """
     alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
     noise = inputs.constant(reading) * inputs.lipschitz
     private = noise * noise * inputs.shared_dimension * -inputs.log_delta / (float(clients) * inputs.epsilon) ** 2
     sampled = inputs.gradient_variance / (float(clients) * rounds)
 
-    def at(alpha: float) -> float:
+    def term_at(alpha: float) -> float:
+        """Return the variance term at an α in [0, ∞]."""
         if math.isinf(alpha):
             return inputs.optimum_norm * math.sqrt(sampled + private)
-        whole = clients / (alpha * clients + 1.0)
-        return inputs.optimum_norm * math.sqrt(whole * ((alpha + 1.0) * sampled + alpha * private))
+        weight = clients / (alpha * clients + 1.0)
+        return inputs.optimum_norm * math.sqrt(weight * ((alpha + 1.0) * sampled + alpha * private))
 
     threshold = inputs.threshold(reading)
     return {
-        "variance_term": at(alpha),
-        "local_variance_term": at(0.0),
-        "global_variance_term": at(math.inf),
+        "variance_term": term_at(alpha),
+        "local_variance_term": term_at(0.0),
+        "global_variance_term": term_at(math.inf),
         "noise_constant": inputs.constant(reading),
         "threshold_rounds": threshold,
         "appendix_threshold_rounds": threshold / inputs.epsilon,
@@ -222,12 +277,12 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 
 
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """The ε up to which sharing nothing is better at the least noise; infinite if always."""
+    """Return the ε up to which α = 0 has the least variance term at the least noise; infinite if always."""
     pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
     if pairs == 0.0:
         return math.inf
-    spread = math.sqrt(float(inputs.rounds) * inputs.shared_dimension / pairs)
-    mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * spread
+    scale = math.sqrt(float(inputs.rounds) * inputs.shared_dimension / pairs)
+    mu = sensitivity_factor(inputs.relation) * inputs.lipschitz * scale
     return gaussian_pair(mu).epsilon(inputs.log_delta).upper
 
 
@@ -244,7 +299,7 @@ EQUATION_9 = Theorem(
     conditions=(
         Condition(
             "constant-suffices",
-            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (which stands where c is absent)",
+            "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target (shown if c is absent)",
             _constant_suffices,
         ),
         CONVEX_SMOOTH,

@@ -1,17 +1,17 @@
-"""The generalisation bounds with clients drawn at random: Theorems 5.2 (Algorithm 2) and B.4 (Algorithm 3).
+"""Generalisation bounds with randomly drawn clients: Theorems 5.2 (Algorithm 2) and B.4 (Algorithm 3) of Bietti et al.
 
-Same step and constants as Theorem 4.5, at another smoothness and variance. With b_i whether client i is drawn, D_i the
-difference of its message to that at the optimum, W the total weight and ω the largest message (W = N, ω = 1 for
-`clients`; W = Σ m_i, ω = m_max for `samples`),
+Step size and constants are those of Theorem 4.5; smoothness and variance differ. Let b_i be 1 if client i is drawn and
+0 otherwise. D_i is the difference of its message from that at the optimum. W is the total weight and ω the largest
+message: W = N, ω = 1 for weighting by `clients`, and W = Σ m_i, ω = m_max for `samples`. Then
 
-    E‖Σ b_i D_i/(qW)‖² ≤ ‖Σ D_i/W‖² + κ/(qW²) Σ‖D_i‖²,
+    E‖Σ b_i D_i/(qW)‖² ≤ ‖Σ D_i/W‖² + κ/(qW²) Σ‖D_i‖².
 
-with κ = 1 − q for independent draws, where it is an equality, and κ = (1 − q) N/(N − 1) for a fixed number Q = qN: two
-clients are then both drawn with probability q² − q(1 − q)/(N − 1), and −Σ_{i≠j}⟨D_i, D_j⟩ ≤ Σ‖D_i‖². Hence the
-smoothness L max{α + ακω/(qW), ω/(qW)} and, at the optimum, where the weighted sum of all ∇_w f_i is 0, the term
-κ Σ‖∇_w f_i‖²/(qW²) of the variance. Printed, both have q in other places (E-B5, E-B6). The last theorem is ours: the
-corrected bounds, and the same for a fixed number of participants, which the paper's experiments use and its theorems
-leave out.
+For independent draws κ = 1 − q, and this is an equality. For a fixed number Q = qN of clients κ = (1 − q) N/(N − 1).
+Indeed, two clients are then both drawn with probability q² − q(1 − q)/(N − 1), and −Σ_{i≠j}⟨D_i, D_j⟩ ≤ Σ‖D_i‖². Hence
+the smoothness is L max{α + ακω/(qW), ω/(qW)}. At the optimum the weighted sum of all ∇_w f_i is 0, so the variance has
+the term κ Σ‖∇_w f_i‖²/(qW²). The printed statements have q in other places (E-B5, E-B6). The last theorem is not from
+the paper. It has the corrected bounds, also for a fixed number of participants, which the paper's experiments use and
+its theorems do not cover.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ Draw = Literal["independent", "fixed-number"]
 
 @request
 class GroupOfUsers(EqualClients):
-    """Clients that are alike: how many, the records of a batch, and what is known of their gradients at the optimum.
+    """Clients of one kind: their number, the records of a batch, and the constants of their gradients at the optimum.
 
-    The standard deviations are those of one record's gradient; a batch of m has them over √m.
+    The standard deviations are those of one record's gradient; those of a batch of m records are smaller by √m.
     """
 
-    batch_size: BatchSize = field()  # to be given here
+    batch_size: BatchSize = field()  # required here
     shared_gradient_std: Annotated[float, SHARED_GRADIENT_STD]
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD]
     shared_gradient_norm: Annotated[float, SHARED_GRADIENT_NORM] = 0.0
@@ -72,7 +72,7 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """σ̄²_w, σ̃²_w and σ̄²_θ of (13) and (35), as the bound adds them up, over one round with every client drawn."""
+    """σ̄²_w, σ̃²_w and σ̄²_θ of (13) and (35), the summands of the variance of one round with all clients."""
 
     shared: float
     selection: float
@@ -81,62 +81,87 @@ class Variances:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnGradients(DrawnClients):
-    """All clients with their gradients, and how they are drawn: each on its own, or a fixed number of them."""
+    """All clients with their gradients, drawn independently or as a fixed number."""
 
     groups: tuple[GroupOfUsers, ...]
     draw: Draw = "independent"
 
     @property
     def selection(self) -> float:
-        """κ of the text above."""
+        """κ of the module text: 1 − q, times N/(N − 1) for a fixed number of clients."""
         absent = 1.0 - self.rate
         if self.draw == "independent" or absent == 0.0:
             return absent
         return absent * self.clients / (self.clients - 1)
 
     def mean(self, value: Callable[[GroupOfUsers], float]) -> float:
-        """Σ_i of a client's value, over W."""
+        """Return the sum over all clients of a group's value, divided by W."""
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """(a, b) with smoothness L max{αa, b} as in the statement, its proof, or corrected."""
-        local = self.largest_message / (self.rate * self.weight)
+        """Return (a, b) such that the smoothness is L max{αa, b}.
+
+        Args:
+            reading: "printed" for the statement, "proof" for its proof, "corrected" for the corrected statement (E-B5).
+        """
         if reading == "printed":
-            whole = self.largest_message / self.weight
-            return 1.0 + whole, whole
-        return 1.0 + (local if reading == "proof" else self.selection * local), local
+            local = self.largest_message / self.weight
+            return 1.0 + local, local
+        local = self.largest_message / (self.rate * self.weight)
+        selection = 1.0 if reading == "proof" else self.selection
+        return 1.0 + selection * local, local
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """The three variances, (13) and (35). Printed, the second has a q too many (E-B6)."""
+        """Return the three variances of (13) and (35).
+
+        Args:
+            reading: "printed" has q(1 − q) in the second variance; "corrected" has κ (E-B6).
+        """
         kappa = self.rate * (1.0 - self.rate) if reading == "printed" else self.selection
         if self.weighting == "clients":
-            return Variances(
-                shared=self.mean(lambda group: group.shared_gradient_std**2 / group.batch_size),
-                selection=kappa * self.mean(lambda group: group.shared_gradient_norm**2),
-                local=self.mean(lambda group: group.local_gradient_std**2 / group.batch_size),
-            )
-        return Variances(
-            shared=self.mean(lambda group: group.batch_size * group.shared_gradient_std**2),
-            selection=kappa * self.mean(lambda group: (group.batch_size * group.shared_gradient_norm) ** 2),
-            local=self.mean(lambda group: group.batch_size * group.local_gradient_std**2),
-        )
+            shared = self.mean(lambda group: group.shared_gradient_std**2 / group.batch_size)
+            selection = self.mean(lambda group: group.shared_gradient_norm**2)
+            local = self.mean(lambda group: group.local_gradient_std**2 / group.batch_size)
+        else:
+            shared = self.mean(lambda group: group.batch_size * group.shared_gradient_std**2)
+            selection = self.mean(lambda group: (group.batch_size * group.shared_gradient_norm) ** 2)
+            local = self.mean(lambda group: group.batch_size * group.local_gradient_std**2)
+        return Variances(shared=shared, selection=kappa * selection, local=local)
 
     def variance_factors(
         self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> tuple[float, float]:
-        """(A, B) with σ²_{m,α} = αA + B."""
-        found, drawn = self.variances(reading), self.rate * self.weight
-        return (found.shared + found.selection) / drawn + dimension * noise_std * noise_std, found.local / drawn
+        """Return (A, B) such that σ²_{m,α} = αA + B.
+
+        Args:
+            noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+            dimension: number d_w of shared coordinates.
+            reading: as in `variances`.
+        """
+        variances, expected_weight = self.variances(reading), self.rate * self.weight
+        sampled = (variances.shared + variances.selection) / expected_weight
+        return sampled + dimension * noise_std * noise_std, variances.local / expected_weight
 
     def coarser_variance(
         self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> float:
-        """(36): the variance with every batch taken to be the smallest, m_min; for `clients` only."""
-        drawn = self.rate * self.weight
+        """Return the variance of (36), in which every batch has the smallest size m_min; for `clients` only.
+
+        Args:
+            alpha: α, finite.
+            noise_std: standard deviation σ_ζ of the noise per shared coordinate.
+            dimension: number d_w of shared coordinates.
+            reading: as in `variances`.
+        """
+        expected_weight = self.rate * self.weight
         shared = self.mean(lambda group: group.shared_gradient_std**2)
         local = self.mean(lambda group: group.local_gradient_std**2)
-        sampled = (alpha * shared + local) / (drawn * min(group.batch_size for group in self.groups))
-        return sampled + alpha * self.variances(reading).selection / drawn + alpha * dimension * noise_std * noise_std
+        sampled = (alpha * shared + local) / (expected_weight * min(group.batch_size for group in self.groups))
+        return (
+            sampled
+            + alpha * self.variances(reading).selection / expected_weight
+            + alpha * dimension * noise_std * noise_std
+        )
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
@@ -150,7 +175,11 @@ class _Sampled(WeightedOptimum):
     noise_std: Annotated[float, SHARED_NOISE_STD]
 
     def check(self) -> None:
-        """From 1 to 1000 groups, each with the fields of one."""
+        """Reject groups with wrong fields, and fewer than 1 or more than 1000 groups.
+
+        Raises:
+            InvalidInput: for either.
+        """
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
@@ -164,14 +193,19 @@ class SampledInputs(_Sampled):
 
 @request
 class DrawnInputs(_Sampled):
-    """Clients drawn as `sampling` says, at a finite α."""
+    """Clients drawn according to `sampling`, at a finite α."""
 
     sampling: Annotated[ClientSampling, SAMPLING]
     participation_rate: Rate = 1.0
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
 
     def check(self) -> None:
-        """And a rate that this sampling can have."""
+        """Reject wrong groups, and a rate that the sampling cannot have.
+
+        Raises:
+            InvalidInput: for wrong groups, or a rate other than 1 for "full", or other than a multiple of 1/N for a
+                fixed number.
+        """
         super().check()
         clients = sum(group.clients for group in self.client_groups)
         participants_of(self.sampling, rate=self.participation_rate, clients=clients)
@@ -179,6 +213,7 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
+    """Return the bound with the smoothness and variance of a reading, and the three variances."""
     alpha = inputs.personalization
     shared, local = federation.smoothness_factors(reading)
     steep, flat = federation.variance_factors(
@@ -199,17 +234,24 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
 
 
 def _federation(inputs: SampledInputs, weighting: Weighting) -> DrawnGradients:
+    """Return the clients of a request with a weighting."""
     return DrawnGradients(groups=inputs.client_groups, weighting=weighting, rate=inputs.participation_rate)
 
 
 def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> float:
+    """Return the smoothness that the printed proof gives."""
     shared, local = federation.smoothness_factors("proof")
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
 
 @in_doubles
 def weighted_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """L_{m,α}, the variances of (13), the step and the bound. Printed: as in the statement (E-B5, E-B6)."""
+    """Return L_{m,α}, the variances of (13), the step size and the bound of Theorem 5.2.
+
+    Args:
+        inputs: the clients and the run.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+    """
     federation = _federation(inputs, "samples")
     return {
         **_bound(inputs, federation, reading),
@@ -221,7 +263,12 @@ def weighted_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> 
 
 @in_doubles
 def weighted_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """L_α, the variances of (35), the step and the bound; (36) beside. Printed: as in the statement (E-B5, E-B6)."""
+    """Return L_α, the variances of (35), the step size, the bound of Theorem B.4, and the variance of (36).
+
+    Args:
+        inputs: the clients and the run.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+    """
     federation = _federation(inputs, "clients")
     coarser = federation.coarser_variance(
         alpha=inputs.personalization, noise_std=inputs.noise_std, dimension=inputs.shared_dimension
@@ -234,8 +281,8 @@ def weighted_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> 
 
 
 @in_doubles
-def drawn(inputs: DrawnInputs) -> Outputs:
-    """The bound, corrected, for any way of drawing clients."""
+def bound_for_sampling(inputs: DrawnInputs) -> Outputs:
+    """Return the corrected bound for independent draws, a fixed number of clients, or full participation."""
     federation = DrawnGradients(
         groups=inputs.client_groups,
         weighting=inputs.weighting,
@@ -246,17 +293,19 @@ def drawn(inputs: DrawnInputs) -> Outputs:
 
 
 # Theorems -----------------------------------------------------------------------------------------------------------
-def _drawn_or_all(inputs: SampledInputs) -> Sides:
+def _all_participate(inputs: SampledInputs) -> Sides:
+    """Check that q = 1."""
     return Sides.at_least(inputs.participation_rate, 1.0)
 
 
 def _selection_vanishes(inputs: SampledInputs) -> Sides:
+    """Check that (1 − q) times the largest norm of a shared gradient is 0."""
     most = max(group.shared_gradient_norm for group in inputs.client_groups)
     return Sides.at_most((1.0 - inputs.participation_rate) * most, 0.0)
 
 
 PRINTED_SMOOTHNESS = Condition(
-    "statement-smoothness", "q = 1, as the smoothness of the statement leaves q out (E-B5)", _drawn_or_all
+    "statement-smoothness", "q = 1, as the smoothness of the statement leaves q out (E-B5)", _all_participate
 )
 PRINTED_VARIANCE = Condition(
     "statement-variance",
@@ -344,7 +393,7 @@ PERSONALIZED_RISK = Theorem(
     status=Status.PROVED,
     conditions=(CONVEX_SMOOTH, FRESH, UNCLIPPED),
     inputs=DrawnInputs,
-    formula=drawn,
+    formula=bound_for_sampling,
     examples=({**EXAMPLE, "sampling": "without-replacement", "participation_rate": 0.25},),
 )
 THEOREMS: tuple[Theorem, ...] = (THEOREM_5_2, THEOREM_B_4, PERSONALIZED_RISK)

@@ -1,8 +1,8 @@
-"""What privacy costs PPSGD with clients drawn at random: (14) and (36) of Bietti et al., at the noise of (12).
+"""Privacy cost of PPSGD with randomly drawn clients: (14) and (36) of Bietti et al., at the noise of (12).
 
-Theorems 5.2 and B.4 take σ_ζ as it is; here it is c₂ C √(T ln(1/δ))/(Wε) with C = Gω, the norm below which nothing is
-clipped: W = Σ m_i and ω = m_max where clients are weighed by their records, W = N and ω = 1 where alike. The constant
-c₂ is hidden in the paper and depends on the target (E-B9): a certified noise is that of the calibrator `ppsgd`.
+Theorems 5.2 and B.4 hold for any noise σ_ζ. Here it is c₂ C √(T ln(1/δ))/(Wε) with C = Gω, the smallest norm that clips
+nothing. W = Σ m_i and ω = m_max if clients are weighted by their records; W = N and ω = 1 if they have equal weights.
+The constant c₂ is hidden in the paper and depends on the target (E-B9). The calibrator `ppsgd` gives a certified noise.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import (
 
 @request
 class SampledTargetInputs(WeightedOptimum, BudgetFields):
-    """Clients drawn independently at rate q, at a finite α, and the target whose noise (12) prescribes."""
+    """Clients drawn independently at rate q, at a finite α, and the target from which (12) gives the noise."""
 
     client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
     rounds: Rounds
@@ -74,16 +74,21 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
     range_constant: Annotated[float | None, RANGE_CONSTANT] = None
 
     def check(self) -> None:
-        """From 1 to 1000 groups, each with the fields of one."""
+        """Reject groups with wrong fields, and fewer than 1 or more than 1000 groups.
+
+        Raises:
+            InvalidInput: for either.
+        """
         read_members(self, "client_groups", GroupOfUsers)
         check_groups(self.client_groups)
 
     def federation(self, weighting: Weighting) -> DrawnGradients:
-        """The clients, weighed so."""
+        """Return the clients with a weighting."""
         return DrawnGradients(groups=self.client_groups, weighting=weighting, rate=self.participation_rate)
 
 
 def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Reading) -> dict[str, float]:
+    """Return the noise of (12) and the bound with its terms, for one weighting and reading."""
     federation, alpha = inputs.federation(weighting), inputs.personalization
     dimension, squared = inputs.shared_dimension, inputs.norm * inputs.norm
     clipping_norm = inputs.lipschitz * federation.largest_message
@@ -99,7 +104,7 @@ def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Readi
     smoothness = inputs.smoothness * max(alpha * shared, local)
     steep, flat = federation.variance_factors(noise_std=0.0, dimension=dimension, reading=reading)
     sampled, private = alpha * steep + flat, alpha * dimension * std * std
-    found = theorem_bound(smooth=smoothness * squared, variance=(sampled + private) * squared, rounds=inputs.rounds)
+    bound = theorem_bound(smooth=smoothness * squared, variance=(sampled + private) * squared, rounds=inputs.rounds)
     outputs = {
         "noise_std": std,
         "noise_multiplier": noise_multiplier_of(
@@ -110,27 +115,37 @@ def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Readi
         "step_size": theorem_step(
             smoothness=smoothness, norm=inputs.norm, variance=sampled + private, rounds=inputs.rounds
         ),
-        "optimisation_term": found.optimisation,
+        "optimisation_term": bound.optimisation,
         "statistical_term": 3.0 * inputs.norm * math.sqrt(sampled / inputs.rounds),
         "privacy_term": 3.0 * inputs.norm * math.sqrt(private / inputs.rounds),
-        "excess_risk": found.total,
+        "excess_risk": bound.total,
     }
     if weighting == "samples":
         return outputs
     coarser = private + federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
-    wider = theorem_bound(smooth=smoothness * squared, variance=coarser * squared, rounds=inputs.rounds)
-    return {**outputs, "coarser_variance": coarser, "coarser_excess_risk": wider.total}
+    coarser_bound = theorem_bound(smooth=smoothness * squared, variance=coarser * squared, rounds=inputs.rounds)
+    return {**outputs, "coarser_variance": coarser, "coarser_excess_risk": coarser_bound.total}
 
 
 @in_doubles
 def by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """σ_ζ of (12), the bound with it, and its parts: the last two are joined under one root. Printed: E-B5, E-B6."""
+    """Return σ_ζ of (12), the bound (14), and its terms, the last two of which are joined under one root.
+
+    Args:
+        inputs: the clients, the run and the target.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+    """
     return _at_target(inputs, "samples", reading)
 
 
 @in_doubles
 def by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """The same with clients weighed alike; `coarser_…` is (36), where every batch is taken to be the smallest."""
+    """Return σ_ζ of (12), the bound with equal weights, its terms, and (36), which takes the smallest batch for all.
+
+    Args:
+        inputs: the clients, the run and the target.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+    """
     return _at_target(inputs, "clients", reading)
 
 

@@ -1,4 +1,4 @@
-"""Theorem 2 of Das et al., its γ: the mean squared error of a rounded and noisy unit update."""
+"""The constant γ of Theorem 2 of Das et al.: the mean squared error of a rounded and noisy unit update."""
 
 from __future__ import annotations
 
@@ -22,7 +22,18 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """d(1 + 4m²)/(4s²); and d/(4s²) + dV at this α, of which the rounding and the noise."""
+    """Return the printed bound γ on the mean squared error, and the exact worst-case value with its two terms.
+
+    Args:
+        dimension: number d of coordinates.
+        quantization_levels: levels s; the grid has spacing 1/s.
+        noise_levels: largest absolute value m of the noise, in steps of the grid.
+        decay_rate: decay rate α of the noise; if absent 0, the largest variance.
+
+    Returns:
+        `compression`, d(1 + 4m²)/(4s²). `least_compression`, d/(4s²) + dV with the noise variance V at this α; its
+        summands are `rounding_term` and `noise_term`.
+    """
     d, square = dimension, quantization_levels * quantization_levels
     in_steps = variance(decay_rate or 0.0, noise_levels)
     return {

@@ -1,7 +1,8 @@
-"""Das et al.: how fast NormFedAvg with noisy messages, and FedAvg beside it, find a stationary point.
+"""Convergence to a stationary point of NormFedAvg with noisy messages, and of FedAvg (Das et al.).
 
-Losses are L-smooth (β is our name) and ζ-quasar-convex, clients take E full gradient steps, r of n are drawn uniformly.
-Lemma 3: the sum of a client's gradients, which it normalises, is not short.
+Losses are L-smooth and ζ-quasar-convex. Clients take E full gradient steps, and r of n clients are drawn uniformly in
+each round. Lemma 3 is a lower bound on the norm of the sum of a client's gradients, by which the client normalises its
+update.
 """
 
 from __future__ import annotations
@@ -38,39 +39,64 @@ _TESTS = "tests/theorems/risk/das/test_convergence.py"
 
 @dataclass(frozen=True, kw_only=True)
 class RoundSteps:
-    """The clients' step η and the server's step β."""
+    """Step size η of the clients and β of the server."""
 
     local: float
     server: float
 
 
-def spread_factor(compression: float, participants: int) -> float:
-    """√(1 + γ/r): what the error γ of the messages adds to both terms."""
+def error_factor(compression: float, participants: int) -> float:
+    """Return √(1 + γ/r), the factor by which the mean squared error γ of a message raises both terms of the bound."""
     return math.sqrt(1.0 + compression / participants)
 
 
 def local_step(
     *, smoothness: float, quasar_convexity: float, local_steps: int, compression: float, participants: int
 ) -> float:
-    """η = ζ/(4LE √(1 + γ/r))."""
-    return quasar_convexity / (4.0 * smoothness * local_steps * spread_factor(compression, participants))
+    """Return the clients' step size η = ζ/(4LE √(1 + γ/r)).
+
+    Args:
+        smoothness: L.
+        quasar_convexity: ζ, in (0, 1].
+        local_steps: steps E of a client in a round.
+        compression: mean squared error γ of a message.
+        participants: clients r of a round.
+    """
+    return quasar_convexity / (4.0 * smoothness * local_steps * error_factor(compression, participants))
 
 
 def printed_ratio(*, smoothness: float, quasar_convexity: float, initial_distance: float) -> float:
-    """β/η = 4L ‖w₀ − w*‖/ζ."""
+    """Return the printed ratio of the step sizes, β/η = 4L ‖w₀ − w*‖/ζ.
+
+    Args:
+        smoothness: L.
+        quasar_convexity: ζ, in (0, 1].
+        initial_distance: ‖w₀ − w*‖.
+    """
     return 4.0 * smoothness * initial_distance / quasar_convexity
 
 
 def best_ratio(
     *, smoothness: float, quasar_convexity: float, initial_distance: float, rounds: int, local_steps: int
 ) -> float:
-    """The β/η that minimises the bound (39): the two terms are then equal."""
+    """Return the ratio β/η that minimises the bound (39). At it, the two terms are equal.
+
+    Args:
+        smoothness: L.
+        quasar_convexity: ζ, in (0, 1].
+        initial_distance: ‖w₀ − w*‖.
+        rounds: number K of rounds.
+        local_steps: steps E of a client in a round.
+    """
     return 4.0 * smoothness * initial_distance * local_steps / (quasar_convexity * math.sqrt(rounds))
 
 
 @request
 class ConvergenceInputs:
-    """A run of DP-NormFedAvg. Absent: β/η as printed. γ = 0 is NormFedAvg, without rounding and noise."""
+    """A run of DP-NormFedAvg.
+
+    An absent `step_ratio` is the printed β/η. γ = 0 is NormFedAvg, without rounding and noise.
+    """
 
     scale: ClassVar = ANY_SCALE
 
@@ -86,7 +112,7 @@ class ConvergenceInputs:
 
     @property
     def ratio(self) -> float:
-        """The ratio β/η as given, or as printed."""
+        """The ratio β/η: that of the request, or the printed ratio."""
         if self.step_ratio is not None:
             return self.step_ratio
         return printed_ratio(
@@ -109,14 +135,18 @@ class ConvergenceInputs:
 
 
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
-    """The steps, and the bound on the mean gradient norm: from the start, the steps, and clients' different optima."""
+    """Return the step sizes and the bound (39) on the mean gradient norm.
+
+    Returns:
+        The bound and its three terms: from the start, from the steps, and from the distance of the clients' optima.
+    """
     ratio = inputs.ratio
-    spread = spread_factor(inputs.compression, inputs.participants)
+    factor = error_factor(inputs.compression, inputs.participants)
     reach = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity
     start = 12.0 * reach**2 * inputs.local_steps / (ratio * inputs.rounds)
     terms = {
-        "start": start * spread,
-        "steps": 0.75 * ratio / inputs.local_steps * spread,
+        "start": start * factor,
+        "steps": 0.75 * ratio / inputs.local_steps * factor,
         "client_optima": 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance,
     }
     steps = inputs.steps
@@ -158,16 +188,17 @@ EQUATION_39 = Theorem(
 
 
 def _whole_root(inputs: ConvergenceInputs) -> Sides:
+    """Check E² = K; the sides are E and √K."""
     root = math.sqrt(inputs.rounds)
     return Sides(Verdict.of(inputs.local_steps**2 == inputs.rounds), float(inputs.local_steps), root)
 
 
 def utility(inputs: ConvergenceInputs) -> Outputs:
-    """The bound at E = √K and the printed β/η."""
-    factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
-    spread = spread_factor(inputs.compression, inputs.participants)
-    start = factor * inputs.initial_distance / math.sqrt(inputs.rounds) * spread
-    optima = factor * inputs.client_optimum_distance
+    """Return the bound of Theorem 2 at E = √K and the printed β/η, with its terms."""
+    optima_factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
+    message_factor = error_factor(inputs.compression, inputs.participants)
+    start = optima_factor * inputs.initial_distance / math.sqrt(inputs.rounds) * message_factor
+    optima = optima_factor * inputs.client_optimum_distance
     return {"gradient_norm": start + optima, "start_term": start, "client_optima_term": optima}
 
 
@@ -177,7 +208,10 @@ THEOREM_2_UTILITY = Theorem(
     statement="min_k E‖∇f(w_k)‖ ≤ (6LD₀/(ζ√K)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖",
     source=Source("das2021", "Theorem 2, convergence"),
     status=Status.PROVED,
-    conditions=(Condition("root-steps", "E = √K, a whole number; else das.equation-39", _whole_root), *ASSUMPTIONS),
+    conditions=(
+        Condition("root-steps", "E = √K, a whole number; otherwise use das.equation-39", _whole_root),
+        *ASSUMPTIONS,
+    ),
     errata=(
         Erratum(
             "D-14",
@@ -195,7 +229,7 @@ THEOREM_2_UTILITY = Theorem(
 
 @request
 class FedAvgInputs(ParticipantFields):
-    """A run of FedAvg, whose updates are sent as they are."""
+    """A run of FedAvg, which sends its updates without rounding, noise or normalisation."""
 
     scale: ClassVar = ANY_SCALE
 
@@ -208,7 +242,7 @@ class FedAvgInputs(ParticipantFields):
 
 
 def variance_constant(*, clients: int, participants: int) -> float:
-    """c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))); 64 where all clients take part."""
+    """Return c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))); 64 if all clients take part."""
     if participants == clients:
         return 64.0
     scale = participants * (clients - 1)
@@ -216,7 +250,10 @@ def variance_constant(*, clients: int, participants: int) -> float:
 
 
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
-    """c̄, η, and the bound on the squared gradient norm. The distance of the clients' optima enters squared."""
+    """Return c̄, η, and the bounds of Theorem 4 on the squared gradient norm and on its root.
+
+    The root mean square distance of the clients' optima enters the bound squared.
+    """
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
     ratio = inputs.smoothness / inputs.quasar_convexity
     squares = inputs.initial_distance**2 / inputs.rounds + inputs.client_optimum_distance**2
@@ -251,7 +288,19 @@ def update_norm(
     smoothness: Annotated[Smoothness, ANY_SCALE],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Printed: 2/3 E ‖∇f‖. Corrected: E (1 − ηL(E − 1)) ‖∇f‖, at least 3/4 E ‖∇f‖; and what the printed proof gives."""
+    """Return the lower bound on the norm of the sum of a client's gradients in a round.
+
+    Args:
+        gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
+        local_steps: steps E of a client in a round.
+        step_size: step size η.
+        smoothness: L.
+        reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if
+            ηLE ≤ 1/4.
+
+    Returns:
+        The bound; for "corrected" also √(31/128), the constant that the printed proof gives for 2/3.
+    """
     if reading == "printed":
         return {"update_norm": 2.0 / 3.0 * local_steps * gradient_norm}
     left = 1.0 - step_size * smoothness * (local_steps - 1)

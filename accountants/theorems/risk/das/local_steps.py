@@ -1,11 +1,11 @@
-"""Lemmas 2 and 4 of Das et al.: where a client's own gradient steps lead it.
+"""Lemmas 2 and 4 of Das et al.: alignment and length of the path of a client's gradient steps.
 
-From w_0 = w a client takes E steps w_{τ+1} = w_τ − ηg_τ, g_τ = ∇f(w_τ), and u = Σ g_τ is its update over η. As
+From w_0 = w a client takes E steps w_{τ+1} = w_τ − ηg_τ, where g_τ = ∇f(w_τ). u = Σ g_τ is its update divided by η. As
 w − w_τ = η Σ_{j<τ} g_j,
 
-    ⟨u, w − w*⟩ = Σ ⟨g_τ, w_τ − w*⟩ + (η/2)(‖u‖² − Σ‖g_τ‖²),
+    ⟨u, w − w*⟩ = Σ ⟨g_τ, w_τ − w*⟩ + (η/2)(‖u‖² − Σ‖g_τ‖²).
 
-where quasar-convexity and smoothness give ⟨g_τ, w_τ − w*⟩ ≥ ζ(f(w_τ) − f*) ≥ (ζ/(2L))‖g_τ‖², and Σ‖g_τ‖² ≥ ‖u‖²/E.
+Quasar-convexity and smoothness give ⟨g_τ, w_τ − w*⟩ ≥ ζ(f(w_τ) − f*) ≥ (ζ/(2L))‖g_τ‖². Moreover, Σ‖g_τ‖² ≥ ‖u‖²/E.
 """
 
 from __future__ import annotations
@@ -41,7 +41,19 @@ def alignment(
     smoothness: Smoothness,
     quasar_convexity: QuasarConvexity,
 ) -> Outputs:
-    """ζ‖u‖²/(4LE) for η ≤ ζ/(2L); and ((ζ/L − η)/(2E) + η/2)‖u‖² for η ≤ ζ/L, never below it where both hold."""
+    """Return lower bounds on ⟨u, w − w*⟩, the inner product of a client's update with the direction from its optimum.
+
+    Args:
+        update_norm: norm ‖u‖ of the sum of the client's gradients.
+        local_steps: steps E of a client in a round.
+        step_size: step size η.
+        smoothness: L.
+        quasar_convexity: ζ, in (0, 1].
+
+    Returns:
+        `inner_product`, ζ‖u‖²/(4LE), for η ≤ ζ/(2L). `sharper_inner_product`, ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L.
+        The second is never smaller where both hold.
+    """
     squared, reach = update_norm * update_norm, quasar_convexity / smoothness
     return {
         "inner_product": 0.25 * reach / local_steps * squared,
@@ -50,6 +62,7 @@ def alignment(
 
 
 def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float, most: float) -> Sides:
+    """Check that η is at most `most` times ζ/L."""
     return Sides.at_most(step_size, most * quasar_convexity / smoothness)
 
 
@@ -96,7 +109,7 @@ LEMMA_2 = Theorem(
 
 
 def growth(ratio: float, steps: int) -> float:
-    """((1 + x)^τ − 1)/(τx) at x = `ratio` ≥ 0, which is 1 at x = 0."""
+    """Return ((1 + x)^τ − 1)/(τx) at x = `ratio` ≥ 0 and τ = `steps`; its limit 1 at x = 0."""
     exponent = steps * math.log1p(ratio)
     return math.expm1(exponent) / (steps * ratio) if steps * ratio > 0.0 else 1.0
 
@@ -113,7 +126,19 @@ def distance(
     step_size: StepSize,
     smoothness: Smoothness,
 ) -> Outputs:
-    """2ητ‖∇f(w)‖; and ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η and is attained."""
+    """Return upper bounds on the distance of a client's model from the start of the round.
+
+    Args:
+        gradient_norm: norm ‖∇f(w)‖ at the model of the round.
+        steps_taken: number τ of steps, at most `local_steps`.
+        local_steps: steps E of a client in a round.
+        step_size: step size η.
+        smoothness: L.
+
+    Returns:
+        `distance`, 2ητ‖∇f(w)‖, for ηLE ≤ 1/2. `sharper_distance`, ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η and
+        is attained.
+    """
     length = step_size * steps_taken * gradient_norm
     return {"distance": 2.0 * length, "sharper_distance": length * growth(step_size * smoothness, steps_taken)}
 

@@ -1,33 +1,34 @@
-"""An explicit bound on the excess risk of Algorithm 2, accelerated noisy mini-batch SGD, at any noise and rounds.
+"""Explicit bound on the excess risk of Algorithm 2, accelerated noisy mini-batch SGD, at any noise and rounds.
 
-A stage of T rounds from w_0 = w^ag_0, with α = 2/(t + 1), η = 4v/(t(t + 1)), v > 0 its prox weight, and a stochastic
-gradient g = ∇F(w^md) + e (F convex, β-smooth, μ-strongly convex on W, where μ may be 0):
+F is convex, β-smooth and μ-strongly convex on W; μ may be 0. A stage has T rounds and starts from w_0 = w^ag_0. Let
+α = 2/(t + 1) and η = 4v/(t(t + 1)), where v > 0 is the prox weight. The stochastic gradient is g = ∇F(w^md) + e:
 
     w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(μ + η − α²μ),           w^ag and w those of t − 1,
     w_t  = argmin over W of α(⟨g, w'⟩ + μ|w^md − w'|²/2) + ((1 − α)μ + η)|w − w'|²/2,
     w^ag_t = α w_t + (1 − α) w^ag.                                            Output: w^ag_T.
 
-Let w⁺ = [αμ w^md + ((1 − α)μ + η) w]/(μ + η), known before g; w^ag_t − w^md = α(w_t − w⁺) by the first line. For u ∈ W:
+Let w⁺ = [αμ w^md + ((1 − α)μ + η) w]/(μ + η), which does not depend on g. The first line gives
+w^ag_t − w^md = α(w_t − w⁺). For u ∈ W:
 
 1. β-smooth: F(w^ag_t) ≤ F(w^md) + ⟨∇F(w^md), w^ag_t − w^md⟩ + βα²|w_t − w⁺|²/2. Split w^ag_t into its two parts; by
    convexity the first is at most (1 − α)F(w^ag), and by μ-convexity F(w^md) + ⟨∇F, u − w^md⟩ ≤ F(u) − μ|u − w^md|²/2:
        F(w^ag_t) ≤ (1 − α)F(w^ag) + αF(u) − αμ|u − w^md|²/2 + α⟨∇F(w^md), w_t − u⟩ + βα²|w_t − w⁺|²/2.
-2. What w_t minimises is (μ + η)-strongly convex, so at u it exceeds its least value by (μ + η)|u − w_t|²/2; and
+2. The objective of w_t is (μ + η)-strongly convex, so at u it exceeds its least value by (μ + η)|u − w_t|²/2; and
    αμ|w^md − w_t|² + ((1 − α)μ + η)|w − w_t|² ≥ (μ + η)|w⁺ − w_t|², since | |² is convex:
        α⟨g, w_t − u⟩ ≤ αμ|w^md − u|²/2 + ((1 − α)μ + η)|w − u|²/2 − (μ + η)|w_t − u|²/2 − (μ + η)|w_t − w⁺|²/2.
 3. Add, with ∇F = g − e. Given the past, E⟨e, w⁺ − u⟩ = 0, and −α⟨e, w_t − w⁺⟩ ≤ α²|e|²/(2p) + p|w_t − w⁺|²/2 with
-   p = μ + η − βα² > 0, whose last term cancels. With Φ_t = E F(w^ag_t) − F(u) + μE|w_t − u|²/2 and E|e|² ≤ V²:
+   p = μ + η − βα² > 0; the last term cancels. With Φ_t = E F(w^ag_t) − F(u) + μE|w_t − u|²/2 and E|e|² ≤ V²:
        Φ_t ≤ (1 − α)Φ_{t−1} + η(E|w − u|² − E|w_t − u|²)/2 + α²V²/(2p).
 4. Divide by 2/(t(t + 1)), which turns 1 − α into 1 and η/2 into v, and add. With s = v − βT/(T + 1) > 0,
 
        E F(w^ag_T) − F(u) ≤ 2/(T(T + 1)) · [v E|w_0 − u|² + V² Σ_{t≤T} t²/(μt(t + 1) + 4s)].
 
    For μ = 0 the sum is T(T + 1)(2T + 1)/(24s), and the best s gives 2βD₀²/(T + 1)² + 2D₀V √((2T + 1)/(6T(T + 1))).
-5. Stages: each starts at the output of the one before. With u the minimiser over W, |w − u|² ≤ 2(F(w) − F*)/μ, so the
-   bound of one stage is the start of the next; the diameter bounds the distance too.
+5. Stages: each starts at the output of the previous stage. With u the minimiser over W, |w − u|² ≤ 2(F(w) − F*)/μ, so
+   the bound of one stage is the start of the next; the diameter bounds the distance too.
 
-Nothing here needs ∇F(u) = 0, nor bounded e. In one pass over the data (every record used once, drawn independently) F
-may be the population loss: g is unbiased for it. With fresh random batches of re-used records F is the empirical one.
+The proof needs neither ∇F(u) = 0 nor bounded e. In one pass over independent records, F may be the population loss, for
+which g is unbiased. With fresh random batches of re-used records, F is the empirical loss.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_strong_convexity,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EqualClientsRun, Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
     EqualClientsRound,
     Variance,
     client_factor,
@@ -70,12 +71,13 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedProblem(EqualClientsRound):
-    """The run and the loss, apart from noise and rounds.
+    """A run and its loss, except for the noise and the number of rounds.
 
-    Objective `population`: one pass over disjoint batches, and the statistics are φ and v of the distributions.
-    `empirical`: fresh random batches of re-used records, and they are Φ̂ and v̂ on the data at hand. None: the largest
-    they can be, L; in any case φ² + v² ≤ L² at every point. With `envelope_smoothness` b the loss is not smooth, and
-    what is descended is its envelope; `smoothness` is then not used.
+    With the objective `population`, there is one pass over disjoint batches, and the statistics are φ and v of the
+    distributions. With `empirical`, random batches of the same records are drawn in every round, and the statistics are
+    Φ̂ and v̂ of the data at hand. An absent statistic is L, its largest value; φ² + v² ≤ L² holds at every point. If
+    `envelope_smoothness` b is present, the loss is not smooth and the run descends on its envelope; `smoothness` is
+    then not used.
     """
 
     lipschitz: float
@@ -91,54 +93,65 @@ class AcceleratedProblem(EqualClientsRound):
 
     @property
     def descent(self) -> DescentFacts:
-        """What is descended. The envelope's minimiser may be another, so only the diameter bounds the way to it."""
+        """Constants of the function that the run descends on.
+
+        The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
+        """
         b = self.envelope_smoothness
-        kept = self.strong_convexity if b is None else self.envelope_convexity(b)
+        if b is None:
+            smoothness, strong_convexity = self.smoothness, self.strong_convexity
+        else:
+            smoothness, strong_convexity = b, self.envelope_convexity(b)
+        same_minimiser = b is None or strong_convexity == 0.0
         return DescentFacts(
-            smoothness=self.smoothness if b is None else b,
-            strong_convexity=kept,
-            initial_distance=self.initial_distance if b is None or kept == 0.0 else self.diameter,
+            smoothness=smoothness,
+            strong_convexity=strong_convexity,
+            initial_distance=self.initial_distance if same_minimiser else self.diameter,
             diameter=self.diameter,
             initial_gap=self.initial_gap + self.smoothing_gap,
         )
 
     def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """How strongly convex the mean of the envelopes is."""
+        """Return the strong convexity of the mean of the envelopes."""
         return envelope_strong_convexity(
             strong_convexity=self.strong_convexity, envelope_smoothness=envelope_smoothness
         )
 
     @property
     def smoothing_gap(self) -> float:
-        """L²/(2b), 0 for a loss that is smooth itself."""
+        """L²/(2b), in loss units; 0 for a smooth loss."""
         if self.envelope_smoothness is None:
             return 0.0
         return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
 
     def variance(self, noise_std: float) -> Variance:
-        """The variance of one round's gradient at σ = `noise_std`, by its parts."""
+        """Return the largest variance of one round's gradient at σ = `noise_std`, by its parts."""
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         if self.objective == "empirical":
-            spread = std if self.heterogeneity is None else self.heterogeneity
-            return self.reused_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
-        spread = self.lipschitz if self.heterogeneity is None else self.heterogeneity
+            client_std = std if self.heterogeneity is None else self.heterogeneity
+            return self.reused_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
+        client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
         between = client_factor(clients=self.clients, participants=self.participants)
         if between > 1.0 / (self.participants * self.batch_size):
-            spread = min(spread, self.lipschitz)
-            std = min(std, self._rest(spread))
+            client_std = min(client_std, self.lipschitz)
+            std = min(std, self._remaining_std(client_std))
         else:
             std = min(std, self.lipschitz)
-            spread = min(spread, self._rest(std))
-        return self.fresh_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
+            client_std = min(client_std, self._remaining_std(std))
+        return self.fresh_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
 
-    def _rest(self, other: float) -> float:
-        """What φ² + v² ≤ L² leaves beside the other: V² is linear in both, so the dearer one is taken first."""
-        return math.sqrt(max(self.lipschitz * self.lipschitz - other * other, 0.0)) * (1.0 + 2.0**-40)
+    def _remaining_std(self, std: float) -> float:
+        """Return √(L² − std²), rounded up: the largest value of one of φ, v if `std` is that of the other.
+
+        V² is linear in φ² and v². Hence it is largest where the statistic with the larger factor is as large as
+        possible.
+        """
+        return math.sqrt(max(self.lipschitz * self.lipschitz - std * std, 0.0)) * (1.0 + 2.0**-40)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRisk:
-    """The bound in loss units, its terms, and the stages that reach it."""
+    """The bound in loss units, its terms, and the stages that attain it."""
 
     total: float
     terms: Mapping[str, float]
@@ -146,7 +159,7 @@ class AcceleratedRisk:
 
     @property
     def outputs(self) -> Fields:
-        """The bound, its terms and the stages, by the names that answers give them."""
+        """The bound, its terms and the stages, under the names of the answers."""
         terms = {f"{name}_term": value for name, value in self.terms.items()}
         return {"excess_risk": self.total, **terms, "stages": [asdict(stage) for stage in self.stages]}
 
@@ -154,9 +167,16 @@ class AcceleratedRisk:
 def accelerated_risk(
     problem: AcceleratedProblem, *, noise_std: float, rounds: int, stages: Sequence[Stage] | None = None
 ) -> AcceleratedRisk:
-    """The bound at σ and R, with the best stages found unless others are given.
+    """Return the bound at σ and R for the stages of the caller, or for nearly optimal ones.
 
-    Guarantees: E F(w^ag) − F* is at most `total`, under the theorem's declared conditions.
+    Args:
+        problem: the run and its loss.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
+        stages: stages with R rounds in all; if absent, those of `best_stages`.
+
+    Guarantees:
+        E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.
     """
     variance, descent = problem.variance(noise_std), problem.descent
     run = tuple(stages) if stages else best_stages(rounds, descent=descent, variance=variance.total)
@@ -173,20 +193,25 @@ def accelerated_risk(
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """The b of the envelope with a nearly least bound: L(R + 1)/(2D₀) exactly if μ = 0, near it by halves if μ > 0.
+    """Return an envelope smoothness b with a nearly minimal bound. Every b is valid.
 
-    For μ = 0, 2bD₀²/(R + 1)² + L²/(2b) is all that depends on b. Any b is valid.
+    For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), and L(R + 1)/(2D₀) minimises it. For
+    μ > 0, multiples of this b by powers of two are compared.
+
+    Args:
+        problem: the run and its loss.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
     """
     start = problem.lipschitz * (rounds + 1.0) / (2.0 * problem.initial_distance)
     if problem.strong_convexity == 0.0:
         return start
-    tried = [start * 2.0**power for power in range(-4, 13)]
-    return min(
-        tried,
-        key=lambda b: (
-            accelerated_risk(replace(problem, envelope_smoothness=b), noise_std=noise_std, rounds=rounds).total
-        ),
-    )
+
+    def total(b: float) -> float:
+        """Return the bound on the envelope of smoothness b."""
+        return accelerated_risk(replace(problem, envelope_smoothness=b), noise_std=noise_std, rounds=rounds).total
+
+    return min((start * 2.0**power for power in range(-4, 13)), key=total)
 
 
 OBJECTIVE = Quantity(
@@ -196,7 +221,10 @@ OBJECTIVE = Quantity(
 
 @request
 class AcceleratedRiskInputs(EqualClientsRun):
-    """A run of Algorithm 2, equal clients. Absent: φ (or Φ̂) and v (or v̂) are L; distance D; gap LD; b none."""
+    """A run of Algorithm 2 with equal clients.
+
+    If absent, φ (or Φ̂) and v (or v̂) are L, the distance is D, the gap is LD, and there is no envelope.
+    """
 
     diameter: Diameter
     initial_distance: Annotated[float | None, INITIAL_DISTANCE] = None
@@ -208,7 +236,7 @@ class AcceleratedRiskInputs(EqualClientsRun):
 
     @property
     def problem(self) -> AcceleratedProblem:
-        """Everything but noise and rounds."""
+        """The run and its loss, except for the noise and the number of rounds."""
         return of_same_fields(
             AcceleratedProblem,
             self,
@@ -218,14 +246,15 @@ class AcceleratedRiskInputs(EqualClientsRun):
 
 
 def bound(inputs: AcceleratedRiskInputs) -> Outputs:
-    """The bound, its terms, and the stages that reach it."""
+    """Return the bound, its terms, and the stages that attain it."""
     return accelerated_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds).outputs
 
 
 def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
-    """KR against n for one pass, against KR itself where records are re-used."""
-    used = float(inputs.batch_size) * inputs.rounds
-    return Sides.at_most(used, float(inputs.samples_per_client) if inputs.objective == "population" else used)
+    """Check KR ≤ n for one pass; if records are re-used, both sides are KR."""
+    records = float(inputs.batch_size) * inputs.rounds
+    limit = float(inputs.samples_per_client) if inputs.objective == "population" else records
+    return Sides.at_most(records, limit)
 
 
 ACCELERATED_RISK_BOUND = Theorem(
@@ -239,7 +268,7 @@ ACCELERATED_RISK_BOUND = Theorem(
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_bound.py"),
     status=Status.PROVED,
     conditions=(
-        Condition("one-pass", "KR ≤ n for the population (KR itself stands right if records are re-used)", _one_pass),
+        Condition("one-pass", "KR ≤ n for the population (the right side is KR if records are re-used)", _one_pass),
         Condition("closed-convex-domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
         Condition(
             "loss",

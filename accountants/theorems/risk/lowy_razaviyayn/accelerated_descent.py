@@ -1,4 +1,4 @@
-"""Stages of accelerated descent, and their bounds on the excess risk. The derivation is in `accelerated_bound.py`."""
+"""Stages of accelerated descent, and bounds on their excess risk. The derivation is in `accelerated_bound.py`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDING = 2.0**-36
-"""Charged on every bound, relative: far more than what the operations below can lose."""
-SUMMED = 1024
-"""Terms of the sum taken one by one; the rest is bounded by an integral."""
+"""Relative surcharge on every bound; it exceeds by far the rounding errors of the operations below."""
+LISTED_TERMS = 1024
+"""Number of terms of the sum that are added one by one; an integral bounds the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One stage: its rounds T and its prox weight v, where η_t = 4v/(t(t + 1))."""
+    """One stage: its number T of rounds, and its prox weight v in η_t = 4v/(t(t + 1))."""
 
     rounds: int
     prox_weight: float
@@ -24,9 +24,10 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class DescentFacts:
-    """What is descended: β, μ, a bound on the distance from the start to a minimiser over the domain, and Δ if known.
+    """Constants of the function that a run descends on: β, μ, and Δ if it is known.
 
-    `diameter` is that of the domain; every later stage is no further than that from the minimiser.
+    `initial_distance` bounds the distance from the start to a minimiser over the domain. `diameter` is the diameter of
+    the domain, which bounds this distance for every later stage.
     """
 
     smoothness: float
@@ -36,26 +37,35 @@ class DescentFacts:
     initial_gap: float = math.inf
 
     def squared_distance(self, gap: float, *, most: float) -> float:
-        """The least known bound on |w − w*|² where the excess risk is at most `gap`."""
+        """Return the least known bound on |w − w*|² if the excess risk is at most `gap` and |w − w*| ≤ `most`."""
         squared = most * most
         return min(squared, 2.0 * gap / self.strong_convexity) if self.strong_convexity > 0.0 else squared
 
 
 @dataclass(frozen=True)
 class DescentBound:
-    """E F(w^ag) − F* ≤ `optimisation` + `variance_factor` · V²."""
+    """The bound E F(w^ag) − F* ≤ `optimisation` + `variance_factor` · V²."""
 
     optimisation: float
     variance_factor: float
 
     def at(self, variance: float) -> float:
-        """The bound at V², rounded up."""
-        spread = self.variance_factor * variance if variance > 0.0 else 0.0
-        return (self.optimisation + spread) * (1.0 + ROUNDING)
+        """Return the bound at V² = `variance`, rounded up."""
+        variance_term = self.variance_factor * variance if variance > 0.0 else 0.0
+        return (self.optimisation + variance_term) * (1.0 + ROUNDING)
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
-    """A and B of a stage: E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V². Both infinite where v < βT/(T + 1)."""
+    """Return A and B of a stage, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
+
+    Args:
+        stage: the stage.
+        smoothness: β.
+        strong_convexity: μ; 0 if the function is only convex.
+
+    Returns:
+        A and B; both are infinite if v < βT/(T + 1).
+    """
     rounds, weight = float(stage.rounds), stage.prox_weight
     spare = weight * (1.0 - 2.0**-51) - smoothness * (rounds / (rounds + 1.0))  # rounded down
     if spare < 0.0:
@@ -63,40 +73,53 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
     scale = 2.0 / (rounds * (rounds + 1.0))
     if strong_convexity == 0.0:
         return DescentBound(scale * weight, (2.0 * rounds + 1.0) / (12.0 * spare) if spare > 0.0 else math.inf)
-    return DescentBound(scale * weight, scale * _summed(stage.rounds, 4.0 * spare, strong_convexity))
+    return DescentBound(scale * weight, scale * _upper_variance_sum(stage.rounds, 4.0 * spare, strong_convexity))
 
 
-def _summed(rounds: int, spare: float, strong_convexity: float) -> float:
-    """An upper bound of Σ_{t≤T} t²/(μt(t + 1) + 4s), within 0.2 %.
+def _upper_variance_sum(rounds: int, spare: float, strong_convexity: float) -> float:
+    """Return an upper bound on Σ_{t≤T} t²/(μt(t + 1) + 4s), within 0.2 %.
 
-    Its terms rise with t, so the integral of x²/(μx² + 4s) over [m + 1, T + 1] bounds those beyond m.
+    The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + 4s) over
+    [m + 1, T + 1].
+
+    Args:
+        rounds: number T of rounds.
+        spare: 4s.
+        strong_convexity: μ > 0.
     """
-    listed = np.arange(1.0, min(rounds, SUMMED) + 1.0)
+    listed = np.arange(1.0, min(rounds, LISTED_TERMS) + 1.0)
     total = float(np.sum(listed * listed / (strong_convexity * listed * (listed + 1.0) + spare)))
-    if rounds <= SUMMED:
+    if rounds <= LISTED_TERMS:
         return total
-    low, high = SUMMED + 1.0, rounds + 1.0
+    low, high = LISTED_TERMS + 1.0, rounds + 1.0
     knee = math.sqrt(spare / strong_convexity)
-    if high < 0.03 * knee:  # the difference below would cancel; x²/(4s) is hardly more
+    if high < 0.03 * knee:  # the difference below would cancel; x²/(4s) is a close upper bound
         return total + (high**3 - low**3) / (3.0 * spare)
     bent = knee * (math.atan2(high, knee) - math.atan2(low, knee)) if knee > 0.0 else 0.0
     return total + (high - low - bent) / strong_convexity
 
 
 def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: float) -> DescentBound:
-    """The bound after all stages, one after the other; V² decides only which bound on a distance is the lesser."""
-    so_far = DescentBound(descent.initial_gap, 0.0)
+    """Return the bound after all stages in succession.
+
+    Args:
+        stages: the stages.
+        descent: constants of the function.
+        variance: V². It only decides which bound on a distance is smaller.
+    """
+    bound = DescentBound(descent.initial_gap, 0.0)
     most = descent.initial_distance
     for stage in stages:
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
-        so_far = _after(factors, so_far, descent, most=most, variance=variance)
+        bound = _after_stage(factors, bound, descent, most=most, variance=variance)
         most = descent.diameter
-    return so_far
+    return bound
 
 
-def _after(
+def _after_stage(
     factors: DescentBound, before: DescentBound, descent: DescentFacts, *, most: float, variance: float
 ) -> DescentBound:
+    """Return the bound after a stage, from its factors and the bound before it."""
     gap = before.at(variance)
     if descent.strong_convexity > 0.0 and descent.squared_distance(gap, most=most) < most * most:
         pull = 2.0 * factors.optimisation / descent.strong_convexity
@@ -105,9 +128,16 @@ def _after(
 
 
 def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, variance: float) -> Stage:
-    """The stage of T rounds whose prox weight makes its bound (nearly) least; for μ = 0 exactly so.
+    """Return the stage of T rounds with a nearly minimal bound. Every prox weight above βT/(T + 1) is valid.
 
-    s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) if μ = 0; less if μ > 0, where powers of two below it are tried. Any s is valid.
+    For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller; fractions of this s by
+    powers of four, and 0, are compared.
+
+    Args:
+        rounds: number T of rounds.
+        descent: constants of the function.
+        squared_distance: bound D₀² on the squared distance from the start to a minimiser.
+        variance: V².
     """
     least = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)
     cubed = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
@@ -118,6 +148,7 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
     stages = [Stage(rounds=rounds, prox_weight=least + share * spare) for share in shares]
 
     def total(stage: Stage) -> float:
+        """Return the bound of a stage."""
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
         return DescentBound(factors.optimisation * squared_distance, factors.variance_factor).at(variance)
 
@@ -125,21 +156,30 @@ def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, v
 
 
 PACES = (3.0, 2.0 * math.e, 10.0)
-"""Lengths of the early stages tried, in units of √(β/μ); 2e shrinks an excess fastest where there is no noise."""
+"""Lengths of the early stages, in units of √(β/μ). Without noise, 2e reduces the excess risk fastest."""
 MOST_STAGES = 64
+"""Largest number of early stages, which bounds the time of the search."""
 
 
 def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple[Stage, ...]:
-    """Stages of R rounds in all with a nearly least bound: one if μ = 0, else equal short ones and a long last one."""
-    whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
-    best: tuple[Stage, ...] = (best_stage(rounds, descent=descent, squared_distance=whole, variance=variance),)
+    """Return stages with R rounds in all and a nearly minimal bound.
+
+    For μ = 0 this is one stage. For μ > 0, equal short stages and a long last one are compared with it.
+
+    Args:
+        rounds: number R of rounds.
+        descent: constants of the function.
+        variance: V².
+    """
+    initial = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
+    best: tuple[Stage, ...] = (best_stage(rounds, descent=descent, squared_distance=initial, variance=variance),)
     if descent.strong_convexity == 0.0:
         return best
     least = stages_bound(best, descent, variance=variance).at(variance)
     for pace in PACES:
         length = math.ceil(pace * math.sqrt(descent.smoothness / descent.strong_convexity))
         early: list[Stage] = []
-        squared = whole
+        squared = initial
         while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:
             early.append(best_stage(length, descent=descent, squared_distance=squared, variance=variance))
             gap = stages_bound(early, descent, variance=variance).at(variance)
@@ -149,9 +189,9 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
             squared = closer
             rest = rounds - len(early) * length
             stages = (*early, best_stage(rest, descent=descent, squared_distance=squared, variance=variance))
-            found = stages_bound(stages, descent, variance=variance).at(variance)
-            if found >= least and len(early) > 1:
+            value = stages_bound(stages, descent, variance=variance).at(variance)
+            if value >= least and len(early) > 1:
                 break
-            if found < least:
-                best, least = stages, found
+            if value < least:
+                best, least = stages, value
     return best

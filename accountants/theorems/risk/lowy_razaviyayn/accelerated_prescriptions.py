@@ -1,7 +1,7 @@
-"""What Theorems E.1 and 2.4 of Lowy and Razaviyayn prescribe: rounds, envelope, regulariser, and the risk as a scale.
+"""Prescriptions of Theorems E.1 and 2.4 of Lowy and Razaviyayn: rounds, envelope, regulariser, and order of the risk.
 
-Records are used again, and the noise is that of Algorithm 1. Theorem 2.4 puts the Moreau envelope in place of a loss
-that is not smooth. All risks hide constants: they are scales. The explicit bound at any noise and rounds is in
+Records are re-used, and the noise is that of Algorithm 1. Theorem 2.4 replaces a loss that is not smooth by its Moreau
+envelope. All risks hide constants, so they are orders of magnitude. The explicit bound at any noise and rounds is in
 `accelerated_bound.py`.
 """
 
@@ -20,14 +20,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_lipschitz,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReusedRun(DescentRun):
     """The federation and the loss. The envelope replaces a loss that is not smooth (Theorem 2.4).
 
-    `empirical_gradient_std` is Φ̂ (of the envelope, if there is one), `empirical_heterogeneity` v̂; `gap` is Δ.
+    `empirical_gradient_std` is Φ̂, of the envelope if there is one. `empirical_heterogeneity` is v̂, and `gap` is Δ.
     """
 
     gap: float
@@ -35,10 +35,13 @@ class ReusedRun(DescentRun):
     empirical_heterogeneity: float = 0.0
 
     def leaves_records_out(self, reading: Reading) -> bool:
-        """Decide whether a round leaves records out: 1{MK < ñ}, ñ the records of all clients.
+        """Decide whether a round leaves records out: 1{MK < ñ}, with ñ the number of records of all clients.
 
-        Corrected, where all clients take part, it is whether any batch is less than its client's records. K is the
-        smallest batch, so that the printed indicator is 1 for full batches of clients that differ in size.
+        K is the smallest batch. Hence the printed indicator is 1 for full batches of clients with different numbers of
+        records.
+
+        Args:
+            reading: "corrected", if all clients participate, compares each batch with the records of its own client.
         """
         groups, participation = self.federation.groups, self.federation.participation
         if reading == "corrected" and self.federation.all_participate:
@@ -48,27 +51,27 @@ class ReusedRun(DescentRun):
 
     @property
     def client_variance(self) -> float:
-        """(v̂²/M)(N − M)/(N − 1), which the theorems leave out (E-12)."""
+        """(v̂²/M)(N − M)/(N − 1), in squared gradient units; the theorems leave it out (E-12)."""
         moments = self.federation.participation
-        spread = self.empirical_heterogeneity * self.empirical_heterogeneity
         if self.federation.all_participate:
             return 0.0
-        return client_factor(clients=self.federation.clients, participants=moments.mean) * spread
+        squared = self.empirical_heterogeneity * self.empirical_heterogeneity
+        return client_factor(clients=self.federation.clients, participants=moments.mean) * squared
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Compute the aggregates of the federation; M~ is defined for the envelope of Theorem 2.4 only."""
+        """Return the aggregates of the federation; M~ is defined for the envelope of Theorem 2.4 only."""
         return aggregates(self.federation, rounds, "corrected" if self.is_smooth else reading)
 
-    def privacy(self, seen: Aggregates) -> float:
+    def privacy(self, totals: Aggregates) -> float:
         """Return d Ψ~, in squared gradient units."""
-        return self.dimension * self.lipschitz * self.lipschitz * seen.xi
+        return self.dimension * self.lipschitz * self.lipschitz * totals.xi
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedFigures:
-    """Figures of the complete statements beyond the rounds and the risk.
+    """Figures of the complete statements in addition to the rounds and the risk.
 
-    `terms` add to the bound before R is put in, (30) or (32). `variance` is V² at the printed σ, `regularization`
+    `terms` add up to the bound before R is chosen, (30) or (32). `variance` is V² at the printed σ. `regularization` is
     λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
     """
 
@@ -81,9 +84,9 @@ class AcceleratedFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPrescription:
-    """The run that a reading prescribes, and the risk it claims for it up to constants: (28), (29), (31), (33) to (36).
+    """The run that a reading prescribes, and its risk up to constants: (28), (29), (31), (33) to (36).
 
-    `prescribed_rounds` is the right side of R ≥ … at the R that is run; in an informal statement it is up to logarithms
+    `prescribed_rounds` is the right side of R ≥ … at the R that is run. In an informal statement it is up to logarithms
     too, and there are no `figures`.
     """
 
@@ -94,12 +97,12 @@ class AcceleratedPrescription:
     figures: AcceleratedFigures | None = None
 
 
-def envelope_for(run: ReusedRun, seen: Aggregates) -> float:
-    """b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0."""
-    squared, privacy = run.lipschitz * run.lipschitz, run.privacy(seen)
+def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
+    """Return the smoothness of the envelope, b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0."""
+    squared, privacy = run.lipschitz * run.lipschitz, run.privacy(totals)
     if run.strong_convexity > 0.0:
-        return run.strong_convexity * seen.participants * squared / privacy
-    return squared * math.sqrt(seen.participants / privacy) / run.diameter
+        return run.strong_convexity * totals.participants * squared / privacy
+    return squared * math.sqrt(totals.participants / privacy) / run.diameter
 
 
 def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
@@ -118,21 +121,22 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
             `corrected` adds v̂²(N − M)/((N − 1) dΨ~) to R for M < N, and the term of that variance (E-12).
     """
 
-    def prescribed(count: int) -> float:
-        return _prescribed(run, run.aggregates(count, reading), reading)
+    def required_rounds(count: int) -> float:
+        """Return the prescribed number of rounds at the aggregates of `count` rounds."""
+        return _required_rounds(run, run.aggregates(count, reading), reading)
 
-    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = run.aggregates(chosen, reading)
-    smoothness = run.smoothness if run.is_smooth else envelope_for(run, seen)
+    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = run.aggregates(chosen, reading)
+    smoothness = run.smoothness if run.is_smooth else envelope_for(run, totals)
     mu, squared = run.strong_convexity, run.lipschitz * run.lipschitz
     participants = run.federation.participation.mean
-    average_noise = 256.0 * squared * chosen * seen.noise_ratio * participants
+    average_noise = 256.0 * squared * chosen * totals.noise_ratio * participants
     noise = run.dimension * (average_noise / participants)
     clients = run.client_variance if reading == "corrected" else 0.0
     batches = participants * run.federation.smallest_batch if run.leaves_records_out(reading) else math.inf
     sampling = run.empirical_gradient_std * run.empirical_gradient_std / batches
     total = sampling + noise + clients
-    privacy = run.dimension * squared * seen.noise_ratio
+    privacy = run.dimension * squared * totals.noise_ratio
     if mu > 0.0:
         terms = {
             "optimisation": run.gap * math.exp(-chosen * math.sqrt(mu / smoothness)),
@@ -151,53 +155,59 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
         }
     return AcceleratedPrescription(
         rounds=chosen,
-        prescribed_rounds=prescribed(chosen),
+        prescribed_rounds=required_rounds(chosen),
         excess_risk=terms["privacy"],
-        logarithm_argument=_logarithm_argument(run, seen),
+        logarithm_argument=_logarithm_argument(run, totals),
         figures=AcceleratedFigures(
             terms=terms,
             variance=total,
             regularization=math.sqrt(total / chosen) / (2.0 * run.diameter),
-            aggregates=seen,
+            aggregates=totals,
             envelope_smoothness=None if run.is_smooth else smoothness,
         ),
     )
 
 
-def _logarithm_argument(run: ReusedRun, seen: Aggregates) -> float:
+def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
     """Return ΔμM*/(dΨ~), the argument of the logarithm in R of the strongly convex statements; M* is M' or M."""
-    return run.gap * run.strong_convexity * seen.plain_participants / run.privacy(seen)
+    return run.gap * run.strong_convexity * totals.plain_participants / run.privacy(totals)
 
 
-def _accelerated_rounds(run: ReusedRun, seen: Aggregates) -> float:
-    """Return the first of the two numbers whose maximum is the prescribed R."""
-    privacy_root = math.sqrt(run.privacy(seen))
-    participants_root = math.sqrt(seen.plain_participants)
+def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
+    """Return the first of the two numbers of rounds; the prescribed R is their maximum."""
+    privacy_root = math.sqrt(run.privacy(totals))
+    participants_root = math.sqrt(totals.plain_participants)
     if run.strong_convexity == 0.0:
         if not run.is_smooth:
             return run.lipschitz * participants_root / privacy_root
         return math.sqrt(run.smoothness * run.diameter * participants_root / privacy_root)
-    argument = _logarithm_argument(run, seen)
+    argument = _logarithm_argument(run, totals)
     log = math.log(argument) if argument > 0.0 else -math.inf
     if not run.is_smooth:
         return run.lipschitz * participants_root / privacy_root * log
     return math.sqrt(run.smoothness / run.strong_convexity) * log
 
 
-def _prescribed(run: ReusedRun, seen: Aggregates, reading: Reading) -> float:
-    """Return the number of rounds that the statement prescribes at given aggregates."""
-    privacy = run.privacy(seen)
-    # Theorem 2.4 puts L² for Φ̂² here, whatever the envelope's own bound.
-    whole = run.empirical_gradient_std if run.is_smooth else run.lipschitz
+def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
+    """Return the number of rounds that the statement prescribes for the aggregates of a federation."""
+    privacy = run.privacy(totals)
+    # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
+    gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
     divisor = 1 if reading == "printed" else run.federation.smallest_batch
-    sampled = whole * whole / divisor if run.leaves_records_out(reading) else 0.0
+    sampled = gradient_std * gradient_std / divisor if run.leaves_records_out(reading) else 0.0
     if reading == "corrected":
         sampled += run.client_variance * run.federation.participation.mean
-    return max(_accelerated_rounds(run, seen), sampled / privacy)
+    return max(_accelerated_rounds(run, totals), sampled / privacy)
 
 
 def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:
-    """b, and the envelope's gap, Lipschitz constant and strong convexity."""
+    """Return b, and the gap, Lipschitz constant and strong convexity of the envelope.
+
+    Args:
+        run: the federation and the loss.
+        smoothness: b.
+        reading: "printed" for 2L as the Lipschitz constant; "corrected" for L (E-17).
+    """
     return {
         "envelope_smoothness": smoothness,
         "smoothing_gap": envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness),
@@ -209,10 +219,11 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
 
 
 def informal(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
-    """The informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
+    """Evaluate the informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
 
-    R = max{√(βD√M εn/(L√d)), 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²)}, √M εn/√(d ln(1/δ)) for the first and L for Φ̂ if
-    not smooth; for μ > 0 the first is √(β/μ) ln(DμMε²n²/(Ld)), or the former times that logarithm.
+    R is the larger of two numbers. For a smooth loss they are √(βD√M εn/(L√d)) and 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²).
+    For other losses the first is √M εn/√(d ln(1/δ)), and L replaces Φ̂. Let l = ln(DμMε²n²/(Ld)). If μ > 0, the first
+    number is √(β/μ) l for a smooth loss, and is multiplied by l for others.
     """
     (group,) = run.federation.groups
     participants, reach = run.federation.participation.mean, group.epsilon * group.samples_per_client
@@ -220,31 +231,37 @@ def informal(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescri
     argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
     log = math.log(argument) if argument > 0.0 else -math.inf
     if not run.is_smooth:
-        first = math.sqrt(participants / private) * reach * (log if run.strong_convexity > 0.0 else 1.0)
-        whole, cost = 1.0, private
+        first = math.sqrt(participants / private) * reach
+        if run.strong_convexity > 0.0:
+            first *= log
+        relative_variance, cost = 1.0, private
     else:
         drift = run.smoothness * run.diameter * reach / run.lipschitz
-        convex = math.sqrt(drift * math.sqrt(participants / run.dimension))
-        steep = math.sqrt(run.smoothness / run.strong_convexity) * log if run.strong_convexity > 0.0 else convex
-        first, whole = steep, (run.empirical_gradient_std / run.lipschitz) ** 2
+        if run.strong_convexity > 0.0:
+            first = math.sqrt(run.smoothness / run.strong_convexity) * log
+        else:
+            first = math.sqrt(drift * math.sqrt(participants / run.dimension))
+        relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2
         cost = run.dimension * (math.log(2.0) - group.log_delta)
-    second = reach * reach * whole / (group.batch_size * private) if run.leaves_records_out("printed") else 0.0
-    prescribed = max(first, second)
-    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed)
+    second = 0.0
+    if run.leaves_records_out("printed"):
+        second = reach * reach * relative_variance / (group.batch_size * private)
+    prescribed_rounds = max(first, second)
+    chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed_rounds)
     if run.strong_convexity > 0.0:
         scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)
     else:
         scale = run.lipschitz * run.diameter * math.sqrt(cost / participants) / reach
     return AcceleratedPrescription(
         rounds=chosen,
-        prescribed_rounds=prescribed,
+        prescribed_rounds=prescribed_rounds,
         excess_risk=scale,
         logarithm_argument=argument if run.strong_convexity > 0.0 else math.inf,
     )
 
 
 def speedup(run: ReusedRun) -> float:
-    """min{√M εn/√d, MK}: by how much fewer rounds (10) needs than the best before it, up to logarithms."""
+    """Return min{√M εn/√d, MK}, the factor by which (10) needs fewer rounds than earlier results, up to logarithms."""
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
     reach = group.epsilon * group.samples_per_client

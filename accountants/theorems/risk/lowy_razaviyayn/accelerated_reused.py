@@ -1,6 +1,6 @@
 """Theorems E.1 and 2.4 of Lowy and Razaviyayn: accelerated SGD (Algorithm 2) on the data at hand.
 
-Theorem E.1 is for smooth losses. Theorem 2.4 is the same on the Moreau envelope of losses that need not be smooth.
+Theorem E.1 is for smooth losses. Theorem 2.4 applies it to the Moreau envelope of losses that need not be smooth.
 Clients may differ, and a random number of them take part. `accelerated_prescriptions.py` has the prescriptions of both.
 """
 
@@ -57,9 +57,10 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 
 @request
 class ReusedInputs(UnlikeClientsInputs, ABC):
-    """A federation, alike or not, and the loss. Absent: rounds are as prescribed, participants all clients, Δ is LD.
+    """A federation of equal or different clients, and the loss.
 
-    Φ̂ and v̂ are those of the weighted losses, and weigh every client alike, however many records it holds.
+    If absent, the number of rounds is the prescribed one, all clients participate, and Δ is LD. Φ̂ and v̂ are those of
+    the weighted losses, averaged over clients with equal weights.
     """
 
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
@@ -67,12 +68,12 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
     @property
     def gap(self) -> float:
-        """Δ as given, or else LD, which it never exceeds."""
+        """Δ of the request; if absent LD, its largest value."""
         return self.largest_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
-        """The run in a reading."""
+        """Return the federation and the loss in a reading."""
 
     def prescription(self, reading: Reading) -> AcceleratedPrescription:
         """Return the prescription of the variant in a reading."""
@@ -83,18 +84,21 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
 @request
 class SmoothReusedInputs(ReusedInputs):
-    """A smooth loss. Absent: rounds are as prescribed, participants all clients, Φ̂ is L, Δ is LD."""
+    """A federation with a smooth loss.
+
+    If absent, the number of rounds is the prescribed one, all clients participate, Φ̂ is L, and Δ is LD.
+    """
 
     smoothness: Smoothness
     empirical_gradient_std: Annotated[float | None, EMPIRICAL_GRADIENT_STD] = None
 
     def adds_own_noise(self, reading: Reading) -> bool:
-        """Always: Theorem E.1 prints σ_i with L_i."""
+        """Return true: Theorem E.1 prints σ_i with the L_i of the client."""
         del reading
         return True
 
     def run(self, reading: Reading, /) -> ReusedRun:
-        """The same in both readings."""
+        """Return the federation and the loss, which are the same in both readings."""
         std = self.largest_lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         smoothness = max(self.scales_of_losses) * self.smoothness
         return self.run_in(reading, ReusedRun, smoothness=smoothness, empirical_gradient_std=std)
@@ -102,20 +106,34 @@ class SmoothReusedInputs(ReusedInputs):
 
 @request
 class EnvelopedInputs(ReusedInputs):
-    """A Lipschitz loss. Absent: rounds are as prescribed, participants all clients, Δ is LD."""
+    """A federation with a Lipschitz loss that need not be smooth.
+
+    If absent, the number of rounds is the prescribed one, all clients participate, and Δ is LD.
+    """
 
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Φ̂ is at most the envelope's Lipschitz constant: 2L as printed, L in truth (E-17)."""
+        """Return the federation and the loss.
+
+        Φ̂ is the envelope's Lipschitz constant: 2L in the printed reading, L in the corrected one (E-17).
+        """
         std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
         return self.run_in(reading, ReusedRun, smoothness=math.inf, empirical_gradient_std=std)
 
 
 def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> Outputs:
-    """Noise, batch, rounds and envelope, and the risk as a scale: constants and logarithms are hidden.
+    """Return the noise, batch, rounds and envelope of the prescription, and the order of the risk.
 
-    `excess_risk_scale` is the risk after the rounds are put in, `before_…` with its terms. The informal statement gives
-    no envelope, but for Theorem 2.4 the speed-up over what was known before it. Participants, Ξ and Ψ are named as in
-    `lowy.2.1`. Each of `groups` has its own noise, which the printed Theorem 2.4 has for the largest L.
+    Constants and logarithms of the risk are hidden.
+
+    Args:
+        inputs: the federation and the loss.
+        reading: "printed" or "corrected"; `complete` lists the differences.
+
+    Returns:
+        `excess_risk_scale` is the risk at the prescribed rounds. `before_excess_risk_scale` is the risk before R is
+        chosen, the sum of its `…_term`. The informal statement has no envelope; for Theorem 2.4 it adds the speed-up
+        over earlier results. Participants, Ξ and Ψ are named as in `lowy.2.1`. Each of `groups` has its own noise; the
+        printed Theorem 2.4 uses the largest L for all.
     """
     prescription, run = inputs.prescription(reading), inputs.run(reading)
     outputs: Fields = {
@@ -141,22 +159,25 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 
 
 # Conditions -----------------------------------------------------------------------------------------------------------
-def _everyone(inputs: ReusedInputs) -> Sides:
+def _full_participation(inputs: ReusedInputs) -> Sides:
+    """Check that all clients participate, unless v̂ = 0."""
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest)
 
 
 def _logarithm(inputs: ReusedInputs) -> Sides:
+    """Check that the argument of the logarithm exceeds 1."""
     argument = inputs.prescription("printed").logarithm_argument if inputs.strong_convexity > 0.0 else math.inf
     return Sides.above(argument, 1.0)
 
 
 def _gap(inputs: ReusedInputs) -> Sides:
+    """Check that Δ ≤ LD."""
     return Sides.at_most(inputs.gap, inputs.largest_lipschitz * inputs.diameter)
 
 
 def _sizes(inputs: ReusedInputs) -> Sides:
-    """The fewest and the most records of a client."""
+    """Check that all clients have the same number of records."""
     sizes = [kind.samples_per_client for kind in inputs.kinds]
     return Sides(Verdict.of(min(sizes) == max(sizes)), min(sizes), max(sizes))
 
@@ -168,8 +189,8 @@ CONDITIONS = (
     PRESCRIBED_ROUNDS,
     Condition(
         "all-participate",
-        "M = N, or v̂ = 0 (then M stands right; the least M_r if random): the printed V² omits client sampling",
-        _everyone,
+        "M = N, or v̂ = 0 (then the right side is M, or the least M_r if random): the printed V² omits client sampling",
+        _full_participation,
     ),
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
     Condition("initial-gap", "Δ ≤ L D", _gap),

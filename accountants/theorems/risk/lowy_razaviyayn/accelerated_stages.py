@@ -1,10 +1,10 @@
-"""Algorithm 2 of Lowy and Razaviyayn in stages, and what it reaches by Lemmas E.11 and E.12.
+"""Algorithm 2 of Lowy and Razaviyayn in stages, and its excess risk by Lemmas E.11 and E.12.
 
-Three sequences: w^md, where gradients are taken; w, which takes proximal steps; w^ag, the output. With the corrected
-v_k the printed schedule reaches the gaps it aims at with explicit constants, whether or not the inner loop knows of μ:
-put it into `accelerated_bound.py`. As R_k ≥ 4√(2β/μ), the part of v_k that is 2β leaves at most a quarter of the gap;
-as R_k ≥ 128V²/(3μΔ2^{−(k+1)}), the rest of v_k and the noise leave less than another quarter. The lemmas hide
-constants; beside their scales stands the explicit bound.
+There are three sequences: gradients are taken at w^md, w takes proximal steps, and w^ag is the output. With the
+corrected v_k, the printed schedule reaches its target gaps with explicit constants, whether or not the inner loop uses
+μ. The proof applies the bound of `accelerated_bound.py`. As R_k ≥ 4√(2β/μ), the part 2β of v_k leaves at most a quarter
+of the gap. As R_k ≥ 128V²/(3μΔ2^{−(k+1)}), the other part of v_k and the noise leave less than another quarter. The
+lemmas hide constants; the explicit bound is returned next to their scales.
 """
 
 from __future__ import annotations
@@ -44,10 +44,15 @@ GRADIENT_VARIANCE = Quantity(
     description="mean squared error of one round's gradient, at its largest",
 )
 MOST_STAGES = 64
+"""Largest number of stages of the schedule; the gap falls by a factor of two in each."""
 
 
 def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
-    """Refuse a μ that is 0 or above β."""
+    """Reject a μ that is 0 or above β.
+
+    Raises:
+        InvalidInput: unless 0 < μ ≤ β.
+    """
     if not 0.0 < record.strong_convexity <= record.smoothness:
         raise InvalidInput.at(
             "/strong_convexity", "must be positive and at most the smoothness", allowed=f"≤ {record.smoothness:g}"
@@ -56,7 +61,7 @@ def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
 
 @request
 class StagesInputs:
-    """A strongly convex problem, and the rounds there are."""
+    """A strongly convex problem, and the number of rounds of the run."""
 
     smoothness: Smoothness
     strong_convexity: StrongConvexity
@@ -67,10 +72,13 @@ class StagesInputs:
     checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
     def stage(self, number: int, reading: Reading = "corrected") -> Stage:
-        """Return stage k of the schedule, which aims at an excess of Δ2^{−k}.
+        """Return stage k of the schedule; its target for the excess risk is Δ2^{−k}.
 
         R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
-        Printed: the product of the rounds is in the denominator (E-15), so that v_k is 2β.
+
+        Args:
+            number: k, from 1.
+            reading: "printed" has the product of the rounds in the denominator, so that v_k is 2β (E-15).
         """
         mu, variance = self.strong_convexity, self.gradient_variance
         aimed = 2.0 ** (number + 1) / self.initial_gap
@@ -82,7 +90,7 @@ class StagesInputs:
         return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(inside)))
 
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
-        """Return the stages of the schedule that R rounds pay for, at most 64; none if not even the first."""
+        """Return the stages that fit in R rounds, at most 64; none if the first does not fit."""
         stages: list[Stage] = []
         left = self.rounds
         while len(stages) < MOST_STAGES:
@@ -95,7 +103,7 @@ class StagesInputs:
 
 
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
-    """The stages within the rounds, the rounds they use, and the excess they aim at."""
+    """Return the stages that fit in the rounds, the rounds of these stages, and their target for the excess risk."""
     stages = inputs.stages(reading)
     return {
         "stages": [asdict(stage) for stage in stages],
@@ -105,6 +113,7 @@ def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _first_stage(inputs: StagesInputs) -> Sides:
+    """Check that the first stage fits in the rounds."""
     return Sides.at_least(inputs.rounds, inputs.stage(1).rounds)
 
 
@@ -150,7 +159,14 @@ def convex(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """The scale, the weight of the lemma's regulariser about the start, and the explicit bound with its prox weight."""
+    """Return the scale of Lemma E.11, its regulariser, and the explicit bound with its prox weight.
+
+    Args:
+        smoothness: β.
+        initial_distance: |w₀ − w*|.
+        gradient_variance: bound V² on the mean squared error of a gradient.
+        rounds: number T of rounds.
+    """
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
     drift = initial_distance / rounds
@@ -174,7 +190,15 @@ def strongly_convex(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """The scale, and the explicit bound with the stages that reach it."""
+    """Return the scale of Lemma E.12, and the explicit bound with the stages that attain it.
+
+    Args:
+        smoothness: β.
+        strong_convexity: μ in (0, β].
+        initial_gap: bound Δ on the excess risk of the start.
+        gradient_variance: bound V² on the mean squared error of a gradient.
+        rounds: number T of rounds.
+    """
     descent = DescentFacts(
         smoothness=smoothness,
         strong_convexity=strong_convexity,
@@ -236,25 +260,30 @@ def round_weights(
     prox_weight: Annotated[float, PROX_WEIGHT],
     strong_convexity: StrongConvexity = 0.0,
 ) -> Outputs:
-    """Weights of a round, by which w^md = `aggregate_weight` w^ag + `iterate_weight` w.
+    """Return the weights of a round, for which w^md = `aggregate_weight` w^ag + `iterate_weight` w.
 
-    w becomes Π[`middle_weight` w^md + `kept_weight` w − `step_size` g], and then w^ag becomes α w + (1 − α) w^ag. The
-    first two weights add to 1, and so do the next two: gradients are taken in the domain.
+    w becomes Π[`middle_weight` w^md + `kept_weight` w − `step_size` g]. Then w^ag becomes α w + (1 − α) w^ag. The first
+    two weights add to 1, and so do the next two. Hence gradients are taken in the domain.
+
+    Args:
+        round_number: number r of the round within its stage, from 1.
+        prox_weight: prox weight v of the stage.
+        strong_convexity: μ; 0 if the loss is only convex.
     """
-    share = 2.0 / (round_number + 1.0)
-    rest = (round_number - 1.0) / (round_number + 1.0)
-    pull = 4.0 * prox_weight / (round_number * (round_number + 1.0))
-    bent = strong_convexity + pull
-    whole = pull + rest * (1.0 + share) * strong_convexity
-    kept = rest * strong_convexity + pull
+    alpha = 2.0 / (round_number + 1.0)
+    complement = (round_number - 1.0) / (round_number + 1.0)
+    eta = 4.0 * prox_weight / (round_number * (round_number + 1.0))
+    proximal = strong_convexity + eta
+    previous = complement * strong_convexity + eta
+    denominator = eta + complement * (1.0 + alpha) * strong_convexity
     return {
-        "alpha": share,
-        "eta": pull,
-        "aggregate_weight": rest * bent / whole,
-        "iterate_weight": share * kept / whole,
-        "middle_weight": share * strong_convexity / bent,
-        "kept_weight": kept / bent,
-        "step_size": share / bent,
+        "alpha": alpha,
+        "eta": eta,
+        "aggregate_weight": complement * proximal / denominator,
+        "iterate_weight": alpha * previous / denominator,
+        "middle_weight": alpha * strong_convexity / proximal,
+        "kept_weight": previous / proximal,
+        "step_size": alpha / proximal,
     }
 
 

@@ -1,18 +1,19 @@
-"""The explicit bound of `accelerated_bound.py` for clients that differ, and for a random number of them in a round.
+"""The explicit bound of `accelerated_bound.py` for clients that differ, and for a random number of participants.
 
-Its derivation needs of a round's gradient only that it is unbiased for the mean of the weighted losses, and that its
-mean squared error is at most V². Client i has n_i records and draws K_i; its weighted losses are L_i-Lipschitz, its
-noise has σ_i. Given the number of participants they are a uniform set, so that with w_i² the variance within client i
-and s² that of the clients' means
+The derivation uses two properties of a round's gradient: it is unbiased for the mean of the weighted losses, and its
+mean squared error is at most V². Client i has n_i records and draws K_i of them. Its weighted losses are L_i-Lipschitz,
+and its noise has standard deviation σ_i. Given their number M_r, the participants are a uniform set. Let w_i² be the
+variance within client i, and s² the variance of the clients' means. Then
 
-    V² = mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M,    M = 1/E[1/M_r],    c = (1 − (M − 1)/(N − 1))/M,
+    V² = mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M,    M = 1/E[1/M_r],    c = (1 − (M − 1)/(N − 1))/M.
 
-a_i = (n_i − K_i)/((n_i − 1)K_i) where records are drawn again from the same data, 1/K_i where every record is used
-once and is new. At every point w_i² ≤ L_i² and mean_i(w_i²) + s² ≤ mean_i(L_i²); what is given of Φ̂ or φ, and of v̂ or
-v, bounds them too, and `largest_variance` is the largest V² that all this leaves.
+Here a_i = (n_i − K_i)/((n_i − 1)K_i) if batches of the same data are drawn in every round, and a_i = 1/K_i if every
+record is used once. At every point w_i² ≤ L_i² and mean_i(w_i²) + s² ≤ mean_i(L_i²). The statistics Φ̂ or φ, and v̂ or
+v, are further bounds. `largest_variance` gives the largest V² under all these constraints.
 
-Weights p_i N average to 1: the mean of weighted losses is β-smooth if every loss is, and μ-strongly convex. On the
-envelope the mean of μ_i b/(μ_i + b), μ_i = p_i N μ, is at least μb/(μ_max + b), and the gap is mean_i(L_i²)/(2b).
+The weights p_i N average to 1. The mean of the weighted losses is β-smooth if every loss is, and μ-strongly convex. On
+the envelope, the mean of μ_i b/(μ_i + b) with μ_i = p_i N μ is at least μb/(μ_max + b), and the gap is
+mean_i(L_i²)/(2b).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import envelope_strong_convexity
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import Objective
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     EXACT_PROXIMAL_STEP,
     FEDERATED_RISK,
@@ -53,55 +54,67 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalAcceleratedProblem(AcceleratedProblem):
-    """A problem whose clients differ: the inherited counts are the smallest, L the root mean square of the L_i.
+    """A problem with clients that differ.
 
-    `heaviest` is the largest p_i N. The statistics are those of the weighted losses, and weigh every client alike.
+    The inherited counts are the smallest ones, and L is the root mean square of the L_i. `heaviest` is the largest p_i
+    N. The statistics are those of the weighted losses, averaged over clients with equal weights.
     """
 
     groups: tuple[ClientGroup, ...]
     heaviest: float
 
     @classmethod
-    def of_groups(cls, groups: Sequence[ClientGroup], **others: Any) -> UnequalAcceleratedProblem:
-        """From groups whose `lipschitz` is that of the weighted losses."""
+    def of_groups(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalAcceleratedProblem:
+        """Return the problem of groups of clients; each `lipschitz` is that of the weighted losses.
+
+        Args:
+            groups: the clients.
+            fields: the other fields of the problem.
+        """
         clients = sum(group.clients for group in groups)
+        squares = [group.clients / clients * group.lipschitz**2 for group in groups]
+        fewest_samples = min(group.samples_per_client for group in groups)
+        smallest_batch = min(group.batch_size for group in groups)
         return cls(
             groups=tuple(groups),
             clients=clients,
-            samples_per_client=min(group.samples_per_client for group in groups),
-            batch_size=min(group.batch_size for group in groups),
-            lipschitz=math.sqrt(math.fsum(group.clients / clients * group.lipschitz**2 for group in groups)),
-            **others,
+            samples_per_client=fewest_samples,
+            batch_size=smallest_batch,
+            lipschitz=math.sqrt(math.fsum(squares)),
+            **fields,
         )
 
     def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """μb/(μ_max + b)."""
+        """Return μb/(μ_max + b), a lower bound on the strong convexity of the mean of the envelopes."""
         steepest = self.heaviest * self.strong_convexity
-        kept = envelope_strong_convexity(strong_convexity=steepest, envelope_smoothness=envelope_smoothness)
-        return kept / self.heaviest
+        convexity = envelope_strong_convexity(strong_convexity=steepest, envelope_smoothness=envelope_smoothness)
+        return convexity / self.heaviest
 
     def variance(self, noise_std: float) -> Variance:
-        """The largest V²; `noise_std` is the root mean square over clients."""
+        """Return the largest V² by its parts; `noise_std` is the root mean square over clients."""
         used_once = self.objective == "population"
-        most = math.inf if self.gradient_std is None else self.gradient_std * self.gradient_std
+        largest = math.inf if self.gradient_std is None else self.gradient_std * self.gradient_std
+        largest_between = math.inf if self.heterogeneity is None else self.heterogeneity * self.heterogeneity
         return unequal_variance(
             self.groups,
             participants=self.participants,
             dimension=self.dimension,
             noise_std=noise_std,
             used_once=used_once,
-            most_within=most if used_once else math.inf,
-            most_apart=math.inf if self.heterogeneity is None else self.heterogeneity * self.heterogeneity,
-            most_together=math.inf if used_once else most,
+            largest_within=largest if used_once else math.inf,
+            largest_between=largest_between,
+            largest_total=math.inf if used_once else largest,
         )
 
 
 @request
 class FederatedAcceleratedInputs(FederatedRun):
-    """A run of Algorithm 2. Absent: φ (or Φ̂) and v (or v̂) at their largest, distance D, gap LD, b the best.
+    """A run of Algorithm 2 with clients that may differ.
 
-    `gradient_std` and `heterogeneity` are φ and v of the distributions for the population, Φ̂ and v̂ of the data at
-    hand for the empirical loss; both of the weighted losses, and Φ̂ the root mean square over clients of their own.
+    If absent, φ (or Φ̂) and v (or v̂) have their largest values, the distance is D, the gap is LD, and b is nearly the
+    best one. For the population, `gradient_std` and `heterogeneity` are φ and v of the distributions. For the empirical
+    loss they are Φ̂ and v̂ of the data at hand. Both are of the weighted losses; Φ̂ is the root mean square over
+    clients of their own statistics.
     """
 
     diameter: Diameter
@@ -112,7 +125,7 @@ class FederatedAcceleratedInputs(FederatedRun):
     objective: Annotated[Objective, OBJECTIVE] = "population"
 
     def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
-        """Everything but noise and rounds, on an envelope or, if None, on the loss itself."""
+        """Return the problem on an envelope, or on the loss itself if there is none."""
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean = math.fsum(group.clients / clients * group.lipschitz for group in groups)
@@ -134,30 +147,37 @@ class FederatedAcceleratedInputs(FederatedRun):
 
     @property
     def envelope(self) -> float | None:
-        """b as given or nearly the best one, None for a loss that is smooth itself."""
+        """The b of the request, or nearly the best one; None for a smooth loss."""
         if self.smoothness is not None or self.envelope_smoothness is not None:
             return self.envelope_smoothness
         return best_envelope_smoothness(self.problem_on(None), noise_std=self.noise_std, rounds=self.rounds)
 
     def risk(self, envelope_smoothness: float | None) -> AcceleratedRisk:
-        """The bound there."""
+        """Return the bound on an envelope, or on the loss itself."""
         problem = self.problem_on(envelope_smoothness)
         return accelerated_risk(problem, noise_std=self.noise_std, rounds=self.rounds)
 
 
 def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
-    """The bound, its terms, the stages that reach it, and the envelope if there is one."""
+    """Return the bound, its terms, the stages that attain it, and the envelope if there is one."""
     envelope = inputs.envelope
     outputs = inputs.risk(envelope).outputs
     return outputs if envelope is None else outputs | {"envelope_smoothness": envelope}
 
 
 def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
-    """The largest K_i R/n_i against 1 for one pass, against itself where records are re-used."""
-    used = max(group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups)
-    return Sides.at_most(used, 1.0 if inputs.objective == "population" else used)
+    """Check that the largest K_i R/n_i is at most 1 for one pass; if records are re-used, both sides are equal."""
+    shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
+    largest = max(shares)
+    return Sides.at_most(largest, 1.0 if inputs.objective == "population" else largest)
 
 
+_SHARED_CONDITIONS = tuple(
+    condition
+    for condition in ACCELERATED_RISK_BOUND.conditions
+    if condition.id in ("closed-convex-domain", "last-output")
+)
+_CLIENTS = {name: FEDERATED_RISK.examples[0][name] for name in ("client_groups", "participation")}
 FEDERATED_ACCELERATED_RISK = Theorem(
     id="epsilond.federated-accelerated-sgd-excess-risk",
     title="Excess risk of accelerated noisy mini-batch SGD for clients that differ, smooth or not",
@@ -170,7 +190,7 @@ FEDERATED_ACCELERATED_RISK = Theorem(
     status=Status.PROVED,
     conditions=(
         Condition("one-pass", "K_i R ≤ n_i for every client for the population (right side 1)", _one_pass),
-        *(one for one in ACCELERATED_RISK_BOUND.conditions if one.id in ("closed-convex-domain", "last-output")),
+        *_SHARED_CONDITIONS,
         Condition(
             "loss",
             "every record's loss is convex, μ-strongly convex (μ may be 0) and L_i-Lipschitz on the domain, and "
@@ -187,7 +207,7 @@ FEDERATED_ACCELERATED_RISK = Theorem(
     formula=bound,
     examples=(
         {
-            **{name: FEDERATED_RISK.examples[0][name] for name in ("client_groups", "participation")},
+            **_CLIENTS,
             "rounds": 200,
             "dimension": 20,
             "diameter": 1.0,

@@ -1,13 +1,14 @@
 """Remark 2.1 of Lowy and Razaviyayn: Algorithm 1 with messages that are compressed after the noise.
 
-What is done to a message after its noise costs no privacy. An unbiased quantiser Q, E[Q(m)] = m and E|Q(m) − m|² ≤
-ω|m|², leaves a round's gradient unbiased. A message is the mean of gradients of norm at most L plus noise of variance
-σ² per coordinate, so that E|m|² ≤ L² + dσ², and as clients quantise independently V² grows by ω(L² + dσ²)/M.
+Post-processing a message after its noise does not weaken its privacy. An unbiased quantiser Q satisfies E[Q(m)] = m and
+E|Q(m) − m|² ≤ ω|m|². It leaves a round's gradient unbiased. A message is the mean of gradients of norm at most L, plus
+noise of variance σ² per coordinate. Hence E|m|² ≤ L² + dσ². As clients quantise independently, V² grows by
+ω(L² + dσ²)/M.
 
-Stochastic rounding to s levels of |m|: coordinate i is |m| sign(m_i) l/s with l one of the two whole numbers around
-s|m_i|/|m|, at random so that the mean is right. With p the fractional part its variance is |m|² p(1 − p)/s². As
-p(1 − p) ≤ 1/4, ω ≤ d/(4s²); as p(1 − p) ≤ s|m_i|/|m|, ω ≤ Σ|m_i|/(s|m|) ≤ √d/s. It is sent as |m| in a single and
-2s + 1 values a coordinate.
+Stochastic rounding to s levels of |m| replaces coordinate i by |m| sign(m_i) l/s. Here l is one of the two integers
+next to s|m_i|/|m|, chosen at random so that the mean is m_i. Let p be the fractional part of s|m_i|/|m|. The variance
+is |m|² p(1 − p)/s². As p(1 − p) ≤ 1/4, ω ≤ d/(4s²). As p(1 − p) ≤ s|m_i|/|m|, ω ≤ Σ|m_i|/(s|m|) ≤ √d/s. The message is
+|m| as a single-precision float and one of 2s + 1 values for each coordinate.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages impor
 
 LEVELS = Quantity(symbol="s", ge=1, le=2**31, description="levels of the quantiser between 0 and a message's norm")
 SINGLE = 32
-"""Bits of a single-precision float."""
+"""Bits of a single-precision float, in which the norm is sent."""
 
 
 def compression_variance(*, dimension: int, quantization_levels: int) -> float:
-    """ω = min{d/(4s²), √d/s}: mean squared error of the quantiser over the squared norm, at most."""
+    """Return ω = min{d/(4s²), √d/s}, a bound on the relative mean squared error of the quantiser."""
     return min(
         dimension / (4.0 * quantization_levels * quantization_levels), math.sqrt(dimension) / quantization_levels
     )
 
 
 def bits_per_message(*, dimension: int, quantization_levels: int) -> int:
-    """The norm as a single, and whole bits enough for 2s + 1 values of each coordinate."""
+    """Return the bits of a message: the norm in single precision, and one of 2s + 1 values for each coordinate."""
     return SINGLE + dimension * (2 * quantization_levels).bit_length()
 
 
 @formula(given="A run of Algorithm 1 whose messages are rounded to s levels of their norm after the noise.")
-def compressed(
+def quantisation(
     *,
     participants: Annotated[float, PARTICIPANTS],
     dimension: Dimension,
@@ -47,9 +48,17 @@ def compressed(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     quantization_levels: Annotated[int, LEVELS],
 ) -> Outputs:
-    """ω, what it adds to V², the V² that every bound may then be taken at, and bits with and without.
+    """Return ω, the increase of V² by compression, the increased V², and the bits with and without compression.
 
-    `noise_std` is the root mean square over clients, `lipschitz` that of the weighted losses, `participants` M.
+    Every bound may be evaluated at the increased V².
+
+    Args:
+        participants: number M of participants.
+        dimension: number d of coordinates.
+        lipschitz: root mean square over clients of the Lipschitz constants of the weighted losses.
+        noise_std: root mean square over clients of the noise per coordinate.
+        gradient_variance: V² without compression.
+        quantization_levels: levels s between 0 and the norm of a message.
     """
     omega = compression_variance(dimension=dimension, quantization_levels=quantization_levels)
     added = omega * (lipschitz * lipschitz + dimension * noise_std * noise_std) / participants
@@ -78,7 +87,7 @@ REMARK_2_1 = Theorem(
         Condition("independent-rounding", "clients round independently, and unbiasedly given their message"),
         Condition("exact-norm", "the norm that is sent is the one rounded to (a single errs by 6e-8 of it)"),
     ),
-    formula=compressed,
+    formula=quantisation,
     examples=(
         {
             "participants": 20,

@@ -1,7 +1,7 @@
-"""The run, prescription and conditions that Theorems 2.1 and 2.2 of Lowy and Razaviyayn share.
+"""Run, prescription and conditions shared by Theorems 2.1 and 2.2 of Lowy and Razaviyayn.
 
-Both prescribe the rounds R through ξ, which itself grows with R: the smallest R ≥ 1 that meets the prescription is
-taken.
+Both theorems prescribe the number R of rounds through ξ, which itself grows with R. The smallest R ≥ 1 that meets the
+prescription is used.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ class DescentRun:
 
     @property
     def is_smooth(self) -> bool:
-        """True where β is finite."""
+        """True if β is finite."""
         return math.isfinite(self.smoothness)
 
-    def rate(self, seen: Aggregates) -> float:
+    def rate(self, totals: Aggregates) -> float:
         """Return ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical and the privacy cost."""
-        return math.sqrt(max(1.0 / self.federation.fewest_samples, self.dimension * seen.xi))
+        return math.sqrt(max(1.0 / self.federation.fewest_samples, self.dimension * totals.xi))
 
-    def logarithm_argument(self, seen: Aggregates) -> float:
+    def logarithm_argument(self, totals: Aggregates) -> float:
         """Return β μ D² M*/(d Ψ~), with Ψ~ = L² Ξ~ and M* = M' or M."""
         curvatures = self.smoothness * self.strong_convexity
-        privacy = self.dimension * self.lipschitz * self.lipschitz * seen.xi
-        return curvatures * self.diameter * self.diameter * seen.plain_participants / privacy
+        privacy = self.dimension * self.lipschitz * self.lipschitz * totals.xi
+        return curvatures * self.diameter * self.diameter * totals.plain_participants / privacy
 
     @property
     def informal_scale(self) -> float:
-        """Risk of the informal statements for equal clients, up to constants and logarithms, in loss units.
+        """Order of the risk of the informal statements for equal clients, in loss units.
 
-        LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0.
+        It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0.
         """
         (group,) = self.federation.groups
         participants, n = self.federation.participation.mean, group.samples_per_client
@@ -74,12 +74,12 @@ class DescentRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Prescription:
-    """The run that a reading of Theorem 2.1 or 2.2 prescribes, and the excess risk it claims for that.
+    """The run that a reading of Theorem 2.1 or 2.2 prescribes, and the excess risk that it claims.
 
-    `prescribed_rounds` is the real right side of R ≥ … at the R that is run. The output is the average of the iterates
-    with weights in the ratio `averaging_ratio` ≥ 1 from one to the next. `excess_risk` is in loss units; where
-    `constants` is hidden it is a scale. An informal reading gives no step size. Theorem 2.2 adds the smoothness b of
-    the envelope it runs on, and the printed convex bound with √M~ where the text has √M.
+    `prescribed_rounds` is the right side of R ≥ …, a real number, at the R that is run. The output is the average of
+    the iterates, with weights that grow by the factor `averaging_ratio` ≥ 1 from one iterate to the next. `excess_risk`
+    is in loss units; if `constants` is "hidden", it is an order of magnitude. An informal reading has no step size.
+    Theorem 2.2 adds the smoothness b of the envelope, and the printed convex bound with √M~ where the text has √M.
     """
 
     rounds: int
@@ -95,7 +95,7 @@ class Prescription:
 
     @property
     def proof_excess_risk(self) -> float:
-        """Sum of the terms in the proof of a complete statement: (27), or Lemma E.9 and the stability; and the gap."""
+        """Sum of the terms in the proof of a complete statement: (27), or Lemma E.9 and the stability; plus the gap."""
         gap = self.terms.get("smoothing_gap", 0.0)
         if "master" in self.terms:
             return self.terms["master"] + gap
@@ -103,7 +103,13 @@ class Prescription:
 
 
 def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int) -> float:
-    """Return min{n, ε² n²/d}, the number of records that privacy leaves of n."""
+    """Return min{n, ε² n²/d}, the effective number of records under privacy.
+
+    Args:
+        samples_per_client: number n of records of a client.
+        epsilon: ε.
+        dimension: number d of coordinates.
+    """
     return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
 
 
@@ -130,23 +136,23 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
     effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
     terms = {}
     if run.is_smooth:
-        prescribed = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
+        required = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
         if mu > 0.0:
             inside = participants * (group.epsilon * n) ** 2 / run.dimension
             reach = run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz)
             terms["logarithm_argument"] = reach * inside
-            prescribed = contraction_rounds(run.smoothness, mu, terms["logarithm_argument"])
-        prescribed = max(prescribed, effective / group.batch_size)
+            required = contraction_rounds(run.smoothness, mu, terms["logarithm_argument"])
+        required = max(required, effective / group.batch_size)
     else:
-        prescribed = participants * effective
+        required = participants * effective
         if mu > 0.0:
             reach = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
             argument = reach * reach * n / run.dimension
             terms["logarithm_argument"] = argument
-            prescribed *= math.log(argument) if argument > 0.0 else -math.inf
+            required *= math.log(argument) if argument > 0.0 else -math.inf
     return Prescription(
-        rounds=rounds if rounds is not None else smallest_round_count(lambda _: prescribed),
-        prescribed_rounds=prescribed,
+        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required),
+        prescribed_rounds=required,
         excess_risk=run.informal_scale,
         constants="hidden",
         terms=terms,
@@ -173,12 +179,17 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
     """Return the prescription of Theorem 2.1 or 2.2, and the risk that it claims.
 
-    `excess_risk` is the complete convex bound; where the constant is hidden the figure is `excess_risk_scale` instead.
-    Printed, that of Theorem 2.2 has the plain M, and `excess_risk_at_effective_participants` is the same with M~ as the
-    text defines it. `…_term` are those of the master inequality (27), or the empirical bound and the stability if
-    strongly convex, and the envelope's gap; `proof_excess_risk` is their sum. `mean_participants` is M,
-    `rms_participants` M', `effective_participants` M~; `average_xi` and `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~
-    and Ψ~. Each of `groups` has its own noise.
+    Args:
+        inputs: the federation and the loss.
+        reading: "printed" or "corrected".
+
+    Returns:
+        `excess_risk` is the complete convex bound; if the constant is hidden, the figure is `excess_risk_scale`
+        instead. The printed bound of Theorem 2.2 has the plain M; `excess_risk_at_effective_participants` is the same
+        with M~ as the text defines it. Each `…_term` is a term of the master inequality (27). For strongly convex
+        losses, these are the empirical bound and the stability. The envelope's gap is added. `proof_excess_risk` is
+        their sum. `mean_participants` is M, `rms_participants` M', `effective_participants` M~. `average_xi` and
+        `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~ and Ψ~. Each of `groups` has its own noise.
     """
     prescription = inputs.prescription(reading)
     outputs: Fields = {

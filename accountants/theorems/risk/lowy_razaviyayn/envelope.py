@@ -1,14 +1,14 @@
-"""Lemma E.10 of Lowy and Razaviyayn: the Moreau envelope, a smooth stand-in for a loss that is not smooth.
+"""Lemma E.10 of Lowy and Razaviyayn: the Moreau envelope, a smooth approximation of a loss that is not smooth.
 
-f_b(w) = min over v in W of f(v) + b|w − v|²/2, for f convex and L-Lipschitz on the closed convex W; b > 0 is chosen.
+f_b(w) = min over v in W of f(v) + b|w − v|²/2, where f is convex and L-Lipschitz on the closed convex W, and b > 0.
 
 1. It is b-smooth, and ∇f_b(w) = b(w − v) at the minimising v. It is the infimal convolution of b|·|²/2 with f on W.
 2. f_b ≤ f ≤ f_b + L²/(2b) on W: f(w) − f(v) − b|w − v|²/2 ≤ L|w − v| − b|w − v|²/2, at most L²/(2b).
-3. |∇f_b(w)| ≤ L for w in W (the paper has 2L): as v minimises over the segment from v to w, which lies in W, b|w − v|²
-   is at most the slope of f along it, times its length: at most L|w − v|. Outside W the gradient grows without bound.
+3. |∇f_b(w)| ≤ L for w in W (the paper has 2L): v minimises over the segment from v to w, which is in W. Hence b|w − v|²
+   is at most the slope of f along it times its length, L|w − v|. Outside W the gradient grows without bound.
 4. If f is μ-strongly convex, f_b is μb/(μ + b)-strongly convex, not μ: f = μ|·|²/2 on a large ball attains it.
 
-So the noise of the smooth theorems, calibrated to L, stands for f_b as long as its gradients are evaluated in W.
+Hence the noise of the smooth theorems, calibrated to L, is valid for f_b if its gradients are evaluated in W.
 """
 
 from __future__ import annotations
@@ -33,33 +33,43 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
 
 
 def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
-    """L²/(2b): by how much f may exceed f_b, and what an excess risk of f_b gains as one of f. In loss units."""
+    """Return L²/(2b), the largest excess of f over f_b. It is added to an excess risk of f_b, in loss units."""
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
 
 def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
-    """The bound on |∇f_b| over W: L, or 2L as the lemma prints it (E-17)."""
+    """Return the bound on |∇f_b| over W: L, or 2L in the printed lemma (E-17)."""
     return 2.0 * lipschitz if reading == "printed" else lipschitz
 
 
 def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: float) -> float:
-    """μb/(μ + b), the strong convexity of f_b; 0 for μ = 0, below μ otherwise."""
+    """Return μb/(μ + b), the strong convexity of f_b."""
     return strong_convexity * (envelope_smoothness / (strong_convexity + envelope_smoothness))
 
 
 # The explicit bound on the envelope, derived in `unequal_clients.py` -------------------------------------------------
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
-    """The problem that runs on the envelope: b-smooth, and less strongly convex."""
-    kept = envelope_strong_convexity(strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness)
-    return replace(problem, smoothness=envelope_smoothness, strong_convexity=kept, steepest=None)
+    """Return the problem on the envelope, which is b-smooth and less strongly convex."""
+    convexity = envelope_strong_convexity(
+        strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness
+    )
+    return replace(problem, smoothness=envelope_smoothness, strong_convexity=convexity, steepest=None)
 
 
 def enveloped_excess_risk(
     problem: ExcessRiskProblem, *, envelope_smoothness: float, noise_std: float, rounds: int, step_size: float
 ) -> ExcessRisk:
-    """The bound on E F(ŵ) − F* of a run on the envelope, for losses that need not be smooth, in loss units.
+    """Return the bound on E F(ŵ) − F* of a run on the envelope, for losses that need not be smooth.
 
-    Guarantees: the excess risk of the loss itself is at most `total`, if proximal points are exact.
+    Args:
+        problem: the run and the loss.
+        envelope_smoothness: b.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
+        step_size: step size η.
+
+    Guarantees:
+        The excess risk of the loss itself is at most `total`, in loss units, if proximal points are exact.
     """
     enveloped = on_envelope(problem, envelope_smoothness)
     risk = excess_risk(enveloped, noise_std=noise_std, rounds=rounds, step_size=step_size)
@@ -68,53 +78,66 @@ def enveloped_excess_risk(
 
 @dataclass(frozen=True, kw_only=True)
 class EnvelopeChoice:
-    """An envelope and a step size on it."""
+    """The smoothness b of an envelope, and a step size on it."""
 
     envelope_smoothness: float
     step_size: float
 
 
 def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> EnvelopeChoice:
-    """An envelope and a step size that make the bound small; for μ = 0 the least over both, to about 1e-4.
+    """Return an envelope and a step size with a small bound. Every choice is valid.
 
-    The share x = ηb is the closed form above, and η is searched along it; if μ > 0, where b also sets the envelope's
-    own strong convexity, x is searched too. `quick` takes closed forms only. Any choice is valid.
+    The product x = ηb has the closed form of `unequal_clients.py`, and η is searched for at this x. For μ = 0 the
+    result minimises the bound over both, to about 1e-4. If μ > 0, b also determines the strong convexity of the
+    envelope, and x is searched for too.
+
+    Args:
+        problem: the run and the loss.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
+        quick: whether only the closed forms are evaluated.
     """
     gradient = math.sqrt(problem.squared_lipschitz)
-    spread = math.sqrt(problem.variance(noise_std).total)
-    closed = min(gradient / (gradient + spread), 1.0 - 1e-6)
-    start = balanced_step_size(problem, variance=(gradient + spread) ** 2, rounds=rounds)
+    std = math.sqrt(problem.variance(noise_std).total)
+    closed = min(gradient / (gradient + std), 1.0 - 1e-6)
+    start = balanced_step_size(problem, variance=(gradient + std) ** 2, rounds=rounds)
 
     def total(log_step: float, share: float) -> float:
+        """Return the bound at a log η and an x = ηb."""
         step = math.exp(log_step)
         return enveloped_excess_risk(
             problem, envelope_smoothness=share / step, noise_std=noise_std, rounds=rounds, step_size=step
         ).total
 
     def best_step(share: float) -> float:
+        """Return the log η that minimises the bound at an x = ηb."""
         middle = math.log(start)
-        return _least(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
+        return _minimiser(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
 
-    def chosen(share: float, step: float) -> EnvelopeChoice:
+    def choice(share: float, step: float) -> EnvelopeChoice:
+        """Return the choice with b = x/η."""
         return EnvelopeChoice(envelope_smoothness=share / step, step_size=step)
 
     if quick:
-        return chosen(closed, start)
+        return choice(closed, start)
     candidates = [(closed, math.log(start)), (closed, best_step(closed))]
     if problem.strong_convexity > 0.0:
         middle = math.log(closed / (1.0 - closed))
-        share = _share(_least(lambda x: total(best_step(_share(x)), _share(x)), middle - 6.0, middle + 3.0))
+        share = _logistic(
+            _minimiser(lambda x: total(best_step(_logistic(x)), _logistic(x)), middle - 6.0, middle + 3.0)
+        )
         candidates.append((share, best_step(share)))
     share, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
-    return chosen(share, math.exp(log_step))
+    return choice(share, math.exp(log_step))
 
 
-def _least(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Where `cost` is least, to about 1e-5 of the interval."""
+def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float:
+    """Return the minimiser of `cost` on an interval, to about 1e-5 of its length."""
     return golden_section(cost, low, high, width=0.0, most=24)
 
 
-def _share(logit: float) -> float:
+def _logistic(logit: float) -> float:
+    """Return 1/(1 + e^(−x)), which maps the search variable to x = ηb in (0, 1)."""
     return 1.0 / (1.0 + math.exp(-logit))
 
 
@@ -127,13 +150,24 @@ def envelope(
     strong_convexity: StrongConvexity = 0.0,
     reading: Reading = "printed",
 ) -> Outputs:
-    """The envelope's gap, Lipschitz constant on W, smoothness and strong convexity (printed: that of the loss)."""
-    kept = envelope_strong_convexity(strong_convexity=strong_convexity, envelope_smoothness=envelope_smoothness)
+    """Return the gap of the envelope, its Lipschitz constant on W, its smoothness and its strong convexity.
+
+    Args:
+        lipschitz: Lipschitz constant L of the loss.
+        envelope_smoothness: b.
+        strong_convexity: strong convexity μ of the loss.
+        reading: "printed" has 2L and μ; "corrected" has L and μb/(μ + b) (E-17).
+    """
+    convexity = strong_convexity
+    if reading == "corrected":
+        convexity = envelope_strong_convexity(
+            strong_convexity=strong_convexity, envelope_smoothness=envelope_smoothness
+        )
     return {
         "smoothing_gap": envelope_gap(lipschitz=lipschitz, envelope_smoothness=envelope_smoothness),
         "lipschitz": envelope_lipschitz(lipschitz=lipschitz, reading=reading),
         "smoothness": envelope_smoothness,
-        "strong_convexity": strong_convexity if reading == "printed" else kept,
+        "strong_convexity": convexity,
     }
 
 

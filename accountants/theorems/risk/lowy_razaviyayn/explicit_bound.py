@@ -1,4 +1,4 @@
-"""An explicit bound on the excess risk of noisy mini-batch SGD at any σ, R, K and step size, and the best step size.
+"""Explicit bound on the excess risk of noisy mini-batch SGD at any σ, R, K and step size, and the best step size.
 
 Update: w_{r+1} = Π_W[w_r − η g_r], g_r the mean over M random clients of the mean over K of n records, plus noise.
 Output: ŵ = Σ q^{−r} w_r / Σ q^{−r} over r = 1, …, R with q = 1 − ημ (the plain average if μ = 0). For u in W:
@@ -16,8 +16,8 @@ Output: ŵ = Σ q^{−r} w_r / Σ q^{−r} over r = 1, …, R with q = 1 − η�
        E F̂(ŵ) − F̂(u) ≤ D₀² μ/(2(q^{−R} − 1)) + ηV²/(2(1 − ηβ));   D₀²/(2ηR) + … for μ = 0.
 
    No gradient need vanish at u (E-13); at η = 1/(4β) the factor of ηV² is 2/3.
-5. V² is the two-level variance of `gradient_variance.py`, exact for the sampling that is done (E-12, E-14).
-6. Population: take u a minimiser of F, so that E F̂(u) = F*, and add E[F(ŵ) − F̂(ŵ)], which is at most the stability of
+5. V² is the two-level variance of `gradient_variance.py`, which is exact for this sampling (E-12, E-14).
+6. Population: for a minimiser u of F, E F̂(u) = F*. Add E[F(ŵ) − F̂(ŵ)], which is at most the stability of
    `stability.py`. The records must be independent, each from its client's distribution; clients may differ.
 """
 
@@ -51,20 +51,21 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound, Variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound, Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio, mean_divergence
 
 Objective = Literal["population", "empirical"]
 ROUNDING = 2.0**-40
-"""Charged on the sum, relative: a thousand times what the operations above can lose."""
+"""Relative surcharge on the sum; it is a thousand times the rounding errors of the operations above."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExcessRiskProblem(EqualClientsRound):
-    """The run and the loss, apart from noise, rounds and step size.
+    """A run and its loss, except for the noise, the rounds and the step size.
 
-    Unknown gradient statistics (None) are taken at their largest: Φ̂ = L, v̂ = Φ̂. `initial_distance` is to a minimiser
-    over the domain: of F for the population, of F̂ otherwise.
+    Absent statistics of the gradients have their largest values: Φ̂ = L and v̂ = Φ̂. `initial_distance` is the distance
+    to a minimiser over the domain, of F for the population and of F̂ otherwise. `steepest` is the largest smoothness of
+    one client's weighted loss, where weights make it exceed that of the mean.
     """
 
     lipschitz: float
@@ -75,33 +76,32 @@ class ExcessRiskProblem(EqualClientsRound):
     empirical_heterogeneity: float | None = None
     objective: Objective = "population"
     steepest: float | None = None
-    """The largest smoothness of one client's weighted loss, where weights make it exceed that of the mean."""
 
     @property
     def largest_step(self) -> float:
-        """1/β, β the largest smoothness that a round's batch may have: a larger step may drive two runs apart."""
+        """1/β, with β the largest smoothness that a batch may have. Larger steps may drive two runs apart."""
         return 1.0 / (self.smoothness if self.steepest is None else max(self.steepest, self.smoothness))
 
     @property
     def influence(self) -> float:
-        """L²/(Nn): what one record moves the expected loss by in a round, over 2η (`stability.py`)."""
+        """L²/(Nn), the effect of one record on the expected loss in a round, divided by 2η (`stability.py`)."""
         return self.squared_lipschitz / (float(self.clients) * self.samples_per_client)
 
     @property
     def squared_lipschitz(self) -> float:
-        """L², the mean over clients where they differ."""
+        """L², or its mean over clients that differ."""
         return self.lipschitz * self.lipschitz
 
     def variance(self, noise_std: float) -> Variance:
-        """The parts of V² at σ = `noise_std`."""
+        """Return the parts of V² at σ = `noise_std`."""
         std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
-        spread = std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
-        return self.reused_variance(gradient_std=std, heterogeneity=spread, noise_std=noise_std)
+        client_std = std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
+        return self.reused_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
 
 
 @dataclass(frozen=True)
 class ExcessRisk:
-    """An upper bound of the expected excess risk by its terms, in loss units."""
+    """An upper bound on the expected excess risk as its terms, in loss units."""
 
     terms: Mapping[str, float]
 
@@ -112,22 +112,32 @@ class ExcessRisk:
 
     @property
     def outputs(self) -> dict[str, float]:
-        """The bound and its terms, by the names that answers give them."""
+        """The bound and its terms, under the names of the answers."""
         return {"excess_risk": self.total, **{f"{name}_term": value for name, value in self.terms.items()}}
 
 
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
-    """The bound above at σ, R and η. Infinite parts where ηβ ≥ 1 (or ηβ > 1 without any variance): nothing is proved.
+    """Return the bound of the module text at σ, R and η.
 
-    Guarantees: E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the theorem's declared conditions.
+    Args:
+        problem: the run and the loss.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
+        step_size: step size η.
+
+    Returns:
+        The terms. They are infinite if ηβ > 1, or if ηβ = 1 and the variance is positive.
+
+    Guarantees:
+        E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
     """
     variance = problem.variance(noise_std)
     slack = 1.0 - step_size * problem.smoothness
     if slack < 0.0 or (slack == 0.0 and variance.total > 0.0):
-        spread = math.inf
+        factor = math.inf
     else:
-        spread = 0.5 * step_size / slack if slack > 0.0 else 0.0
-    cost = variance.scale(spread)
+        factor = 0.5 * step_size / slack if slack > 0.0 else 0.0
+    cost = variance.scale(factor)
     return ExcessRisk(
         {
             "optimisation": optimisation_error(
@@ -147,7 +157,14 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """D₀² μ/(2((1 − ημ)^{−R} − 1)), which is D₀²/(2ηR) at μ = 0; 0 where ημ ≥ 1."""
+    """Return D₀² μ/(2((1 − ημ)^{−R} − 1)), which is D₀²/(2ηR) at μ = 0; 0 if ημ ≥ 1.
+
+    Args:
+        initial_distance: distance D₀ of the start from a minimiser.
+        step_size: step size η.
+        rounds: number R of rounds.
+        strong_convexity: μ.
+    """
     squared, contraction = initial_distance * initial_distance, step_size * strong_convexity
     if contraction >= 1.0:
         return 0.0
@@ -158,6 +175,7 @@ def optimisation_error(
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
+    """Return the stability of the output, in loss units; 0 for the empirical loss."""
     if problem.objective == "empirical":
         return 0.0
     if problem.steepest is not None and step_size > problem.largest_step:
@@ -167,16 +185,22 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a step size that minimises the bound over η < 1/β, to about 1e-4 relative; any η would be valid.
+    """Return a step size that minimises the bound over η ≤ 1/β, to about 1e-4 relative. Every η is valid.
 
-    A golden-section search starts at `closed_step_size`, with which for μ = 0 alone
+    A golden-section search starts at `closed_step_size`. At this step size and μ = 0,
 
-        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) or 0.
+        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) for the population, otherwise 0.
+
+    Args:
+        problem: the run and the loss.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
     """
     most = problem.largest_step
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
 
     def total(log_step: float) -> float:
+        """Return the bound at a log η."""
         step = math.exp(log_step)
         return excess_risk(problem, noise_std=noise_std, rounds=rounds, step_size=step).total
 
@@ -187,7 +211,13 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return 1/(β + 1/η₀) with the η₀ of `balanced_step_size`, at most 1/β of every batch."""
+    """Return 1/(β + 1/η₀) with the η₀ of `balanced_step_size`, at most 1/β of every batch.
+
+    Args:
+        problem: the run and the loss.
+        noise_std: standard deviation σ of a message's noise per coordinate.
+        rounds: number R of rounds.
+    """
     balanced = balanced_step_size(problem, variance=problem.variance(noise_std).total, rounds=rounds)
     if math.isinf(balanced):
         return problem.largest_step
@@ -195,7 +225,7 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), the best step size where the smoothness costs nothing.
+    """Return η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), the best step size if ηβ is negligible.
 
     B is the slope of the stability in η at 0.
 
@@ -221,7 +251,7 @@ _OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or 
 
 @request
 class EqualClientsRun(ParticipantFields):
-    """A run of equal clients and its loss, apart from how far the start is from a minimiser."""
+    """A run of equal clients and its loss, without the distance of the start from a minimiser."""
 
     samples_per_client: SamplesPerClient
     batch_size: BatchSize
@@ -237,7 +267,7 @@ class EqualClientsRun(ParticipantFields):
 
 @request
 class ExcessRiskInputs(EqualClientsRun):
-    """A run of Algorithm 1 with a constant step size, equal clients. Absent: step_size is the best one."""
+    """A run of Algorithm 1 with a constant step size and equal clients. If absent, the step size is the best one."""
 
     initial_distance: InitialDistance
     step_size: Annotated[float | None, STEP_SIZE] = None
@@ -247,19 +277,19 @@ class ExcessRiskInputs(EqualClientsRun):
 
     @property
     def problem(self) -> ExcessRiskProblem:
-        """Everything but noise, rounds and step size."""
+        """The run and its loss, except for the noise, the rounds and the step size."""
         return of_same_fields(ExcessRiskProblem, self, steepest=None)
 
     @property
     def step(self) -> float:
-        """The step size given, or the best one."""
+        """The step size η of the request, or the best one."""
         if self.step_size is not None:
             return self.step_size
         return best_step_size(self.problem, noise_std=self.noise_std, rounds=self.rounds)
 
 
 def bound(inputs: ExcessRiskInputs) -> Outputs:
-    """The bound, its terms, the step size and the ratio of successive weights of the output's average."""
+    """Return the bound, its terms, the step size and the ratio of successive weights of the output's average."""
     step = inputs.step
     risk = excess_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds, step_size=step)
     return {
@@ -281,7 +311,10 @@ EXCESS_RISK_BOUND = Theorem(
     status=Status.PROVED,
     conditions=(
         Condition("step-size", "η β < 1", lambda inputs: Sides.below(inputs.step * inputs.smoothness, 1.0)),
-        Condition("closed-convex-domain", "the domain is closed and convex, the start lies in it, steps are projected"),
+        Condition(
+            "closed-convex-domain",
+            "the domain is closed and convex, contains the start, and steps are projected onto it",
+        ),
         Condition(
             "loss", "every record's loss is μ-strongly convex (μ may be 0), β-smooth and L-Lipschitz on the domain"
         ),

@@ -1,6 +1,6 @@
 """Theorem 2.2 of Lowy and Razaviyayn: Algorithm 1 on the Moreau envelope of losses that need not be smooth.
 
-The smoothness b of every record's envelope f_b (`envelope.py`) is prescribed too, through ν and so through R. The
+The smoothness b of every record's envelope f_b (`envelope.py`) is prescribed too. It depends on ν and hence on R. The
 excess risk of the loss itself is that of the envelope plus at most L²/(2b).
 """
 
@@ -54,21 +54,26 @@ def complete_convex_envelope(
 ) -> Prescription:
     """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
 
-    b = L√M~/(Dν) and R = ⌈M~/ν²⌉, or the `rounds` given; η and the average are those of the smooth statement at β = b,
-    which asks for no more rounds: bD√M~/(Lν) = M~/ν² ≥ 1/ν². So does client sampling (E-14). The gap L²/(2b) is half
-    of L D ν/√M~. The printed constant is twice 272 and 1, for an envelope that might be 2L-Lipschitz. Printed reading:
-    M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
+    b = L√M~/(Dν) and R = ⌈M~/ν²⌉. The step size and the average are those of the smooth statement at β = b. It needs no
+    more rounds, as bD√M~/(Lν) = M~/ν² ≥ 1/ν²; nor does client sampling (E-14). The gap L²/(2b) is half of L D ν/√M~.
+    The printed constant is twice 272 plus 1, for an envelope that may be 2L-Lipschitz.
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds; None for the prescribed one.
+        reading: "printed" has M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
     """
     federation, lipschitz = run.federation, run.lipschitz
 
-    def prescribed(count: int) -> float:
-        seen = aggregates(federation, count, reading)
-        nu = run.rate(seen)
-        return seen.participants / (nu * nu)
+    def required_rounds(count: int) -> float:
+        """Return the prescribed number of rounds at the aggregates of `count` rounds."""
+        totals = aggregates(federation, count, reading)
+        nu = run.rate(totals)
+        return totals.participants / (nu * nu)
 
-    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(federation, chosen, reading)
-    smoothness = lipschitz * math.sqrt(seen.participants) / (run.diameter * run.rate(seen))
+    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = aggregates(federation, chosen, reading)
+    smoothness = lipschitz * math.sqrt(totals.participants) / (run.diameter * run.rate(totals))
     smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen, reading=reading)
     gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
     doubled = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
@@ -76,54 +81,60 @@ def complete_convex_envelope(
     enveloped = replace(
         smooth,
         envelope_smoothness=smoothness,
-        prescribed_rounds=prescribed(chosen),
+        prescribed_rounds=required_rounds(chosen),
         excess_risk=claim,
         terms={**smooth.terms, "smoothing_gap": gap},
     )
     if reading == "corrected":
         return enveloped
-    plain = claim * math.sqrt(seen.participants / federation.participation.mean)
+    plain = claim * math.sqrt(totals.participants / federation.participation.mean)
     return replace(enveloped, excess_risk=plain, excess_risk_at_effective_participants=claim)
 
 
 def complete_strongly_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete strongly convex statement: a scale, (12), at explicit b, R, η and geometric average.
+    """Evaluate the complete strongly convex statement: an order, (12), at explicit b, R, η and geometric average.
 
-    b = μM~/ν² and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉; M' stands for M~ in the printed logarithm (E-29).
-    η and the weights use the envelope's own strong convexity μb/(μ + b) in the corrected reading, μ in the printed one
-    (E-17). `terms` adds the gap L²/(2b) to those of the smooth statement.
+    b = μM~/ν² and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉. The printed logarithm has M' in place of M~ (E-29).
+    `terms` adds the gap L²/(2b) to the terms of the smooth statement.
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds; None for the prescribed one.
+        reading: in η and the weights, "corrected" has the envelope's own strong convexity μb/(μ + b); "printed" has μ
+            (E-17).
     """
     federation, mu = run.federation, run.strong_convexity
 
     def envelope_at(count: int) -> tuple[Aggregates, float, float]:
-        """Return the aggregates, b and the logarithm's argument."""
-        seen = aggregates(federation, count, reading)
-        nu = run.rate(seen)
-        smoothness = mu * seen.participants / (nu * nu)
-        participants = federation.participation.rms if reading == "printed" else seen.participants
+        """Return the aggregates, b and the logarithm's argument at a number of rounds."""
+        totals = aggregates(federation, count, reading)
+        nu = run.rate(totals)
+        smoothness = mu * totals.participants / (nu * nu)
+        participants = federation.participation.rms if reading == "printed" else totals.participants
         length = run.diameter / run.lipschitz
-        argument = smoothness * length * length * mu * participants / (run.dimension * seen.xi)
-        return seen, smoothness, argument
+        argument = smoothness * length * length * mu * participants / (run.dimension * totals.xi)
+        return totals, smoothness, argument
 
-    def prescribed(count: int) -> float:
-        seen, smoothness, argument = envelope_at(count)
-        return max(contraction_rounds(smoothness, mu, argument), 1.0 / (run.dimension * seen.xi))
+    def required_rounds(count: int) -> float:
+        """Return the prescribed number of rounds at the aggregates of `count` rounds."""
+        totals, smoothness, argument = envelope_at(count)
+        return max(contraction_rounds(smoothness, mu, argument), 1.0 / (run.dimension * totals.xi))
 
-    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen, smoothness, argument = envelope_at(chosen)
-    kept = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness)
-    enveloped = replace(run, smoothness=smoothness, strong_convexity=mu if reading == "printed" else kept)
+    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals, smoothness, argument = envelope_at(chosen)
+    convexity = envelope_strong_convexity(strong_convexity=mu, envelope_smoothness=smoothness)
+    enveloped = replace(run, smoothness=smoothness, strong_convexity=mu if reading == "printed" else convexity)
     smooth = complete_strongly_convex(enveloped, rounds=chosen, reading=reading)
     per_record = 1.0 / (federation.participation.mean * federation.fewest_samples)
     gap = envelope_gap(lipschitz=run.lipschitz, envelope_smoothness=smoothness)
     return replace(
         smooth,
         envelope_smoothness=smoothness,
-        aggregates=seen,
-        prescribed_rounds=prescribed(chosen),
-        excess_risk=run.lipschitz * run.lipschitz / mu * (per_record + run.dimension * seen.noise_ratio),
+        aggregates=totals,
+        prescribed_rounds=required_rounds(chosen),
+        excess_risk=run.lipschitz * run.lipschitz / mu * (per_record + run.dimension * totals.noise_ratio),
         terms={**smooth.terms, "logarithm_argument": argument, "smoothing_gap": gap},
     )
 
@@ -133,14 +144,20 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_nonsmooth_losses.py"
 
 @request
 class NonsmoothInputs(DescentInputs):
-    """A Lipschitz loss. Absent: rounds as prescribed, participants all clients. Give one of delta and log10_delta."""
+    """A federation with a Lipschitz loss that need not be smooth. Exactly one of delta and log10_delta is required.
+
+    If absent, the number of rounds is the prescribed one, and all clients participate.
+    """
 
     def check(self) -> None:
-        """And groups that add up, and μD ≤ 2L."""
+        """Reject groups that do not add up, and μD > 2L.
+
+        Raises:
+            InvalidInput: for either.
+        """
         super().check()
-        least = min(
-            (self.lipschitz if one.lipschitz is None else one.lipschitz) for one in self.client_groups or (self,)
-        )
+        constants = [group.lipschitz for group in self.client_groups or (self,)]
+        least = min(self.lipschitz if constant is None else constant for constant in constants)
         if self.strong_convexity * self.diameter > 2.0 * least:
             raise InvalidInput.at(
                 "/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"
@@ -151,7 +168,7 @@ class NonsmoothInputs(DescentInputs):
         return self.run_in(reading, DescentRun, smoothness=math.inf)
 
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the complete statement's prescription."""
+        """Return the prescription of the complete statement."""
         strongly_convex = self.strong_convexity > 0.0
         statement = complete_strongly_convex_envelope if strongly_convex else complete_convex_envelope
         return statement(self.run(reading), rounds=self.rounds, reading=reading)
@@ -159,7 +176,7 @@ class NonsmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
-    """What the proof sums up at the run against the explicit claim, unbounded where the constant is hidden."""
+    """Check that the sum of the terms of the proof is at most the explicit claim, if its constant is not hidden."""
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)
     return Sides.at_most(outputs["proof_excess_risk"], outputs["excess_risk"])
@@ -170,7 +187,7 @@ CONDITIONS = (
     LOGARITHM_ABOVE_ONE,
     Condition(
         "claim-proved",
-        "what the proof sums up at this run is at most the explicit bound (unbounded where a constant is hidden)",
+        "the sum of the terms of the proof is at most the explicit bound (unbounded if a constant is hidden)",
         _claim,
         of_outputs=True,
     ),
@@ -196,7 +213,7 @@ CONSTANT = Erratum(
 PLAIN_PARTICIPANTS = Erratum(
     "E-34",
     grade=Grade.MISPRINT,
-    printed="545 L D ν/√M with the plain M, beside M~ := √M' or √M in R, b and η",
+    printed="545 L D ν/√M with the plain M, next to M~ := √M' or √M in R, b and η",
     truth=(
         "the proof gives √M~ with M~ = M' or M: where M' is taken, the plain M claims √(M/M') less than is proved; and "
         "with the printed M~ the same bound would be M^(1/4) larger"

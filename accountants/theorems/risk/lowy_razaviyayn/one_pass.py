@@ -1,9 +1,9 @@
-"""Theorem 2.3 of Lowy and Razaviyayn: one pass of accelerated SGD, for clients whose distributions differ.
+"""Theorem 2.3 of Lowy and Razaviyayn: one pass of accelerated SGD, for clients with different distributions.
 
-Every client deals its n records into R = ⌊n/K⌋ disjoint batches before the run, and uses each once. So a record enters
-one message only, and that message's Gaussian noise is all that its privacy needs: nothing is composed, nothing is
-amplified. The price is that rounds and batch compete for the records. All risks here hide constants and logarithms; the
-explicit bound is in `accelerated_bound.py`. ln(1/δ) is −`log_delta`.
+Before the run, every client partitions its n records into R = ⌊n/K⌋ disjoint batches and uses each batch once. A record
+enters one message only, and the Gaussian noise of this message provides its privacy. Hence there is neither composition
+nor amplification. In return, the rounds and the batch size compete for the records. All risks hide constants and
+logarithms; the explicit bound is in `accelerated_bound.py`. ln(1/δ) is −`log_delta`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import ParticipationInputs, of_same_fields
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import EqualClientsRound
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     OnePassFacts,
     balanced_convex_terms,
@@ -51,9 +51,9 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_one_pass.py"
 
 @request
 class OnePassInputs(ParticipationInputs):
-    """Equal clients, a number of which take part that may be random: M = 1/E[1/M_r], which V² has.
+    """Equal clients, of which a possibly random number M_r take part in a round; M = 1/E[1/M_r].
 
-    Absent: participants are all clients, batch_size is the prescribed one, φ is L, Δ is LD.
+    If absent, all clients participate, `batch_size` is the prescribed one, φ is L, and Δ is LD.
     """
 
     batch_size: Annotated[int | None, BATCH_SIZE] = None
@@ -66,7 +66,7 @@ class OnePassInputs(ParticipationInputs):
 
     @property
     def run(self) -> OnePassFacts:
-        """The run as the formulas see it."""
+        """The constants of the run that enter the formulas."""
         gap = self.lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         participants = ParticipationMoments.of(self.counts).mean
@@ -74,18 +74,23 @@ class OnePassInputs(ParticipationInputs):
 
     @property
     def batch(self) -> int:
-        """The batch given, or the prescribed one."""
+        """The batch size K of the request, or the prescribed one."""
         if self.batch_size is not None:
             return self.batch_size
         return whole_batch(prescribed_batch(self.run), samples_per_client=self.samples_per_client)
 
 
 def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
-    """Noise, batch and rounds, and every risk of the statement as a scale: its constants and logarithms are hidden.
+    """Return noise, batch and rounds, and every risk of the statement as an order of magnitude.
 
-    `mean_participants` is M, 1/E[1/M_r] where the number is random.
-    `batch_…` are the terms at the batch that is run; `balanced_…` those of (37), or (38) if μ > 0, at the real
-    prescribed batch; `informal_…` those of (8) or (9), for M = N. `upper_exact_noise_std` is the least σ that does.
+    Args:
+        inputs: the run.
+        reading: "printed" or "corrected", for E-07, E-08 and E-25.
+
+    Returns:
+        `mean_participants` is M. The terms `batch_…` are those at the batch that is run. `balanced_…` are those of
+        (37), or of (38) if μ > 0, at the real prescribed batch. `informal_…` are those of (8) or (9), for M = N.
+        `upper_exact_noise_std` is the least sufficient σ, rounded up.
     """
     run, batch = inputs.run, inputs.batch
     rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
@@ -93,7 +98,7 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
         lipschitz=inputs.lipschitz, batch_size=batch, epsilon=inputs.epsilon, log_delta=inputs.log_delta
     )
     sensitivity = 2.0 * inputs.lipschitz / batch
-    exact = gaussian_noise_std_ends(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
+    exact = gaussian_noise_std_bounds(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
     if inputs.strong_convexity > 0.0:
         at_batch = strongly_convex_terms(run, batch_size=batch)
         balanced = balanced_strongly_convex_terms(run, reading=reading)
@@ -131,24 +136,28 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _epsilon_range(inputs: OnePassInputs) -> Sides:
+    """Check that ε ≤ 8 ln(1/δ)."""
     return Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
 
 
-def _everyone(inputs: OnePassInputs) -> Sides:
-    """The least M_r against N where the clients may differ, against itself where v = 0."""
+def _full_participation(inputs: OnePassInputs) -> Sides:
+    """Check that all clients participate, unless v = 0."""
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients if inputs.heterogeneity > 0.0 else fewest)
 
 
 def _batch_at_least_one(inputs: OnePassInputs) -> Sides:
+    """Check that the prescribed batch is at least 1."""
     return Sides.at_least(prescribed_batch(inputs.run), 1.0)
 
 
 def _batch_at_most_all(inputs: OnePassInputs) -> Sides:
+    """Check that the prescribed batch is at most n."""
     return Sides.at_most(prescribed_batch(inputs.run), inputs.samples_per_client)
 
 
 def _logarithm(inputs: OnePassInputs) -> Sides:
+    """Check that the argument of the logarithm exceeds 1."""
     argument = logarithm_argument(inputs.run) if inputs.strong_convexity > 0.0 else math.inf
     return Sides.above(argument, 1.0)
 
@@ -158,7 +167,9 @@ DISJOINT = Condition(
 )
 CONDITIONS = (
     Condition("epsilon-range", "ε ≤ 8 ln(1/δ)", _epsilon_range),
-    Condition("informal-participation", "M = N, or v = 0, for the informal risks (right side M if v = 0)", _everyone),
+    Condition(
+        "informal-participation", "M = N, or v = 0, for the informal risks (right side M if v = 0)", _full_participation
+    ),
     Condition("prescribed-batch-positive", "the prescribed batch is at least 1", _batch_at_least_one),
     Condition("prescribed-batch-available", "the prescribed batch is at most n", _batch_at_most_all),
     Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),

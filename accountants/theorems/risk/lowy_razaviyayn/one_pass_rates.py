@@ -1,4 +1,4 @@
-"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds and the terms of its risks, all as scales."""
+"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds, and the terms of its risks as orders."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ import math
 from dataclasses import dataclass
 
 from epsilond.accountants.theorem import Reading
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor
 
 
 def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient; for ε ≤ 8 ln(1/δ).
+    """Return σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient.
 
-    It is the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, 1.05 to 3.3 times the least σ that does.
+    It is the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, and 1.05 to 3.3 times the least
+    sufficient σ.
+
+    Args:
+        lipschitz: bound L on the norm of a record's gradient.
+        batch_size: records K of a batch.
+        epsilon: ε, at most 8 ln(1/δ).
+        log_delta: log δ.
     """
     return math.sqrt(32.0 * (math.log(1.25) - log_delta)) * lipschitz / (epsilon * batch_size)
 
 
 def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
-    """⌊n/K⌋ disjoint batches."""
+    """Return ⌊n/K⌋, the number of disjoint batches."""
     return samples_per_client // batch_size
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnePassFacts:
-    """Equal clients, M = 1/E[1/M_r] of N in each round, and what is known of the loss. `gap` is Δ, used if μ > 0."""
+    """Constants of one pass of equal clients, of which M = 1/E[1/M_r] of N take part in each round.
+
+    `gap` is Δ, which only strongly convex losses need.
+    """
 
     epsilon: float
     log_delta: float
@@ -47,34 +57,37 @@ class OnePassFacts:
 
     @property
     def privacy(self) -> float:
-        """d ln(1/δ), by which privacy enters every rate."""
+        """d ln(1/δ), the factor of privacy in every rate."""
         return self.dimension * -self.log_delta
 
     @property
     def records(self) -> float:
-        """nM, the records of the clients that take part in a round."""
+        """nM, the number of records of the clients that take part in a round."""
         return float(self.samples_per_client) * self.participants
 
     @property
     def left_out(self) -> float:
-        """(N − M)/(N − 1), the share of v² that client sampling leaves; 0 for one client."""
+        """(N − M)/(N − 1), the share of v² that remains after client sampling; 0 for one client."""
         return self.participants * client_factor(clients=self.clients, participants=self.participants)
 
     @property
     def reach(self) -> float:
-        """εn, the records of a client as far as privacy lets them count."""
+        """εn, the effective number of records of a client under privacy."""
         return self.epsilon * self.samples_per_client
 
 
 def convex_batch(run: OnePassFacts) -> float:
-    """K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}), a real number, maybe outside [1, n]."""
+    """Return K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
+
+    It is a real number, which may be outside [1, n].
+    """
     n = float(run.samples_per_client)
     slope = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
     return slope * math.pow(n, 0.6) * math.pow(run.privacy / run.participants, 0.2) / math.pow(run.epsilon, 0.4)
 
 
 def logarithm_argument(run: OnePassFacts) -> float:
-    """μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, whose logarithm the strongly convex rule divides by."""
+    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in the strongly convex rule."""
     private = run.reach * run.reach * run.participants / (run.lipschitz * run.lipschitz * run.privacy)
     variance = run.gradient_std * run.gradient_std
     statistical = run.records / variance if variance > 0.0 else math.inf
@@ -82,7 +95,7 @@ def logarithm_argument(run: OnePassFacts) -> float:
 
 
 def strongly_convex_batch(run: OnePassFacts) -> float:
-    """K = n/(√κ ln(…)); infinite where the logarithm's argument is at most 1: the rule gives nothing."""
+    """Return K = n/(√κ ln(…)); infinite if the logarithm's argument is at most 1, where the rule gives no batch."""
     argument = logarithm_argument(run)
     if argument <= 1.0:
         return math.inf
@@ -90,19 +103,24 @@ def strongly_convex_batch(run: OnePassFacts) -> float:
 
 
 def prescribed_batch(run: OnePassFacts) -> float:
-    """The rule's K, a real number."""
+    """Return the prescribed batch size K, a real number."""
     return strongly_convex_batch(run) if run.strong_convexity > 0.0 else convex_batch(run)
 
 
 def whole_batch(real: float, *, samples_per_client: int) -> int:
-    """A prescribed K as one that can be run: rounded down, within [1, n]."""
+    """Return a batch size that can be run: the prescribed K, rounded down, within [1, n]."""
     return max(1, math.floor(min(real, samples_per_client)))
 
 
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
-    """βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)).
+    """Return the terms of the convex risk.
 
-    Printed: β² in the first term, which is no loss (E-07).
+    Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)).
+
+    Args:
+        run: constants of the run.
+        batch_size: records K of a batch.
+        reading: "printed" has β² in the first term, which is not a loss (E-07).
     """
     size = run.diameter * batch_size / run.samples_per_client
     power = 2 if reading == "printed" else 1
@@ -116,7 +134,10 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 
 
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
-    """Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M)."""
+    """Return the terms of the strongly convex risk.
+
+    Their sum is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M).
+    """
     scale = run.strong_convexity * run.records
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
     return {
@@ -128,7 +149,7 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
 
 
 def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
-    """(37): the convex terms at the prescribed real K, where the first and third are equal and counted once."""
+    """Return the terms of (37): those at the prescribed real K, where the first equals the third and is left out."""
     steep = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
     base = steep * math.sqrt(run.privacy / run.participants)
     root = math.sqrt(run.records)
@@ -141,9 +162,11 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
 
 
 def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """(38): φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
+    """Return the terms of (38), φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
 
-    Printed: no μ in the first term (E-08).
+    Args:
+        run: constants of the run.
+        reading: "printed" has no μ in the first term (E-08).
     """
     mu, root = run.strong_convexity, math.sqrt(run.condition_number)
     squared = run.lipschitz * run.lipschitz
@@ -155,17 +178,25 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
 
 
 def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """(8) or (9), for M = N: the two terms of (37) or (38) without heterogeneity. Printed (9): E-08."""
+    """Return the terms of (8) or (9), for M = N: those of (37) or (38) without heterogeneity.
+
+    Args:
+        run: constants of the run.
+        reading: "printed" has no μ in the second term of (9) (E-08).
+    """
     if run.strong_convexity == 0.0:
-        found = balanced_convex_terms(run)
-        return {name: found[name] for name in ("sampling", "privacy")}
-    corrected = balanced_strongly_convex_terms(run)
-    lost = run.strong_convexity if reading == "printed" else 1.0
-    return {"sampling": corrected["sampling"], "privacy": corrected["privacy"] * lost}
+        terms = balanced_convex_terms(run)
+        return {"sampling": terms["sampling"], "privacy": terms["privacy"]}
+    terms = balanced_strongly_convex_terms(run)
+    factor = run.strong_convexity if reading == "printed" else 1.0
+    return {"sampling": terms["sampling"], "privacy": terms["privacy"] * factor}
 
 
 def informal_rounds(run: OnePassFacts) -> float:
-    """((βDεn)² M/(L²d))^{1/5}, or √κ: the rounds of the informal statement, up to constants and logarithms."""
+    """Return the rounds of the informal statement up to constants and logarithms.
+
+    They are ((βDεn)² M/(L²d))^{1/5} for convex losses, and √κ for strongly convex losses.
+    """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
     drift = run.smoothness * run.diameter * run.reach / run.lipschitz
@@ -173,9 +204,9 @@ def informal_rounds(run: OnePassFacts) -> float:
 
 
 def heterogeneity_threshold(run: OnePassFacts) -> float:
-    """The v up to which client sampling costs no more than the other terms of (37) or (38).
+    """Return the largest v at which client sampling costs no more than the other terms of (37) or (38).
 
-    Up to constants; infinite where all clients take part.
+    It is up to constants, and infinite if all clients participate.
     """
     if run.left_out == 0.0:
         return math.inf
@@ -192,10 +223,23 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
-    """Remark E.2: (8) with M for N needs M of the order (εn/√(d ln(1/δ)))³. Printed: no square root (E-25)."""
+    """Return (εn/√(d ln(1/δ)))³, the order of the M that (8) needs with M for N (Remark E.2).
+
+    Args:
+        run: constants of the run.
+        reading: "printed" has no square root (E-25).
+    """
     return math.pow(run.reach / (run.privacy if reading == "printed" else math.sqrt(run.privacy)), 3.0)
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
-    """λ = V/(2D√R), the weight of (λ/2)|w|² that the convex case adds; V/(D√R) about w₀ in Lemma E.11 (E-29)."""
+    """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² of the convex case.
+
+    Lemma E.11 has V/(D√R), about w₀ (E-29).
+
+    Args:
+        variance: V².
+        diameter: D.
+        rounds: number R of rounds.
+    """
     return math.sqrt(variance) / (2.0 * diameter * math.sqrt(rounds))

@@ -1,8 +1,8 @@
 """Theorem 2.1 of Lowy and Razaviyayn: Algorithm 1 for smooth losses and identically distributed clients.
 
-The main text states it informally, with hidden constants; the appendix completely. Both prescribe the rounds R through
-ξ, which itself grows with R: the smallest R ≥ 1 that meets the prescription is taken. The noise and its proof stand in
-`papers/lowy_razaviyayn/noise.py`, the bound at any other σ, R and step size in `explicit_bound.py`.
+The main text states it informally, with hidden constants; the appendix states it completely. Both prescribe the number
+R of rounds through ξ, which itself grows with R. The smallest R ≥ 1 that meets the prescription is used. The noise and
+its proof are in `papers/lowy_razaviyayn/noise.py`, the bound at any other σ, R and step size in `explicit_bound.py`.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ PRINTED_CONSTANT = 272.0
 def batch_divisor(federation: Federation, reading: Reading) -> int:
     """Return the number by which 1/ν² is divided in the prescribed rounds.
 
-    Printed: K. Corrected: K where all clients participate, 1 otherwise: then the empirical heterogeneity of clients
-    counts, which identical distributions do not make zero and batches do not average out (E-14).
+    Args:
+        federation: the clients.
+        reading: "printed" gives K. "corrected" gives K if all clients participate, and 1 otherwise. Then the empirical
+            heterogeneity of clients matters, which larger batches do not reduce (E-14).
     """
     return federation.smallest_batch if reading == "printed" or federation.all_participate else 1
 
@@ -55,34 +57,39 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
     """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
 
-    η = min{1/(4β), D√M~/(LRν)}; R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉, or the `rounds` given, for which the bound holds too
-    if they are at least `prescribed_rounds`. `terms` holds the master inequality (27), D²/(ηR) +
-    ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)]. Printed reading: M~ = √M' (E-06), R without E-14.
+    η = min{1/(4β), D√M~/(LRν)} and R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉. `terms` holds the master inequality (27),
+    D²/(ηR) + ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)].
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds; None for the prescribed one. The bound holds if R ≥ `prescribed_rounds`.
+        reading: "printed" has M~ = √M' or √M (E-06), and R without E-14.
     """
     lipschitz, diameter = run.lipschitz, run.diameter
     divisor = batch_divisor(run.federation, reading)
 
-    def prescribed(count: int) -> float:
-        seen = aggregates(run.federation, count, reading)
-        nu = run.rate(seen)
-        drift = run.smoothness * diameter * math.sqrt(seen.participants) / (lipschitz * nu)
+    def required_rounds(count: int) -> float:
+        """Return the prescribed number of rounds at the aggregates of `count` rounds."""
+        totals = aggregates(run.federation, count, reading)
+        nu = run.rate(totals)
+        drift = run.smoothness * diameter * math.sqrt(totals.participants) / (lipschitz * nu)
         return max(drift, 1.0 / (nu * nu * divisor))
 
-    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(run.federation, chosen, reading)
-    nu = run.rate(seen)
-    balanced = diameter * math.sqrt(seen.participants) / (lipschitz * chosen * nu)
+    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = aggregates(run.federation, chosen, reading)
+    nu = run.rate(totals)
+    balanced = diameter * math.sqrt(totals.participants) / (lipschitz * chosen * nu)
     step = min(0.25 / run.smoothness, balanced)
-    unit = lipschitz * diameter * nu / math.sqrt(seen.participants)
+    unit = lipschitz * diameter * nu / math.sqrt(totals.participants)
     terms = master_inequality(run, rounds=chosen, step_size=step, initial_distance=diameter)
     return Prescription(
         rounds=chosen,
-        prescribed_rounds=prescribed(chosen),
+        prescribed_rounds=required_rounds(chosen),
         excess_risk=PRINTED_CONSTANT * unit,
         constants="explicit",
         step_size=step,
         averaging_ratio=1.0,
-        aggregates=seen,
+        aggregates=totals,
         terms={**terms, "balanced_step_size": balanced, "rate": nu, "unit": unit},
     )
 
@@ -90,12 +97,12 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
 def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
     """Return the terms of (27) at the printed σ, for any η ≤ 1/(4β), in loss units; `master` is their sum.
 
-    It is the paper's: it needs ∇F(w*) = 0, which a constraint may prevent (E-13).
+    The inequality is that of the paper. It needs ∇F(w*) = 0, which may fail under a constraint (E-13).
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds.
-        step_size: η.
+        step_size: step size η.
         initial_distance: |w₀ − w*|.
     """
     federation = run.federation
@@ -113,14 +120,19 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
 def complete_strongly_convex(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete strongly convex statement: a scale, (12), at explicit R, η and geometric average.
+    """Evaluate the complete strongly convex statement: an order, (12), at explicit R, η and geometric average.
 
     R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉ as printed, where M* is M' or M, by the smaller of Ψ/M' and ψ_max/M.
-    In the corrected reading the second argument is divided by K where M = N (E-10, E-14).
+    Corrected, the second argument is divided by K if M = N (E-10, E-14).
 
     η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The printed c has the noise
-    twice, as Ξ² (E-16). For M < N this c leaves client sampling out (E-14): use the explicit bound there. Weights grow
-    by 1/(1 − μη).
+    twice, as Ξ² (E-16). For M < N this c leaves client sampling out (E-14); the explicit bound includes it. Weights
+    grow by 1/(1 − μη).
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds; None for the prescribed one.
+        reading: "printed" or "corrected".
 
     Returns:
         `excess_risk` is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a hidden constant. `terms` adds two
@@ -130,15 +142,16 @@ def complete_strongly_convex(
     federation, mu, squared = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
     divisor = 1 if reading == "printed" else batch_divisor(federation, reading)
 
-    def prescribed(count: int) -> float:
-        seen = aggregates(federation, count)
-        contraction = contraction_rounds(run.smoothness, mu, run.logarithm_argument(seen))
-        return max(contraction, 1.0 / (run.dimension * seen.xi * divisor))
+    def required_rounds(count: int) -> float:
+        """Return the prescribed number of rounds at the aggregates of `count` rounds."""
+        totals = aggregates(federation, count)
+        contraction = contraction_rounds(run.smoothness, mu, run.logarithm_argument(totals))
+        return max(contraction, 1.0 / (run.dimension * totals.xi * divisor))
 
-    chosen = rounds if rounds is not None else smallest_round_count(prescribed)
-    seen = aggregates(federation, chosen)
+    chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
+    totals = aggregates(federation, chosen)
     moments, fewest = federation.participation, federation.fewest_samples
-    noise = 256.0 * squared * chosen * run.dimension * seen.noise_ratio
+    noise = 256.0 * squared * chosen * run.dimension * totals.noise_ratio
     variance = 8.0 * squared / (moments.mean * federation.smallest_batch)
     variance += 2.0 * noise if reading == "printed" else noise
     recursion: dict[str, float] = {"contraction": mu, "variance": variance, "start": run.diameter * run.diameter}
@@ -146,16 +159,16 @@ def complete_strongly_convex(
     left = moments.mean * fewest - 1.0
     return Prescription(
         rounds=chosen,
-        prescribed_rounds=prescribed(chosen),
-        excess_risk=squared / mu * (1.0 / (moments.mean * fewest) + run.dimension * seen.noise_ratio),
+        prescribed_rounds=required_rounds(chosen),
+        excess_risk=squared / mu * (1.0 / (moments.mean * fewest) + run.dimension * totals.noise_ratio),
         constants="hidden",
         step_size=step,
         averaging_ratio=1.0 / (1.0 - mu * step),
-        aggregates=seen,
+        aggregates=totals,
         terms={
             "empirical": recursion_bound(step_size=step, averaged=chosen, **recursion),
             "stability": 4.0 * squared / (mu * left) if left > 0.0 else math.inf,
-            "logarithm_argument": run.logarithm_argument(seen),
+            "logarithm_argument": run.logarithm_argument(totals),
         },
     )
 
@@ -165,7 +178,10 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_smooth_losses.py"
 
 @request
 class SmoothInputs(DescentInputs):
-    """A smooth loss. Absent: rounds are as prescribed, participants all clients. Give one of delta and log10_delta."""
+    """A federation with a smooth loss. Exactly one of delta and log10_delta is required.
+
+    If absent, the number of rounds is the prescribed one, and all clients participate.
+    """
 
     smoothness: Smoothness
 
@@ -174,14 +190,14 @@ class SmoothInputs(DescentInputs):
         return self.run_in(reading, DescentRun, smoothness=max(self.scales_of_losses) * self.smoothness)
 
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the complete statement's prescription."""
+        """Return the prescription of the complete statement."""
         statement = complete_strongly_convex if self.strong_convexity > 0.0 else complete_convex
         return statement(self.run(reading), rounds=self.rounds, reading=reading)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
-    """R against 1/ν², or against 0 where every client participates."""
+    """Check that R ≥ 1/ν²; if every client participates, the right side is 0."""
     federation = inputs.federation_in("printed")
     if federation.all_participate:
         needed = 0.0
@@ -220,7 +236,7 @@ DIAMETER = Erratum(
     printed="D bounds |w − w'| in the main text and |w| in the appendix; constant 272",
     truth=(
         "the proof needs |w₀ − w*| ≤ D. Its four parts, each at its own worst, add to 270 (282 if |w₀ − w*| may be "
-        "2D); but no step size is worst for all, jointly they reach 267 (270): 272 stands in either sense"
+        "2D); but no step size is worst for all, jointly they reach 267 (270): 272 is valid in either sense"
     ),
     test=f"{_TESTS}::test_the_constant_272_stands_for_diameter_and_radius",
 )

@@ -1,20 +1,23 @@
 """The explicit excess-risk bound of `explicit_bound.py` for clients that differ, and for losses that are not smooth.
 
-Clients. Client i has n_i records and draws K_i of them; its losses are L_i-Lipschitz, times its weight p_i N (Appendix
-B); its noise has σ_i. The server averages the messages of M uniform clients, M perhaps random. With w_i²
-the variance within client i and h_i its mean gradient, conditioning on the clients gives exactly
+Clients. Client i has n_i records and draws K_i of them. Its losses are L_i-Lipschitz after multiplication by its weight
+p_i N (Appendix B). Its noise has standard deviation σ_i. The server averages the messages of M uniform clients, where M
+may be random. Let w_i² be the variance within client i, and h_i its mean gradient. Conditioning on the clients gives
+exactly
 
     V² = E[1/M] · mean_i(a_i w_i²)  +  c · mean_i|h_i − h̄|²  +  E[1/M] · d · mean_i(σ_i²)
 
-a_i = (n_i − K_i)/((n_i − 1)K_i), c = (1 − (E[1/M]⁻¹ − 1)/(N − 1))E[1/M]. As w_i² + |h_i|² ≤ L_i², the first two are at
-most mean_i(L_i² max{a_i E[1/M], c}). A record of client i is drawn with probability (M/N)(K_i/n_i), and then shifts the
-step by at most 2L_iη/(MK_i): its influence on its own client's loss is 2L_i²η/(Nn_i), so that the stability has
-mean_i(L_i²/n_i)/N for L²/(Nn). All else in the proof sees the mean loss only, which is β-smooth whatever the weights;
-but two runs on the same batch stay together only if ηβ_i ≤ 1 for the smoothness p_i N β of each weighted loss.
+with a_i = (n_i − K_i)/((n_i − 1)K_i) and c = (1 − (E[1/M]⁻¹ − 1)/(N − 1))E[1/M]. As w_i² + |h_i|² ≤ L_i², the sum of
+the first two terms is at most mean_i(L_i² max{a_i E[1/M], c}). A record of client i is drawn with probability
+(M/N)(K_i/n_i), and then shifts the step by at most 2L_iη/(MK_i). Its influence on its own client's loss is thus
+2L_i²η/(Nn_i), and the stability has mean_i(L_i²/n_i)/N in place of L²/(Nn). The rest of the proof depends on the mean
+loss only, which is β-smooth for any weights. However, two runs on the same batch stay together only if ηβ_i ≤ 1 for the
+smoothness β_i = p_i N β of each weighted loss.
 
-Envelope. The bound for the envelope f_b of every record's loss (b-smooth, L_i-Lipschitz, `envelope.py`), with u a
-minimiser of F itself: F̂_b(u) ≤ F̂(u), and F ≤ F_b + mean_i(L_i²)/(2b). At x = ηb in (0, 1) and μ = 0 the variance and
-this gap are (η/2)(V²/(1 − x) + G²/x), G² = mean_i(L_i²): least at x = G/(G + V), where they are (η/2)(V + G)².
+Envelope. The bound is applied to the envelope f_b of every record's loss (b-smooth, L_i-Lipschitz, `envelope.py`), with
+u a minimiser of F itself. It uses F̂_b(u) ≤ F̂(u) and F ≤ F_b + mean_i(L_i²)/(2b). At x = ηb in (0, 1) and μ = 0, the
+variance and this gap are (η/2)(V²/(1 − x) + G²/x) with G² = mean_i(L_i²). The sum is least at x = G/(G + V), where it
+is (η/2)(V + G)².
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
     Variance,
     client_factor,
     largest_variance,
@@ -93,21 +96,20 @@ def unequal_variance(
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
         participants: M = 1/E[1/M_r].
-        dimension: d.
+        dimension: number d of coordinates.
         noise_std: root mean square over clients of the noise per coordinate.
-        used_once: whether every record is used once and is new (a_i = 1/K_i), or drawn again from the same data.
-        bounds: `most_within`, `most_apart` and `most_together` of `largest_variance`.
+        used_once: whether every record is used once (a_i = 1/K_i); otherwise batches of the same data are drawn.
+        bounds: `largest_within`, `largest_between` and `largest_total` of `largest_variance`.
     """
-    factors = [
-        1.0 / group.batch_size
-        if used_once
-        else sampling_factor(population=group.samples_per_client, drawn=group.batch_size)
-        for group in groups
-    ]
+    if used_once:
+        factors = [1.0 / group.batch_size for group in groups]
+    else:
+        factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
+    count = sum(group.clients for group in groups)
     sampling, clients = largest_variance(
         groups,
         factors=[factor / participants for factor in factors],
-        between=client_factor(clients=sum(group.clients for group in groups), participants=participants),
+        between=client_factor(clients=count, participants=participants),
         **bounds,
     )
     return Variance(sampling=sampling, clients=clients, noise=dimension * noise_std * noise_std / participants)
@@ -115,31 +117,40 @@ def unequal_variance(
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalProblem(ExcessRiskProblem):
-    """A problem whose clients differ. The inherited counts are the smallest, the Lipschitz constant the largest.
+    """A problem with clients that differ.
 
-    `noise_std` is the root mean square over clients. The gradient statistics are not used: they are at their largest.
+    The inherited counts are the smallest ones; the Lipschitz constant is the largest. `noise_std` is the root mean
+    square over clients. The gradient statistics have their largest values.
     """
 
     groups: tuple[ClientGroup, ...]
 
     @classmethod
-    def of(cls, groups: Sequence[ClientGroup], **others: Any) -> UnequalProblem:
-        """Build the problem from groups and the fields of an equal problem that do not follow from them.
+    def of(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalProblem:
+        """Return the problem of groups of clients.
 
-        `smoothness` is that of the mean of the weighted losses, infinite where the loss has none, for `best_envelope`
-        to replace. `steepest` is the largest of one weighted loss, and `strong_convexity` the smallest.
+        Args:
+            groups: the clients, with the Lipschitz constants of their weighted losses.
+            fields: the fields of an equal problem that do not follow from the groups. `smoothness` is that of the mean
+                of the weighted losses; it is infinite if the loss is not smooth, and `best_envelope` replaces it.
+                `steepest` is the largest smoothness of one weighted loss, and `strong_convexity` the smallest.
         """
+        fewest_samples = min(group.samples_per_client for group in groups)
+        smallest_batch = min(group.batch_size for group in groups)
         return cls(
             clients=sum(group.clients for group in groups),
-            samples_per_client=min(group.samples_per_client for group in groups),
-            batch_size=min(group.batch_size for group in groups),
+            samples_per_client=fewest_samples,
+            batch_size=smallest_batch,
             lipschitz=max(group.lipschitz for group in groups),
             groups=tuple(groups),
-            **others,
+            **fields,
         )
 
     def variance(self, noise_std: float) -> Variance:
-        """The bound of V² above. A client's L_i² counts as variance within or between clients, whichever is more."""
+        """Return the bound on V² of the module text.
+
+        The L_i² of a client counts as variance within clients or between clients, according to the larger factor.
+        """
         return unequal_variance(
             self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std
         )
@@ -161,7 +172,7 @@ class UnequalProblem(ExcessRiskProblem):
 
 @request
 class GroupRun:
-    """Clients that are alike, and their noise per coordinate of the mean of their (weighted) gradients."""
+    """Clients of one kind, and the noise per coordinate of the mean of their weighted gradients."""
 
     clients: Clients
     samples_per_client: SamplesPerClient
@@ -173,7 +184,10 @@ class GroupRun:
 
 @request
 class FederatedRun:
-    """A run of clients that may differ, a random number of which report. Absent: smoothness means the envelope."""
+    """A run of clients that may differ, of which a random number report in a round.
+
+    If `smoothness` is absent, the run descends on the envelope.
+    """
 
     client_groups: Annotated[tuple[GroupRun, ...], CLIENT_GROUPS]
     participation: Annotated[tuple[ParticipationCount, ...], PARTICIPATION]
@@ -186,7 +200,11 @@ class FederatedRun:
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS,)
 
     def check(self) -> None:
-        """K ≤ n in every group, a law of participation, an envelope or a smooth loss."""
+        """Reject batches with K > n, an invalid distribution of participants, and an envelope of a smooth loss.
+
+        Raises:
+            InvalidInput: with every fault.
+        """
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
         faults = group_count_faults(self.client_groups)
@@ -204,6 +222,7 @@ class FederatedRun:
             raise InvalidInput(*faults)
 
     def _more_faults(self) -> list[Fault]:
+        """Return the faults of a subclass."""
         return []
 
     @property
@@ -226,31 +245,35 @@ class FederatedRun:
 
     @property
     def mean_participants(self) -> float:
-        """1/E[1/M_r]."""
+        """M = 1/E[1/M_r]."""
         return ParticipationMoments.of(participation_counts(self.participation)).mean
 
     @property
     def noise_std(self) -> float:
-        """Root mean square over clients."""
+        """Root mean square over clients of the noise per coordinate."""
         clients = sum(group.clients for group in self.client_groups)
         return math.sqrt(math.fsum(group.clients / clients * group.noise_std**2 for group in self.client_groups))
 
 
 @request
 class FederatedInputs(FederatedRun):
-    """A run of Algorithm 1 with a constant step size. Absent: smoothness means the envelope, the rest is the best."""
+    """A run of Algorithm 1 with a constant step size.
+
+    If `smoothness` is absent, the run descends on the envelope. Other absent fields have nearly the best values.
+    """
 
     initial_distance: InitialDistance
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def _more_faults(self) -> list[Fault]:
+        """Return a fault if there is a step size but neither a smoothness nor an envelope."""
         if self.envelope_smoothness is None and self.smoothness is None and self.step_size is not None:
             return [Fault("/envelope_smoothness", "is needed where the step size is given")]
         return []
 
     @property
     def problem(self) -> UnequalProblem:
-        """Everything but noise, rounds, step size and envelope."""
+        """The run and its loss, except for the noise, the rounds, the step size and the envelope."""
         return UnequalProblem.of(
             self.groups,
             participants=self.mean_participants,
@@ -263,26 +286,26 @@ class FederatedInputs(FederatedRun):
 
     @property
     def choice(self) -> EnvelopeChoice:
-        """Step size and envelope, those not given being the best; for a smooth loss its own smoothness."""
+        """The step size and the envelope, of the request or nearly the best; a smooth loss has its own smoothness."""
         problem = self.problem
         if self.smoothness is None and self.envelope_smoothness is None:
             return best_envelope(problem, noise_std=self.noise_std, rounds=self.rounds)
-        seen = problem if self.envelope_smoothness is None else on_envelope(problem, self.envelope_smoothness)
+        smooth = problem if self.envelope_smoothness is None else on_envelope(problem, self.envelope_smoothness)
         step = self.step_size
         if step is None:
-            step = best_step_size(seen, noise_std=self.noise_std, rounds=self.rounds)
-        return EnvelopeChoice(envelope_smoothness=seen.smoothness, step_size=step)
+            step = best_step_size(smooth, noise_std=self.noise_std, rounds=self.rounds)
+        return EnvelopeChoice(envelope_smoothness=smooth.smoothness, step_size=step)
 
     @property
     def descended(self) -> UnequalProblem | ExcessRiskProblem:
-        """The problem that is descended: on the envelope, or for a smooth loss the loss itself."""
+        """The problem that the run descends on: on the envelope, or for a smooth loss the loss itself."""
         if self.smoothness is not None:
             return self.problem
         return on_envelope(self.problem, self.choice.envelope_smoothness)
 
     @property
     def risk(self) -> ExcessRisk:
-        """The bound at that choice."""
+        """The bound at this choice."""
         step = self.choice.step_size
         if self.smoothness is not None:
             return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=step)
@@ -296,7 +319,7 @@ class FederatedInputs(FederatedRun):
 
 
 def bound(inputs: FederatedInputs) -> Outputs:
-    """The bound, its terms, the step size, the envelope and the ratio of successive weights of the output's average."""
+    """Return the bound, its terms, the step size, the envelope and the ratio of successive weights of the output."""
     choice = inputs.choice
     envelope = {} if inputs.smoothness is not None else {"envelope_smoothness": choice.envelope_smoothness}
     return {
@@ -315,7 +338,7 @@ EXACT_PROXIMAL_STEP = Condition(
 
 
 def _step(inputs: FederatedInputs) -> Sides:
-    """The largest ηβ_i, which may be 1 only where that of the mean loss is below."""
+    """Check that every ηβ_i ≤ 1, and that ηβ < 1 for the mean loss."""
     step, descended = inputs.choice.step_size, inputs.descended
     left = step / descended.largest_step
     return Sides(Verdict.of(left <= 1.0 and step * descended.smoothness < 1.0), left, 1.0)

@@ -1,8 +1,8 @@
-"""The steps of Algorithm 1 of Reshef and Levy, and the lemmas of Appendix A that its convergence rests on.
+"""Weights of Algorithm 1 of Reshef and Levy, and the lemmas of Appendix A on which its convergence rests.
 
-With α_t = t the models are means: x_{t+1} = (1 − γ_t)x_t + γ_t w_{t+1}, γ_t = α_{t+1}/α_{1:t+1} = 2/(t + 2), so that
-x_t = Σ_{τ≤t} α_τ w_τ/α_{1:t}, and with momentum β_t = 1 − α_{t−1}/α_t = 1/t the sum of what clients send is α_t times
-the estimate of the gradient.
+With α_t = t the models are weighted means: x_{t+1} = (1 − γ_t)x_t + γ_t w_{t+1}, γ_t = α_{t+1}/α_{1:t+1} = 2/(t + 2).
+Hence x_t = Σ_{τ≤t} α_τ w_τ/α_{1:t}. The momentum is β_t = 1 − α_{t−1}/α_t = 1/t. With it, the sum of the clients'
+messages is α_t times the estimate of the gradient.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sid
 
 _TESTS = "tests/theorems/risk/reshef_levy/test_anytime_steps.py"
 LONGEST = 10**6
+"""Largest number of entries of a list; it bounds the time and memory of one evaluation."""
 INNER_PRODUCTS = Quantity(
     symbol="⟨∇f(x_τ), w_τ − x*⟩",
     unit="loss",
@@ -31,15 +32,22 @@ ADDED = Quantity(symbol="B_T", ge=0, description="what the last A_T has beside t
 
 
 def _check_list(name: str, values: Sequence[object], low: float) -> None:
+    """Reject a list with too few or too many entries, or with an entry out of range.
+
+    Raises:
+        InvalidInput: unless the list has 1 to `LONGEST` numbers, each from `low` to 1e100.
+    """
     if not 1 <= len(values) <= LONGEST:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and low <= one <= 1e100 for one in values):
+    for value in values:
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= 1e100:
+            continue
         raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed=f"≥ {low:g} and ≤ 1e+100")
 
 
 @formula(given="A round t.", bounded=False)
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
-    """α_t, α_{1:t}, β_t, and γ_t, the share of w_{t+1} in x_{t+1}."""
+    """Return α_t, α_{1:t}, β_t, and γ_t, the share of w_{t+1} in x_{t+1}."""
     return {
         "weight": round,
         "weight_sum": 0.5 * round * (round + 1.0),
@@ -53,13 +61,14 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
     checks=(lambda inputs: _check_list("inner_products", inputs.inner_products, -1e100),),
 )
 def anytime(*, inner_products: Annotated[tuple[float, ...], INNER_PRODUCTS]) -> Outputs:
-    """Σ τ⟨∇f(x_τ), w_τ − x*⟩ over t(t + 1)/2, and that sum."""
+    """Return Σ τ⟨∇f(x_τ), w_τ − x*⟩, and this sum divided by t(t + 1)/2, a bound on the excess risk of x_t."""
     rounds = len(inner_products)
     total = math.fsum((place + 1.0) * value for place, value in enumerate(inner_products))
     return {"weighted_regret": total, "excess_risk": total / (0.5 * rounds * (rounds + 1.0))}
 
 
 def _least_prefix(*, inner_products: tuple[float, ...]) -> Sides:
+    """Check that no prefix of the weighted sum is negative; the least prefix is the left side."""
     total = least = inner_products[0]
     for place, value in enumerate(inner_products[1:], start=2):
         total += place * value
@@ -77,19 +86,38 @@ def regret(
     step_size: Annotated[StepSize, ANY_SCALE],
     movements: Annotated[tuple[float, ...], MOVEMENTS],
 ) -> Outputs:
-    """D²/(2η), less Σ‖w_{τ+1} − w_τ‖²/(2η)."""
-    moved = math.fsum(one * one for one in movements)
+    """Bound the regret of projected steps, Σ ⟨q_τ, w_{τ+1} − x*⟩.
+
+    Args:
+        diameter: diameter D of the domain.
+        step_size: step size η.
+        movements: distances ‖w_{τ+1} − w_τ‖ of the rounds.
+
+    Returns:
+        `regret`, (D² − Σ‖w_{τ+1} − w_τ‖²)/(2η), and `plain_regret`, D²/(2η).
+    """
+    squared_movement = math.fsum(movement * movement for movement in movements)
     return {
-        "regret": 0.5 * (diameter * diameter - moved) / step_size,
+        "regret": 0.5 * (diameter * diameter - squared_movement) / step_size,
         "plain_regret": 0.5 * diameter * diameter / step_size,
     }
 
 
 @formula(given="A sequence A_t ≥ 0 with A_t ≤ (h/T) Σ_{τ≤t} A_τ + B_t, t = 1, …, T.")
 def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEEDBACK] = 0.5, rounds: Rounds) -> Outputs:
-    """B_T/(1 − h), 2B_T at h = 1/2; and B_T (1 − h/T)^(−T), the largest A_T there is, at most e^(h/(1 − h/T)) B_T."""
-    grown = math.exp(-rounds * math.log1p(-feedback / rounds))
-    return {"bound": added / (1.0 - feedback), "sharper_bound": added * grown}
+    """Bound the last term A_T of a sequence with A_t ≤ (h/T) Σ_{τ≤t} A_τ + B_t.
+
+    Args:
+        added: B_T, the largest of the B_t.
+        feedback: factor h in [0, 1).
+        rounds: length T of the sequence.
+
+    Returns:
+        `bound`, B_T/(1 − h). `sharper_bound`, B_T (1 − h/T)^(−T), the largest possible A_T; it is at most
+        e^(h/(1 − h/T)) B_T.
+    """
+    growth = math.exp(-rounds * math.log1p(-feedback / rounds))
+    return {"bound": added / (1.0 - feedback), "sharper_bound": added * growth}
 
 
 WEIGHTS = Theorem(
@@ -143,7 +171,7 @@ LEMMA_A_7 = Theorem(
         Erratum(
             "E-R5",
             grade=Grade.REFINEMENT,
-            printed="the factor 2, whatever the step size",
+            printed="the factor 2, for every step size",
             truth="1/(1 − h) with h = 4ηLT for the step that is taken: 2 at η = 1/(8LT), nearly 1 for smaller steps",
             test=f"{_TESTS}::test_the_recursion_by_its_extremal_sequence",
         ),

@@ -1,15 +1,16 @@
-"""What is proved of the excess risk of cancelled noise, in the place of Theorem 5.2 of Reshef and Levy.
+"""Proved bounds on the excess risk with cancelled noise, which replace Theorem 5.2 of Reshef and Levy.
 
-All take the noise as `noise_variance` c: a client's noise has variance c N per coordinate after N reports, so that
-c = 4S²(1 + ln T)/ρ² is the schedule of Theorem 5.2. A = T(T + 1)/2, p = m/M, h = 2ηLT,
-V = σ̃² + (M − m)/(M − 1) ξ̃², and base = D²/(2η) + TDG* + D√(V/m) Σ√t. What is proved is the least of three:
+The noise is given as `noise_variance` c: after N reports, the noise of a client has variance c N per coordinate. The
+schedule of Theorem 5.2 is c = 4S²(1 + ln T)/ρ². Let A = T(T + 1)/2, p = m/M, h = 2ηLT, V = σ̃² + (M − m)/(M − 1) ξ̃²,
+and base = D²/(2η) + TDG* + D√(V/m) Σ√t. The proved bound is the least of three:
 
-    R0 = [base + D√(cd/m) Σ√t]/(A(1 − h)),                     |Y_t| as it is;
-    RI = [base + ηcdA/(mp²)]/(A(1 − 2h)),                      Young's inequality between two reports;
+    R0 = [base + D√(cd/m) Σ√t]/(A(1 − h)),                     by the norm |Y_t| of the noise;
+    RI = [base + ηcdA/(mp²)]/(A(1 − 2h)),                      by Young's inequality between two reports;
     RS = [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))),
-         κ = exp(2ηL(l − 1)l(2l − 1)/6),                       stability: noise younger than l rounds hardly feeds back,
+         κ = exp(2ηL(l − 1)l(2l − 1)/6),                       by stability: recent noise has little feedback.
 
-RS being the least over l in 1, …, T and λ in (0, 1 − h). Any l and λ give a bound.
+RS is the least over the age l in 1, …, T and the weight λ in (0, 1 − h). Every l and λ give a valid bound. In RS, noise
+is recent if it is younger than l rounds.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences impor
 from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORDS, UNIFORM, client_share
 
 AGES = 4096
-"""Ages l are tried one by one up to here, and on a geometric grid of as many beyond."""
+"""Number of ages l that are tried one by one. As many more are tried on a geometric grid beyond them."""
 _NEGLIGIBLE = 60.0
+"""Exponent x at which e^(−x) is neglected; e^(−60) is far below the roundoff of a double."""
 OPTIMUM_GRADIENT_NORM = Quantity(
     symbol="‖∇f(x*)‖",
     ge=0,
@@ -55,7 +57,10 @@ BASE_STD = Quantity(
 
 @request
 class CancellationRun(ParticipantFields, LossConstants):
-    """M clients of which m report in each of T rounds. Absent spreads and G* are at their largest."""
+    """M clients, of which m report in each of T rounds, with the constants of their losses.
+
+    Absent standard deviations, and an absent G*, have the largest value that the other constants allow.
+    """
 
     rounds: Rounds
     dimension: Dimension
@@ -63,7 +68,7 @@ class CancellationRun(ParticipantFields, LossConstants):
 
     @property
     def gradient_at_optimum(self) -> float:
-        """The norm G* of the gradient at the minimiser; G where it is not given."""
+        """The norm G* of the gradient at the minimiser; G if it is absent."""
         return value_or_bound(self.optimum_gradient_norm, self.lipschitz)
 
     @property
@@ -73,12 +78,12 @@ class CancellationRun(ParticipantFields, LossConstants):
 
     @property
     def printed_variance(self) -> float:
-        """σ̃² + ξ̃², as Theorems 5.2 and F.2 have it."""
+        """σ̃² + ξ̃², the variance in Theorems 5.2 and F.2."""
         return self.total_gradient_std**2 + self.total_heterogeneity**2
 
     @property
     def variance(self) -> float:
-        """σ̃² + (M − m)/(M − 1) ξ̃², as Lemma 4.2 has it."""
+        """σ̃² + (M − m)/(M − 1) ξ̃², the variance in Lemma 4.2."""
         share = client_share(clients=self.clients, participants=self.participants)
         return self.total_gradient_std**2 + share * self.total_heterogeneity**2
 
@@ -90,7 +95,7 @@ class CancellationRun(ParticipantFields, LossConstants):
 
 @dataclass(frozen=True, kw_only=True)
 class RiskParts:
-    """The three bounds, the parts of the least one, and what decides whether Theorem 5.2 is proved."""
+    """The three bounds R0 (`by_norm`), RI (`by_young`) and RS (`by_stability`), and the summands of the least one."""
 
     by_norm: float
     by_young: float
@@ -101,12 +106,12 @@ class RiskParts:
 
     @property
     def total(self) -> float:
-        """The least of the three."""
+        """The least of the three bounds."""
         return min(self.by_norm, self.by_young, self.by_stability)
 
 
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
-    """base as D²/(2η) + TDG* and D√(V/m) Σ√t."""
+    """Return the two parts of base, D²/(2η) + TDG* and D√(V/m) Σ√t."""
     optimisation = run.diameter * (0.5 * run.diameter / step_size + run.rounds * run.gradient_at_optimum)
     return optimisation, run.diameter * math.sqrt(run.variance / run.participants) * root_sum(run.rounds)
 
@@ -116,8 +121,8 @@ def certified_risk(
 ) -> RiskParts:
     """Compute R0, RI and RS at any step size; infinite where their denominators are not positive.
 
-    The noise term of R0 and of RI is its own summand. That of RS is the rest; it includes the excess of
-    RS's factor over 1/(1 − h), which a run without noise does not have.
+    The noise term of R0 and of RI is a summand of the bound. That of RS is the remainder, which also contains the
+    excess of its factor over 1/(1 − h). A run without noise does not have this excess.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -134,11 +139,19 @@ def certified_risk(
     scale = step_size * noise_variance * run.dimension / run.participants
     norm = run.diameter * math.sqrt(noise_variance * run.dimension / run.participants) * root_sum(run.rounds)
     young = scale * (steps / (rate * rate))
-    stability = _by_stability(run, base, scale, step_size, h, thorough=thorough) if h < 1.0 else math.inf
-    by_norm = (base + norm) / (steps * (1.0 - h)) if h < 1.0 else math.inf
-    by_young = (base + young) / (steps * (1.0 - 2.0 * h)) if 2.0 * h < 1.0 else math.inf
+    by_norm = by_young = stability = math.inf
+    if h < 1.0:
+        by_norm = (base + norm) / (steps * (1.0 - h))
+        stability = _by_stability(run, base, scale, step_size, h, thorough=thorough)
+    if 2.0 * h < 1.0:
+        by_young = (base + young) / (steps * (1.0 - 2.0 * h))
     least = min(by_norm, by_young, stability)
-    inflation = 1.0 / (1.0 - (2.0 if least == by_young else 1.0) * h) if math.isfinite(least) else math.inf
+    if not math.isfinite(least):
+        inflation = math.inf
+    elif least == by_young:
+        inflation = 1.0 / (1.0 - 2.0 * h)
+    else:
+        inflation = 1.0 / (1.0 - h)
     parts = [inflation * part / steps for part in (optimisation, statistical)]
     if least == by_young:
         noise = inflation * young / steps
@@ -159,15 +172,25 @@ def certified_risk(
 def _by_stability(
     run: CancellationRun, base: float, scale: float, step_size: float, h: float, *, thorough: bool
 ) -> float:
+    """Return RS, minimised over the candidate ages l and the weight λ; infinite where no denominator is positive.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        base: base of the module's formulas.
+        scale: ηcd/m.
+        step_size: step size η.
+        h: 2ηLT, below 1.
+        thorough: as in `certified_risk`.
+    """
     ages = candidate_ages(run, step_size, thorough=thorough)
     rate, steps, rounds = run.rate, run.steps, float(run.rounds)
     young = base + scale * steps / rate * np.exp(log_kappa(run, step_size, ages))
-    left = (rounds - ages) * (rounds - ages + 1.0)
-    old = scale * 0.25 / (rate * rate) * _powers(rate, ages) * left
-    free = 1.0 - h
-    # The best λ is free · old/(old + √(h old (old + free · young))), the root of a quadratic.
-    share = np.where(old > 0.0, old / np.maximum(old + np.sqrt(h * old * (old + free * young)), 1e-300), 0.0)
-    weight = free * share
+    remaining_rounds = (rounds - ages) * (rounds - ages + 1.0)
+    old = scale * 0.25 / (rate * rate) * _absence_powers(rate, ages) * remaining_rounds
+    largest_weight = 1.0 - h
+    # With f = 1 − h, the best λ is f · old/(old + √(h old (old + f · young))), the root of a quadratic.
+    root = np.sqrt(h * old * (old + largest_weight * young))
+    weight = largest_weight * np.where(old > 0.0, old / np.maximum(old + root, 1e-300), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         aged = np.where(old > 0.0, old / weight, 0.0)
         inflation = np.where(h > 0.0, 1.0 - h / (1.0 - weight), 1.0)
@@ -176,18 +199,33 @@ def _by_stability(
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
-    """2ηL Σ_{a < l} a², at most 600."""
+    """Return log κ = 2ηL Σ_{a<l} a² for each age l, capped at 600 so that κ stays finite.
+
+    Args:
+        run: the run, for L.
+        step_size: step size η.
+        ages: ages l.
+    """
     growth = 2.0 * step_size * run.smoothness * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
     return np.asarray(np.minimum(growth, 600.0))
 
 
-def _powers(rate: float, ages: FloatArray) -> FloatArray:
-    """(1 − p)^l."""
+def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
+    """Return (1 − p)^l for each age l."""
     return np.zeros_like(ages) if rate == 1.0 else np.exp(ages * math.log1p(-rate))
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Ages l worth trying: beyond the last, old noise is nothing or κ everything; T itself if losses are linear."""
+    """Return the ages l over which RS is minimised.
+
+    Beyond the largest candidate, (1 − p)^l/p² is negligible, or κ exceeds e^60. If the losses are linear, T is a
+    candidate too.
+
+    Args:
+        run: the clients and rounds.
+        step_size: step size η.
+        thorough: whether up to a million ages are tried one by one; otherwise `AGES` of them. A geometric grid follows.
+    """
     last = float(run.rounds)
     if run.rate < 1.0:
         last = min(last, math.ceil((_NEGLIGIBLE - 2.0 * math.log(run.rate)) / -math.log1p(-run.rate)))
@@ -204,14 +242,18 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """The least over l of κ + (M/m)(1 − m/M)^l: Theorem 5.2 is proved where it is at most 2 (E-R1)."""
+    """Return the least over l of κ + (M/m)(1 − m/M)^l. Theorem 5.2 is proved where it is at most 2 (E-R1)."""
     ages = candidate_ages(run, step_size, thorough=False)
-    values = np.exp(log_kappa(run, step_size, ages)) + _powers(run.rate, ages) / run.rate
+    values = np.exp(log_kappa(run, step_size, ages)) + _absence_powers(run.rate, ages) / run.rate
     return float(np.min(values))
 
 
 def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
-    """A step size that nearly minimises the certified bound: a geometric grid, then golden sections."""
+    """Return a step size that nearly minimises the proved bound.
+
+    A geometric grid of 25 steps is followed by a golden section search. Every step size is valid; only tightness
+    depends on it.
+    """
     centre = run.diameter * math.sqrt(run.participants * run.rate / (2.0 * noise_variance * run.dimension * run.steps))
     top = 100.0 * centre
     if run.smoothness > 0.0:
@@ -219,6 +261,7 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     bottom = 1e-3 * min(centre, top)
 
     def bound(log_step: float) -> float:
+        """Return the proved bound at a logarithm of the step size."""
         return certified_risk(run, step_size=math.exp(log_step), noise_variance=noise_variance).total
 
     grid = [float(x) for x in np.linspace(math.log(bottom), math.log(top), 25)]
@@ -237,17 +280,17 @@ class CertifiedInputs(CancellationRun):
 
 
 @in_doubles
-def certified(inputs: CertifiedInputs) -> Outputs:
-    """The proved bound with its parts, and the three bounds it is the least of."""
-    found = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
+def certified_bound(inputs: CertifiedInputs) -> Outputs:
+    """Return the proved bound with its summands, and the three bounds of which it is the least."""
+    parts = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {
-        "excess_risk": found.total,
-        "optimisation_term": found.optimisation,
-        "statistical_term": found.statistical,
-        "noise_term": found.noise,
-        "bound_by_norm": found.by_norm,
-        "bound_by_young": found.by_young,
-        "bound_by_stability": found.by_stability,
+        "excess_risk": parts.total,
+        "optimisation_term": parts.optimisation,
+        "statistical_term": parts.statistical,
+        "noise_term": parts.noise,
+        "bound_by_norm": parts.by_norm,
+        "bound_by_young": parts.by_young,
+        "bound_by_stability": parts.by_stability,
     }
 
 
@@ -259,7 +302,7 @@ DOMAIN = Condition("domain", "the domain is convex, closed, of diameter at most 
 CONVERGENCE = (SMOOTH_EVERYWHERE, DOMAIN, UNIFORM, FRESH_RECORDS)
 POSITIVE = Condition(
     "stable-step",
-    "2ηLT < 1, else the bound is unbounded",
+    "2ηLT < 1, otherwise the bound is infinite",
     lambda inputs: Sides.below(2.0 * inputs.step_size * inputs.smoothness * inputs.rounds, 1.0),
 )
 
@@ -277,7 +320,7 @@ CERTIFIED = Theorem(
     status=Status.PROVED,
     conditions=(POSITIVE, *CONVERGENCE),
     inputs=CertifiedInputs,
-    formula=certified,
+    formula=certified_bound,
     examples=(
         {
             "clients": 20,

@@ -1,4 +1,4 @@
-"""The constants of softmax regression, with which the experiments of Reshef and Levy are set up."""
+"""Constants of softmax regression, with which Reshef and Levy set up their experiments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEATURE_NORM = Quantity(
 
 @formula(given="Softmax regression on features of at most this norm, over a domain of this diameter.")
 def constants(*, feature_norm: Annotated[float, FEATURE_NORM], diameter: Diameter) -> Outputs:
-    """G = √2 ‖x‖, L = ‖x‖²/2, and S = G + 2LD."""
+    """Return G = √2 ‖x‖, L = ‖x‖²/2, and S = G + 2LD."""
     lipschitz, smoothness = math.sqrt(2.0) * feature_norm, 0.5 * feature_norm * feature_norm
     return {
         "lipschitz": lipschitz,

@@ -1,4 +1,4 @@
-"""The trusted server (Theorem F.2 of Reshef and Levy), lower bounds as orders, and what the method is compared with."""
+"""Excess risk with a trusted server (Theorem F.2 of Reshef and Levy), lower bounds as orders, and baselines."""
 
 from __future__ import annotations
 
@@ -43,13 +43,24 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """min{D/(σ√(dT)), 1/(4LT)}; at σ = 2S√T/(ρm) it is that of Theorem F.2."""
+    """Return min{D/(σ√(dT)), 1/(4LT)}, the step size of Theorem F.2 if σ = 2S√T/(ρm)."""
     first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
     return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """2D²/(ηT²) + 4DG*/T, 4D√(σ̃² + ξ̃²)/√(mT) and 2ηdσ²/T, for η ≤ 1/(4LT): proved (E-R7)."""
+    """Return the terms of the bound with a trusted server before η is chosen, for η ≤ 1/(4LT).
+
+    The bound is proved (E-R7).
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        noise_std: standard deviation σ of the server's noise per coordinate.
+        step_size: step size η.
+
+    Returns:
+        `optimisation`, 2D²/(ηT²) + 4DG*/T. `statistical`, 4D√(σ̃² + ξ̃²)/√(mT). `noise`, 2ηdσ²/T.
+    """
     d, rounds = run.diameter, float(run.rounds)
     return {
         "optimisation": 2.0 * d * d / (step_size * rounds * rounds) + 4.0 * d * run.gradient_at_optimum / rounds,
@@ -60,7 +71,7 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
 
 @request
 class TrustedRunInputs(CancellationRun):
-    """ρ; absent `step_size` and `noise_std` are the printed ones."""
+    """A run with a trusted server and its ρ. If absent, `step_size` and `noise_std` are the printed values."""
 
     gaussian_dp_mu: GaussianDpMu
     noise_std: Annotated[float | None, NOISE_STD, ANY_SCALE] = None
@@ -68,19 +79,22 @@ class TrustedRunInputs(CancellationRun):
 
     @property
     def std(self) -> float:
-        """σ, by default 2S√T/(ρm)."""
+        """The noise σ per coordinate; if absent, the printed 2S√T/(ρm)."""
         printed = 2.0 * self.clipping_norm * math.sqrt(self.rounds)
         return self.noise_std or printed / (self.gaussian_dp_mu * self.participants)
 
     @property
     def step(self) -> float:
-        """The step size η: as given, or as printed."""
+        """The step size η; if absent, the printed one."""
         return self.step_size or trusted_step_size(self, noise_std=self.std)
 
 
 @in_doubles
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
-    """The printed bound with its terms, and the display before η at the step taken."""
+    """Return the printed bound with its terms, the bound at the chosen step size, and the exact Gaussian DP parameter.
+
+    `true_gaussian_dp_mu` is ρ√((T − 1)/T).
+    """
     run, mu = inputs, inputs.gaussian_dp_mu
     d, reports = run.diameter, float(run.participants) * run.rounds
     terms = {
@@ -152,15 +166,18 @@ def order(
 
 @request
 class IndependentInputs(CancellationRun):
-    """ρ, and the step size of the run."""
+    """A run with its ρ and step size."""
 
     gaussian_dp_mu: GaussianDpMu
     step_size: Annotated[StepSize, ANY_SCALE]
 
 
 @in_doubles
-def independent(inputs: IndependentInputs) -> Outputs:
-    """The bound with fresh noise N(0, (2S/ρ)²) on each message, and √(mT/(2M(1 + ln T))), what cancelling it gains."""
+def independent_noise(inputs: IndependentInputs) -> Outputs:
+    """Return the bound with fresh noise N(0, (2S/ρ)²) on each message.
+
+    `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers the noise term.
+    """
     run = inputs
     std = 2.0 * run.clipping_norm / inputs.gaussian_dp_mu
     reports = run.rate * run.rounds
@@ -185,7 +202,7 @@ class BaselineInputs:
 
 @in_doubles
 def baseline(inputs: BaselineInputs) -> Outputs:
-    """DB/√T at η = D/(B√T), B² = G² + 4G²d/(ρ²m)."""
+    """Return the bound DB/√T of noisy SGD at η = D/(B√T), with B² = G² + 4G²d/(ρ²m)."""
     noise = 2.0 * inputs.lipschitz / inputs.gaussian_dp_mu
     norm = math.sqrt(inputs.lipschitz**2 + noise * noise * inputs.dimension / inputs.participants)
     root = math.sqrt(inputs.rounds)
@@ -266,7 +283,7 @@ INDEPENDENT = Theorem(
         *CONVERGENCE,
     ),
     inputs=IndependentInputs,
-    formula=independent,
+    formula=independent_noise,
     examples=({**_RUN, "step_size": 1e-4},),
 )
 BASELINE = Theorem(

@@ -1,4 +1,4 @@
-"""Theorem 5.2 of Reshef and Levy as printed: noise cancellation with an untrusted server, and where it is proved."""
+"""Theorem 5.2 of Reshef and Levy: excess risk with an untrusted server as printed, and the cases where it is proved."""
 
 from __future__ import annotations
 
@@ -25,28 +25,37 @@ _TESTS = "tests/theorems/risk/reshef_levy/test_risk.py"
 
 # As printed -----------------------------------------------------------------------------------------------------------
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
-    """min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}."""
-    spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
-    first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(spread))
+    """Return the printed step size min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}."""
+    noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
+    first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(noise))
     return min(first, 1.0 / (8.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
 
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
-    """The three terms of Theorem 5.2: 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT))."""
+    """Return the three terms of Theorem 5.2.
+
+    Their sum is 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)).
+    """
     d, reports = run.diameter, float(run.participants) * run.rounds
-    spread = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
+    noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
     return {
         "optimisation": 4.0 * d * (run.gradient_at_optimum + 4.0 * run.smoothness * d) / run.rounds,
         "statistical": 4.0 * d * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(spread) / (mu * reports),
+        "privacy": 8.0 * d * run.clipping_norm * math.sqrt(noise) / (mu * reports),
     }
 
 
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
-    """The display before η is picked, for η ≤ 1/(8LT), with M/m ≤ T not yet used."""
+    """Return the bound of the proof before η is chosen, for η ≤ 1/(8LT), without the premise M/m ≤ T.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        mu: Gaussian DP parameter ρ.
+        step_size: step size η.
+    """
     d, rounds = run.diameter, float(run.rounds)
-    spread = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
-    noise = 8.0 * run.clipping_norm**2 * step_size * spread / (mu * mu)
+    scale = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
+    noise = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu)
     return math.fsum(
         (
             2.0 * d * d / (step_size * rounds * rounds),
@@ -59,28 +68,28 @@ def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> flo
 
 @request
 class StatedInputs(CancellationRun):
-    """ρ, and a step size; absent, it is the printed one."""
+    """A run with its ρ and a step size; if absent, the printed one."""
 
     gaussian_dp_mu: GaussianDpMu
     step_size: Annotated[float | None, STEP_SIZE, ANY_SCALE] = None
 
     @property
     def step(self) -> float:
-        """The step size η: as given, or as printed."""
+        """The step size η; if absent, the printed one."""
         return self.step_size or printed_step_size(self, mu=self.gaussian_dp_mu)
 
     @property
     def criterion(self) -> float:
-        """What decides whether the statement is proved."""
+        """The criterion of `stated_criterion`; the printed bound is proved where it is at most 2."""
         return stated_criterion(self, step_size=self.step)
 
 
 @in_doubles
-def stated(inputs: StatedInputs) -> Outputs:
-    """The printed schedule, step and bound; at a given step the display before it is picked.
+def stated_bound(inputs: StatedInputs) -> Outputs:
+    """Return the printed noise, step size and bound, and the bound of the proof at the step size of the request.
 
-    `certified_excess_risk` is the proved bound at the same noise and step, and `criterion` is at most 2 where the
-    stated one is proved too.
+    `certified_excess_risk` is the proved bound at the same noise and step size. The printed bound is proved too where
+    `criterion` is at most 2.
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)
@@ -98,11 +107,11 @@ def stated(inputs: StatedInputs) -> Outputs:
 
 
 ROUNDED = 1.0 + 1e-12
-"""Where a condition holds with equality, its left side is rounded."""
+"""Largest left side that counts as 1; the printed step size gives equality, and its left side is rounded."""
 
 
 def small_step(left: float) -> Sides:
-    """left ≤ 1, up to rounding: the printed step size attains it."""
+    """Check that left ≤ 1, up to rounding, as the printed step size gives equality."""
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 
 
@@ -177,7 +186,7 @@ STATED = Theorem(
     conditions=(PROVED_HERE, ROUNDS_COVER, SMALL_STEP, *CONVERGENCE),
     errata=(DECOUPLED, NEIGHBOURHOOD, SILENT, NORM, MALICIOUS),
     inputs=StatedInputs,
-    formula=stated,
+    formula=stated_bound,
     examples=(
         {
             "clients": 100,

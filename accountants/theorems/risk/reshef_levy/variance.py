@@ -1,4 +1,4 @@
-"""The errors of partial participation: Lemmas 2.1, 4.1, 4.2 and 4.3 of Reshef and Levy, and the price of Appendix G."""
+"""Sampling errors of partial participation: Lemmas 2.1, 4.1, 4.2 and 4.3 of Reshef and Levy, and Appendix G."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _TESTS = "tests/theorems/risk/reshef_levy/test_variance.py"
 
 
 def client_share(*, clients: int, participants: int) -> float:
-    """(M − m)/(M − 1), the share of the clients' spread that drawing m of M leaves; 0 if all take part."""
+    """Return (M − m)/(M − 1), the share of the variance between clients that remains; 0 if all take part."""
     return 0.0 if clients == participants else (clients - participants) / (clients - 1)
 
 
 @request
 class SpreadInputs(ParticipantFields):
-    """m of M clients, one record each."""
+    """m of M clients with one record each, and the standard deviations of their gradients."""
 
     gradient_std: Annotated[float, SPREAD]
     heterogeneity: Annotated[float, CLIENT_SPREAD]
@@ -50,20 +50,20 @@ class SpreadInputs(ParticipantFields):
 
 @request
 class SumInputs(SpreadInputs):
-    """The same over t rounds: σ and ξ are then σ̃ and ξ̃ of s_t."""
+    """m of M clients over t rounds, one record each. Here σ and ξ denote σ̃ and ξ̃ of s_t."""
 
     round: Rounds
 
 
 @in_doubles
 def mean_variance(inputs: SpreadInputs) -> Outputs:
-    """Mean square error of a round's mean gradient."""
+    """Return the bound on the mean square error of a round's mean gradient."""
     return {"variance": inputs.variance}
 
 
 @in_doubles
 def sum_variance(inputs: SumInputs) -> Outputs:
-    """Mean square error of the sum q_t of all s so far, and of the mean it stands for."""
+    """Return bounds on the mean square errors of the sum q_t of all s, and of the gradient estimate q_t/t."""
     return {"variance": inputs.round * inputs.variance, "mean_variance": inputs.variance / inputs.round}
 
 
@@ -80,7 +80,16 @@ def noise_in_sum(
     dimension: Dimension,
     participants: Participants,
 ) -> Outputs:
-    """E|Y_t|² with cancellation, and with fresh noise of the same ρ on each message."""
+    """Return E|Y_t|² with cancellation, and with fresh noise of the same ρ on each message.
+
+    Args:
+        clipping_norm: bound S on the norm of a message.
+        gaussian_dp_mu: Gaussian DP parameter ρ.
+        rounds: number T of rounds.
+        round: round t, at most T.
+        dimension: number d of coordinates.
+        participants: clients m of a round.
+    """
     base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     scale = dimension * (round / participants)
     plain = 2.0 * clipping_norm / gaussian_dp_mu
@@ -89,9 +98,11 @@ def noise_in_sum(
 
 @formula(given="m of M clients report in a round.", bounded=False)
 def gap(*, run: ParticipantFields, reading: Reading = "printed") -> Outputs:
-    """By what the statistical term grows if a client reports its difference since it last did.
+    """Return the factor on the statistical term if a client reports its difference since its last report.
 
-    Printed: √(M/m), as if all gaps were M/m. Corrected: √(2M/m − 1), gaps being geometric.
+    Args:
+        run: the clients M and the participants m of a round.
+        reading: "printed" gives √(M/m), as if all gaps were M/m. "corrected" gives √(2M/m − 1), for geometric gaps.
     """
     mean = run.clients / run.participants
     return {"factor": math.sqrt(mean if reading == "printed" else 2.0 * mean - 1.0)}
@@ -180,7 +191,7 @@ APPENDIX_G = Theorem(
     ),
     source=Source("reshef2025", "Appendix G"),
     status=Status.PROVED,
-    conditions=(UNIFORM, Condition("alike-clients", "the clients' losses are alike (ξ = 0), as the text has it")),
+    conditions=(UNIFORM, Condition("alike-clients", "all clients have the same loss (ξ = 0), as in the text")),
     errata=(GAPS,),
     formula=gap,
     examples=({"clients": 20, "participants": 4},),

@@ -29,11 +29,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import Average, ClientStatistics
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas import LEMMA_E9
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
-    Variance,
     fresh_gradient_variance,
     reused_gradient_variance_printed,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound_printed
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import (
     LEMMA_E1,
     LEMMA_E2,

@@ -23,7 +23,8 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     simple_bound_at_step,
     theorem_step,
 )
-from epsilond.accountants.theorems.risk.bietti.personalization import Landscape, minimal_norm
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
+from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import EQUATION_9, GLOBAL_LIMIT, LOCAL_LIMIT
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import DrawnGradients, GroupOfUsers
 from epsilond.calibrators import CALIBRATORS

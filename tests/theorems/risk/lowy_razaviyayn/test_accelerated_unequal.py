@@ -15,7 +15,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_unequal impo
     FEDERATED_ACCELERATED_RISK,
     UnequalAcceleratedProblem,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor, largest_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor, largest_variance
 from tests.oracles import lowy_reused
 
 EXAMPLES: tuple[dict[str, Any], ...] = tuple(dict(one) for one in FEDERATED_ACCELERATED_RISK.examples)
@@ -70,15 +70,17 @@ def test_the_variance_is_the_optimum_of_its_linear_program(seed: int) -> None:
     between = float(rng.uniform(0, 1))
     caps = {
         name: float(rng.uniform(0.1, 4)) if rng.random() < 0.7 else math.inf
-        for name in ("most_within", "most_apart", "most_together")
+        for name in ("largest_within", "largest_between", "largest_total")
     }
     clients = sum(group.clients for group in groups)
     shares = np.array([group.clients / clients for group in groups])
     squares = np.array([group.lipschitz**2 for group in groups])
     cost = -np.append(shares * factors, between)
     together = np.append(shares, 1.0)[None]
-    least = min(float(shares @ squares), caps["most_together"])
-    bounds = [(0, min(square, caps["most_within"])) for square in squares] + [(0, min(caps["most_apart"], least))]
+    least = min(float(shares @ squares), caps["largest_total"])
+    bounds = [(0, min(square, caps["largest_within"])) for square in squares] + [
+        (0, min(caps["largest_between"], least))
+    ]
     optimum = -linprog(cost, A_ub=together, b_ub=[least], bounds=bounds).fun
     found = largest_variance(groups, factors=factors.tolist(), between=between, **caps)
     assert sum(found) == pytest.approx(optimum, rel=1e-9)

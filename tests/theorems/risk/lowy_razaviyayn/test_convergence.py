@@ -11,11 +11,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_scale,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import (
     convex_bound_printed,
     noisy_descent_bound,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import complete_convex
 
 

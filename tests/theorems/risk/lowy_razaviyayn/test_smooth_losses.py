@@ -13,8 +13,8 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, informal
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound_printed
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     THEOREM_2_1,

@@ -19,7 +19,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     best_step_size,
     excess_risk,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import client_factor, sampling_factor
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import client_factor, sampling_factor
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
     FEDERATED_RISK,
     FederatedInputs,

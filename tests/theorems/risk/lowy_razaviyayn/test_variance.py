@@ -8,11 +8,10 @@ import pytest
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import ClientFields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
     LEMMA_E6,
-    EqualClientsRound,
     fresh_gradient_variance,
     reused_gradient_variance_printed,
-    sampling_factor,
 )
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound, sampling_factor
 from tests.oracles.lowy import two_level_variance
 
 

@@ -1,8 +1,8 @@
-"""What clients differ in where a lemma asks for statistics of theirs: φ_i and σ_i, and how many of them take part.
+"""Statistics of clients that differ: their φ_i and σ_i, and the number of participants of a round.
 
-Appendix E.1 of Lowy and Razaviyayn: X² = √E[(mean of the M_r largest x_i²)²], for φ_i to make Φ² and for σ_i Σ². Its
-bounds have min{X²/M', x²_max/M}, M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. As participants are a uniform set, the mean of
-x_i² over M is exact, and never more (E-31).
+Appendix E.1 of Lowy and Razaviyayn: X² = √E[(mean of the M_r largest x_i²)²], which is Φ² for x_i = φ_i and Σ² for
+x_i = σ_i. Its bounds have min{X²/M', x²_max/M} with M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. As the participants are a
+uniform set, the mean of x_i² divided by M is exact, and never larger (E-31).
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import rms_avera
 
 @request
 class GroupStatistics:
-    """Clients that are alike: how many, and their φ_i and σ_i. What is left out is as for all."""
+    """Clients of one kind: their number, φ_i and σ_i. Absent values are those of the request."""
 
     clients: Clients
     gradient_std: Annotated[float | None, GRADIENT_STD] = None
     noise_std: Annotated[float | None, NOISE_STD] = None
 
 
-def groups_and_law_fit(record: FormulaRequest) -> None:
-    """The check that groups of clients add up, and that the law of participation is one.
+def check_groups_and_participation(record: FormulaRequest) -> None:
+    """Check that the groups add up, and that the distribution of the number of participants is valid.
 
     Raises:
-        InvalidInput: they do not, or there is both a number of participants and a law.
+        InvalidInput: if not, or if there is both a number of participants and a distribution.
     """
     faults: list[Fault] = []
     if record.client_groups is not None:
@@ -65,14 +65,20 @@ def groups_and_law_fit(record: FormulaRequest) -> None:
 
 @dataclass(frozen=True)
 class Average:
-    """A squared statistic over clients: X², the largest, and the plain mean."""
+    """Averages of a squared statistic over clients: X², the largest value, and the plain mean."""
 
     over_largest: float
     largest: float
     mean: float
 
     def over_participants(self, moments: ParticipationMoments, reading: Reading) -> float:
-        """Return min{X²/M', x²_max/M} or, corrected, the mean over M, which is exact (E-31)."""
+        """Return the statistic of the mean over the participants.
+
+        Args:
+            moments: M and M'.
+            reading: "printed" gives min{X²/M', x²_max/M}; "corrected" gives the mean divided by M, which is exact
+                (E-31).
+        """
         if reading == "corrected":
             return self.mean / moments.mean
         return min(self.over_largest / moments.rms, self.largest / moments.mean)
@@ -89,14 +95,14 @@ class ClientStatistics:
 
 @request
 class ClientFields:
-    """The clients, and how many of them take part in a round. Absent: all take part, alike."""
+    """The clients, and the number of participants of a round. If absent, all take part, with equal statistics."""
 
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
     client_groups: Annotated[tuple[GroupStatistics, ...] | None, CLIENT_GROUPS] = None
 
-    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS, groups_and_law_fit)
+    checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS, check_groups_and_participation)
 
     @property
     def counts(self) -> tuple[tuple[int, float], ...]:
@@ -106,7 +112,12 @@ class ClientFields:
         return ((self.participants or self.clients, 1.0),)
 
     def statistics(self, *, gradient_std: float, noise_std: float) -> ClientStatistics:
-        """Return the statistics of the clients; the arguments are those of groups that leave theirs out."""
+        """Return the statistics of the clients.
+
+        Args:
+            gradient_std: φ of groups without their own.
+            noise_std: σ of groups without their own.
+        """
         groups = self.client_groups or (GroupStatistics(clients=self.clients),)
         gradients = [gradient_std if group.gradient_std is None else group.gradient_std for group in groups]
         noise = [noise_std if group.noise_std is None else group.noise_std for group in groups]
@@ -118,9 +129,11 @@ class ClientFields:
         )
 
     def _average(self, figures: list[float], sizes: list[int]) -> Average:
-        values = [(figure**2, size) for figure, size in zip(figures, sizes, strict=True)]
+        """Return the averages of the squares of one value per group."""
+        squares = [figure**2 for figure in figures]
+        weighted = list(zip(squares, sizes, strict=True))
         return Average(
-            over_largest=rms_average_of_largest(values, self.counts),
-            largest=max(value for value, _ in values),
-            mean=sum(size / self.clients * value for value, size in values),
+            over_largest=rms_average_of_largest(weighted, self.counts),
+            largest=max(squares),
+            mean=sum(size / self.clients * square for square, size in weighted),
         )

@@ -1,4 +1,4 @@
-"""Lemmas E.3 and E.7 to E.9 of Lowy and Razaviyayn: what projected gradient steps do. Lemma E.4: `noisy_descent.py`."""
+"""Lemmas E.3 and E.7 to E.9 of Lowy and Razaviyayn on projected gradient steps. Lemma E.4: `noisy_descent.py`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import 
 
 @formula(given="A gradient step on a strongly convex and smooth loss.", checks=(CONVEXITY_WITHIN_SMOOTHNESS,))
 def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
-    """Factors by which a gradient step shrinks distances at least: the printed one, the printed simpler one, the least.
+    """Return three factors by which a gradient step shrinks distances: the two printed ones and the least one.
 
     |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least
-    (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. So for
-    η ≤ 2/(β + μ) the factor squared is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
+    (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for
+    η ≤ 2/(β + μ) the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
 
-    The mean Hessian H over the segment has eigenvalues in [μ, β], so that |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
-    factor. Quadratic losses attain it. It is 1 − ημ for η ≤ 2/(β + μ).
+    The mean Hessian H over the segment has eigenvalues in [μ, β]. Hence |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
+    factor, which quadratic losses attain. It is 1 − ημ for η ≤ 2/(β + μ).
+
+    Args:
+        step_size: step size η.
+        smoothness: β.
+        strong_convexity: μ.
     """
     printed = step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
     return {
@@ -39,6 +44,7 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
 
 def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
+    """Check that η ≤ 2/(β + μ)."""
     return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
 
 
@@ -47,7 +53,7 @@ _DIVERGENCE = Quantity(unit="loss", ge=0, scale=SQUARES, description="F(x) − F
 
 @formula(given="A smooth convex loss at two points.")
 def coercivity(*, smoothness: Smoothness, bregman_divergence: Annotated[float, _DIVERGENCE]) -> Outputs:
-    """2β(F(x) − F(y) − ⟨∇F(y), x − y⟩), at least |∇F(x) − ∇F(y)|²."""
+    """Return 2β(F(x) − F(y) − ⟨∇F(y), x − y⟩), an upper bound on |∇F(x) − ∇F(y)|²."""
     return {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
 
 
@@ -94,9 +100,14 @@ LEMMA_E8 = Theorem(
 
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)} of Lemma E.9.
+    """Return the step size of Lemma E.9, η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}; 1/g if c = 0.
 
-    a = `contraction`, g = `curvature`, c = `variance`, r₀ = `start`, T = `rounds`. With c = 0 it is 1/g.
+    Args:
+        contraction: rate a of the recursion.
+        curvature: g; 1/g is the largest admissible step size.
+        variance: c.
+        start: r₀.
+        rounds: T.
     """
     if variance == 0.0:
         return 1.0 / curvature
@@ -106,11 +117,22 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
 
 
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
-    """(r₀/η)(1 − aη)^T' + cη for r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (E-33).
+    """Return (r₀/η)(1 − aη)^T' + cη, a bound for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (E-33).
 
-    It bounds (b/Γ) Σ γ_t s_t + a r_{T'} over the T' = `averaged` first terms, γ_t = (1 − aη)^{−(t+1)}. Multiply the
-    recursion by γ_t/η and add: b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ; then Γ ≥ γ_{T'−1} = (1 − aη)^{−T'} and
-    Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1 only R, so T' = R there. Needs aη < 1, else inf.
+    With γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'} over the first T' terms.
+    Multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then
+    γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1
+    only R, so T' = R there.
+
+    Args:
+        contraction: rate a of the recursion.
+        variance: c.
+        start: r₀.
+        step_size: step size η.
+        averaged: number T' of averaged terms.
+
+    Returns:
+        The bound; infinite if aη ≥ 1.
     """
     if contraction * step_size >= 1.0:
         return math.inf
@@ -118,7 +140,15 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """g r₀ e^{−aT/g} + c/(aT), the printed form of Lemma E.9: a scale, its constant and logarithm hidden."""
+    """Return g r₀ e^{−aT/g} + c/(aT), the printed form of Lemma E.9 with hidden constant and logarithm.
+
+    Args:
+        contraction: rate a of the recursion.
+        curvature: g.
+        variance: c.
+        start: r₀.
+        rounds: T.
+    """
     fading = curvature * start * math.exp(-contraction * rounds / curvature)
     return fading + variance / (contraction * rounds)
 
@@ -142,7 +172,20 @@ def recursion(
     start: Annotated[float, _START],
     rounds: Rounds,
 ) -> Outputs:
-    """The step size, the ratio of successive weights, the explicit bound on (b/Γ) Σγ_t s_t, and on the mean s alone."""
+    """Return the step size of Lemma E.9, the ratio of successive weights, and bounds on the weighted mean of s_t.
+
+    Args:
+        contraction: rate a of the recursion.
+        progress: weight b of s_t.
+        variance: c.
+        curvature: g; 1/g is the largest admissible step size.
+        start: r₀.
+        rounds: T.
+
+    Returns:
+        `bound` is the explicit bound on (b/Γ) Σγ_t s_t, and `excess_risk` that on the mean of s_t. `scale` is the
+        printed form.
+    """
     shared = {"contraction": contraction, "variance": variance, "start": start}
     step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)
     bound = recursion_bound(step_size=step, averaged=rounds, **shared)

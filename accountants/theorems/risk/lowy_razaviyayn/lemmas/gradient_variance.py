@@ -1,23 +1,20 @@
 """Lemmas E.5 and E.6 of Lowy and Razaviyayn: the variance of one averaged noisy gradient.
 
-M of N clients are drawn without replacement, each draws K of its n records without replacement, and every client adds
-its own Gaussian noise. Conditioning on the clients gives, exactly,
+M of N clients are drawn without replacement. Each draws K of its n records without replacement and adds its own
+Gaussian noise. Conditioning on the clients gives exactly
 
-    V² = w²/M · (n − K)/((n − 1) K)  +  v²/M · (N − M)/(N − 1)  +  dσ²/M
+    V² = w²/M · (n − K)/((n − 1) K)  +  v²/M · (N − M)/(N − 1)  +  dσ²/M.
 
-with w² the mean over clients of the variance within a client and v² the variance of the clients' means; w² + v² is the
-variance over all records (equal n). A random number of participants enters through M = 1/E[1/M_r] alone.
+w² is the mean over clients of the variance within a client, and v² the variance of the clients' means. For equal n,
+w² + v² is the variance over all records. A random number M_r of participants enters only through M = 1/E[1/M_r].
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.federation import ClientGroup
 from epsilond.accountants.formula import FormulaRequest, formula
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
@@ -36,125 +33,14 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.client_statistics import ClientFields, ClientStatistics
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import (
+    EqualClientsRound,
+    Variance,
+    client_factor,
+    sampling_factor,
+)
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_variance.py"
-
-
-def sampling_factor(*, population: int, drawn: float) -> float:
-    """(N − m)/((N − 1) m): the variance of the mean of m of N values drawn without replacement, over their variance.
-
-    0 for one value. `drawn` may be a harmonic mean of counts, since the factor is linear in 1/m.
-    """
-    return (population - drawn) / ((population - 1) * drawn) if population > 1 else 0.0
-
-
-def client_factor(*, clients: int, participants: float) -> float:
-    """(1 − (M − 1)/(N − 1))/M, 0 for one client: `sampling_factor` of clients, the Υ²/(M v²) of Appendix E.1."""
-    return sampling_factor(population=clients, drawn=participants)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Variance:
-    """The parts of V², in squared gradient units."""
-
-    sampling: float
-    clients: float
-    noise: float
-
-    @property
-    def total(self) -> float:
-        """V², the sum of the parts."""
-        return self.sampling + self.clients + self.noise
-
-    def scale(self, factor: float) -> Variance:
-        """Return the parts times a factor, which may be infinite; a part of 0 stays 0."""
-        sampling, clients, noise = (
-            factor * part if part > 0.0 else 0.0 for part in (self.sampling, self.clients, self.noise)
-        )
-        return Variance(sampling=sampling, clients=clients, noise=noise)
-
-    @property
-    def parts(self) -> dict[str, float]:
-        """The parts, by the names that answers give them."""
-        return {
-            "sampling_variance": self.sampling,
-            "client_variance": self.clients,
-            "noise_variance": self.noise,
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class EqualClientsRound:
-    """M of N equal clients in a round, each with a batch of K of its n records and a message of d coordinates.
-
-    `participants` may be 1/E[1/M_r] for a random number. σ is per coordinate of a message; the root mean square
-    over clients where it differs.
-    """
-
-    clients: int
-    participants: float
-    samples_per_client: int
-    batch_size: int
-    dimension: int
-
-    def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M of records used once, about the expected gradient."""
-        between = client_factor(clients=self.clients, participants=self.participants)
-        return Variance(
-            sampling=gradient_std * gradient_std / (self.participants * self.batch_size),
-            clients=between * heterogeneity * heterogeneity,
-            noise=self.dimension * noise_std * noise_std / self.participants,
-        )
-
-    def reused_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return an upper bound of V² when Φ̂² bounds the variance over all records, and v̂² that between clients.
-
-        The exact V² is w²a + v²b with a, b the two factors, w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}: linear in v², hence
-        largest at an end. Φ̂ = v̂ = L is always safe, as is v̂ = Φ̂. Identically distributed clients do *not* have
-        v̂ = 0 (E-14).
-        """
-        within = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
-        between = client_factor(clients=self.clients, participants=self.participants)
-        spread = min(heterogeneity, gradient_std)
-        apart = spread * spread if between > within else 0.0
-        return Variance(
-            sampling=max(gradient_std * gradient_std - apart, 0.0) * within,
-            clients=apart * between,
-            noise=self.dimension * noise_std * noise_std / self.participants,
-        )
-
-
-def largest_variance(
-    groups: Sequence[ClientGroup],
-    *,
-    factors: Sequence[float],
-    between: float,
-    most_within: float = math.inf,
-    most_apart: float = math.inf,
-    most_together: float = math.inf,
-) -> tuple[float, float]:
-    """The largest mean_i(a_i w_i²) + c s², by its two parts, for clients that differ.
-
-    w_i² is the variance within client i, times `factors` a_i, and s² that between the clients' means, times `between`
-    c. At every w they obey w_i² ≤ min{L_i², `most_within`}, s² ≤ `most_apart`, and mean_i(w_i²) + s² ≤ mean_i(L_i²)
-    and ≤ `most_together`: a record's squared gradient is at most L_i², and s² is at most the mean of the means'
-    squares. All is linear, so that the dearest is filled first.
-    """
-    clients = sum(group.clients for group in groups)
-    shares = [group.clients / clients for group in groups]
-    squares = [group.lipschitz * group.lipschitz for group in groups]
-    dearest = sorted(range(len(groups)), key=lambda place: -factors[place])
-    left = min(math.fsum(share * square for share, square in zip(shares, squares, strict=True)), most_together)
-    within: list[float] = []
-    apart: float | None = None
-    for place in dearest:
-        if apart is None and factors[place] < between:
-            apart = min(most_apart, left)
-            left -= apart
-        filled = min(shares[place] * min(squares[place], most_within), left)
-        within.append(factors[place] * filled)
-        left -= filled
-    return math.fsum(within), between * (min(most_apart, left) if apart is None else apart)
 
 
 def fresh_gradient_variance(
@@ -199,11 +85,12 @@ def reused_gradient_variance_printed(
     """
     sampled = statistics.moments.mean * batch_size
     noise = statistics.noise.over_participants(statistics.moments, "printed")
-    whole = gradient_std * gradient_std / sampled if sampled < records else 0.0
-    return Variance(sampling=whole, clients=0.0, noise=dimension * noise)
+    sampling = gradient_std * gradient_std / sampled if sampled < records else 0.0
+    return Variance(sampling=sampling, clients=0.0, noise=dimension * noise)
 
 
 def _outputs(variance: Variance) -> Outputs:
+    """Return V² and its parts."""
     return {"gradient_variance": variance.total, **variance.parts}
 
 
@@ -220,9 +107,17 @@ def fresh_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """V² and its parts. Corrected: plain means over clients for Φ²/M', φ²_max/M and those of σ, which is exact (E-31).
+    """Return V² and its parts, for records used once.
 
-    `batch_size` is K, the smallest of any client. The two readings agree where clients are equal.
+    Args:
+        federation: the clients and the number of participants.
+        batch_size: records K of a batch, the smallest of any client.
+        dimension: number d of coordinates.
+        gradient_std: φ of clients without their own.
+        heterogeneity: v.
+        noise_std: σ of clients without their own.
+        reading: "corrected" has plain means over clients for Φ²/M', φ²_max/M and those of σ, which is exact (E-31).
+            Both readings agree if clients are equal.
     """
     return _outputs(
         fresh_gradient_variance(
@@ -237,7 +132,11 @@ def fresh_variance(
 
 
 def _no_statistics_of_records(record: FormulaRequest) -> None:
-    """Φ̂ is one for all clients."""
+    """Reject groups with their own φ_i, as Φ̂ is a statistic of all records.
+
+    Raises:
+        InvalidInput: if a group has a `gradient_std`.
+    """
     if any(group.gradient_std is not None for group in record.client_groups or ()):
         raise InvalidInput.at("/client_groups", "empirical_gradient_std is of all records; groups differ in noise_std")
 
@@ -257,7 +156,19 @@ def reused_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """V² and its parts: the printed bound, or the two-level one, with the plain mean of σ_i² over clients."""
+    """Return V² and its parts, for records that are drawn again from the same data.
+
+    Args:
+        federation: the clients and the number of participants.
+        samples_per_client: records n of a client.
+        batch_size: records K of a batch.
+        dimension: number d of coordinates.
+        empirical_gradient_std: Φ̂.
+        empirical_heterogeneity: v̂.
+        noise_std: σ of clients without their own.
+        reading: "printed" has the bound of the lemma. "corrected" has the two-level variance, with the plain mean of
+            σ_i² over clients (E-12).
+    """
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "corrected":
         equal = EqualClientsRound(
@@ -295,7 +206,14 @@ def subset_mean(
     mean_square: Annotated[float, Quantity(symbol="a²", ge=0, description="mean squared norm of the vectors")],
     reading: Reading = "printed",
 ) -> Outputs:
-    """E|mean of the drawn|². Printed: the bound 1{m < N} a²/m. Corrected: the exact (N − m)/((N − 1) m) a²."""
+    """Return E|mean|² of m of N vectors of mean zero, drawn without replacement.
+
+    Args:
+        population: number N of vectors.
+        batch_size: number m of drawn vectors.
+        mean_square: mean squared norm a² of the vectors.
+        reading: "printed" has the bound 1{m < N} a²/m; "corrected" has the exact (N − m)/((N − 1) m) a².
+    """
     if reading == "corrected":
         factor = sampling_factor(population=population, drawn=batch_size)
     else:
@@ -323,15 +241,16 @@ NOT_HOMOGENEOUS = Erratum(
     ),
     test=f"{_TESTS}::test_identical_distributions_leave_empirical_heterogeneity",
 )
+
+
+def _full_participation(inputs: FormulaRequest) -> Sides:
+    """Check that the least number of participants is N."""
+    fewest = min(count for count, _ in inputs.counts)
+    return Sides.at_least(fewest, inputs.clients)
+
+
 _ALL_TAKE_PART = Condition(
-    "all-participate",
-    "M = N, or identical data at every client (the least M_r ≥ N)",
-    lambda inputs: Sides.at_least(
-        min(one.participants for one in inputs.participation)
-        if inputs.participation
-        else inputs.participants or inputs.clients,
-        inputs.clients,
-    ),
+    "all-participate", "M = N, or identical data at every client (the least M_r ≥ N)", _full_participation
 )
 _DISTINCT = Condition("drawn-once", "clients, and each client's records, are drawn without replacement")
 

@@ -1,9 +1,11 @@
 """Lemma E.4 of Lowy and Razaviyayn: noisy projected descent, on a convex and on a strongly convex loss.
 
-Both parts sum the recursion E|w_{r+1} − w*|² ≤ (1 − μη)E|w_r − w*|² − η E[F̂(w_r) − F̂*] + cη² with c = 2 min{Φ*²/(M'K),
-φ*²_max/(MK)} + 2Υ*²/M + d min{Σ²/M', σ²_max/M}, for η ≤ 1/(4β): the convex one plainly, the strongly convex one, (14),
-by Lemma E.9 with g = 4β. It needs ∇F̂(w*) = 0 (E-13). The corrected readings average w_1, …, w_R and do not
-(`explicit_bound.py`).
+Let c = 2 min{Φ*²/(M'K), φ*²_max/(MK)} + 2Υ*²/M + d min{Σ²/M', σ²_max/M}. For η ≤ 1/(4β), both parts sum the recursion
+
+    E|w_{r+1} − w*|² ≤ (1 − μη)E|w_r − w*|² − η E[F̂(w_r) − F̂*] + cη².
+
+The convex part sums it without weights. The strongly convex part, (14), applies Lemma E.9 with g = 4β. The recursion
+needs ∇F̂(w*) = 0 (E-13). The corrected readings average w_1, …, w_R and do not need it (`explicit_bound.py`).
 """
 
 from __future__ import annotations
@@ -38,10 +40,8 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.descent_lemmas im
     recursion_scale,
     recursion_step_size,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import (
-    Variance,
-    fresh_gradient_variance,
-)
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.gradient_variance import fresh_gradient_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import averaging_ratio
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_convergence.py"
@@ -51,10 +51,10 @@ _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, descrip
 def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
     """Return D²/(ηR) + 2η[sampling + clients + noise/2], for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
 
-    It is false where a constraint keeps ∇F(w*) from being 0 (E-13).
+    It is false if a constraint prevents ∇F(w*) = 0 (E-13).
 
     Args:
-        variance: V² of the averaged gradient, its parts for sampling and clients at the minimiser.
+        variance: V² of the averaged gradient, with the parts for sampling and clients at the minimiser.
         initial_distance: D.
         step_size: η.
         rounds: number R of rounds.
@@ -96,9 +96,10 @@ def noisy_descent_bound(
 
 @request
 class NoisyDescent(ClientFields):
-    """Algorithm 1 on the data at hand; statistics at the minimiser. Absent: all clients take part, alike.
+    """Algorithm 1 on the data at hand, with statistics at the minimiser.
 
-    `empirical_gradient_std` is φ* of clients that do not say theirs, `batch_size` K, the smallest of any client.
+    If participants are absent, all clients take part. `empirical_gradient_std` is φ* of clients without their own.
+    `batch_size` is K, the smallest of any client.
     """
 
     initial_distance: InitialDistance
@@ -111,7 +112,11 @@ class NoisyDescent(ClientFields):
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
 
     def variance(self, reading: Reading) -> Variance:
-        """Per step, of the averaged gradient. Corrected: plain means over clients, which are exact (E-31)."""
+        """Return the variance of the averaged gradient in one step.
+
+        Args:
+            reading: "corrected" has plain means over clients, which are exact (E-31).
+        """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
             clients=self.clients,
@@ -135,14 +140,14 @@ class NoisyDescent(ClientFields):
 
 @request
 class ConvexDescent(NoisyDescent):
-    """And the step size."""
+    """A run on a convex loss, with its step size."""
 
     step_size: StepSize
 
 
 @request
 class StronglyConvexDescent(NoisyDescent):
-    """And μ. Absent: the step size is that of Lemma E.9."""
+    """A run on a μ-strongly convex loss. If absent, the step size is that of Lemma E.9."""
 
     strong_convexity: Annotated[float, _CONVEXITY]
     step_size: Annotated[float | None, STEP_SIZE] = None
@@ -161,14 +166,14 @@ class StronglyConvexDescent(NoisyDescent):
 
     @property
     def step(self) -> float:
-        """η as given, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}."""
+        """η of the request, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}."""
         if self.step_size is not None:
             return self.step_size
         return recursion_step_size(curvature=4.0 * self.smoothness, rounds=self.rounds, **self.recursion)
 
 
 def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outputs:
-    """The bound on the empirical excess risk, and the three variances per step."""
+    """Return the bound on the empirical excess risk, and the three variances of a step."""
     variance = inputs.variance(reading)
     if reading == "corrected":
         return {"excess_risk": inputs.bound(inputs.step_size), **variance.parts}
@@ -179,10 +184,15 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 
 
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
-    """(14) as a scale, the bound that its proof gives, and the step size, averaging and variances they are at.
+    """Return (14) as an order, the bound of its proof, and the step size, averaging and variances of the bound.
 
-    `scale` hides a constant and a logarithm. `excess_risk` is (D²/η)(1 − μη)^R + cη by Lemma E.9; corrected it is
-    D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which needs ηβ < 1 only.
+    Args:
+        inputs: the run.
+        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`. "corrected" has
+            D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only needs ηβ < 1.
+
+    Returns:
+        `scale` hides a constant and a logarithm; `excess_risk` does not.
     """
     recursion, step = inputs.recursion, inputs.step
     if reading == "printed":

@@ -1,13 +1,15 @@
-"""Lemmas E.1 and E.2 of Lowy and Razaviyayn: how much one record can move the output, and what that costs.
+"""Lemmas E.1 and E.2 of Lowy and Razaviyayn: the effect of one record on the output, and on the excess risk.
 
 Run Algorithm 1 twice, on data that differ in one record of one client, with the same clients, batches and noise. A step
-on the same data brings two points no further apart (convex, η ≤ 2/β), or closer by 1 − ημ (η ≤ 2/(β + μ)): an averaged
-Hessian H of the batch loss has μ ≤ H ≤ β along the segment, and projection does not expand. The changed record is in
-the round's batches with probability (M/N)(K/n), and then shifts the step by at most 2Lη/(MK). So
+on the same data does not increase the distance of two points (convex, η ≤ 2/β), or shrinks it by the factor 1 − ημ
+(η ≤ 2/(β + μ)). Indeed, a mean Hessian H of the batch loss has μ ≤ H ≤ β along the segment, and projection does not
+expand. The changed record is in the round's batches with probability (M/N)(K/n), and then shifts the step by at most
+2Lη/(MK). Hence
 
-    E|w_{t+1} − w'_{t+1}| ≤ (1 − ημ) E|w_t − w'_t| + 2Lη/(Nn),   E|w_t − w'_t| ≤ 2Lη/(Nn) · (1 − (1 − ημ)^t)/(ημ)
+    E|w_{t+1} − w'_{t+1}| ≤ (1 − ημ) E|w_t − w'_t| + 2Lη/(Nn),   E|w_t − w'_t| ≤ 2Lη/(Nn) · (1 − (1 − ημ)^t)/(ημ).
 
-free of M and K (E-31); for a random number of participants too. The loss changes by at most L times that.
+This does not depend on M or K (E-31), and also holds for a random number of participants. The loss changes by at most L
+times this distance.
 """
 
 from __future__ import annotations
@@ -36,20 +38,25 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_stability.py"
 
 
 def divergence(*, contraction: float, steps: int) -> float:
-    """(1 − (1 − x)^t)/x for x in [0, 1): the sum of t powers of 1 − x, t itself at x = 0."""
+    """Return (1 − (1 − x)^t)/x for x in [0, 1), the sum of t powers of 1 − x; it is t at x = 0."""
     return -math.expm1(steps * math.log1p(-contraction)) / contraction if contraction > 0.0 else float(steps)
 
 
 def averaging_ratio(contraction: float) -> float:
-    """Return 1/(1 − x), the ratio of successive weights of an averaged output; infinite for x = ημ ≥ 1."""
+    """Return 1/(1 − x), the ratio of successive weights of an averaged output; infinite if x = ημ ≥ 1."""
     left = 1.0 - contraction
     return 1.0 / left if left > 0.0 else math.inf
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
-    """The average of `divergence` over t = 1, …, R with weights (1 − x)^{−t}: (R + 1)/2 at x = 0, below 1/x.
+    """Return the average of `divergence` over t = 1, …, R with weights (1 − x)^{−t}.
 
-    It is (1 − Rx/((1 − x)^{−R} − 1))/x; where Rx is small the difference is the series Σ_{k≥2} C(R+k−1, k) x^k.
+    It is (1 − Rx/((1 − x)^{−R} − 1))/x, at most 1/x, and (R + 1)/2 at x = 0. For small Rx, the difference in the
+    numerator is computed from the series Σ_{k≥2} C(R+k−1, k) x^k.
+
+    Args:
+        contraction: x = ημ in [0, 1).
+        rounds: number R of rounds.
     """
     if contraction * rounds < 0.25:
         term, excess, k = contraction * rounds, 0.0, 2
@@ -66,13 +73,13 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
 def generalisation(
     *, stability: Annotated[float, STABILITY], empirical_excess_risk: Annotated[float, EXCESS_RISK]
 ) -> Outputs:
-    """α + empirical excess risk."""
+    """Return the sum of the stability α and the empirical excess risk."""
     return {"excess_risk": stability + empirical_excess_risk}
 
 
 @request
 class StabilityInputs(ParticipantFields):
-    """A run of Algorithm 1 with a constant step size, equal clients."""
+    """A run of Algorithm 1 with a constant step size and equal clients."""
 
     samples_per_client: SamplesPerClient
     rounds: Rounds
@@ -85,11 +92,15 @@ class StabilityInputs(ParticipantFields):
 
 
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
-    """α in loss units, by the printed lemma or by the sharper recursion above.
+    """Return the stability α in loss units, by the printed lemma or by the sharper recursion of the module text.
 
-    Corrected it is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
-    output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0 it is L²η(R + 1)/(Nn), with R − 1 where
-    w_0, …, w_{R−1} are averaged. It is below 2L²/(μNn) for every μ.
+    The corrected α is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
+    output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0, α is L²η(R + 1)/(Nn); averaging w_0,
+    …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn).
+
+    Args:
+        inputs: the run.
+        reading: "printed" or "corrected".
     """
     squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
     records = inputs.participants * inputs.samples_per_client

@@ -71,13 +71,28 @@ class LossScales:
 def local_ratio(
     *, epsilon: float, dimension: int, samples_per_client: int, clients: int, compositionality: float = 1.0
 ) -> float:
-    """Return the privacy ratio √d/(ε₀n√N C²) if only the client itself is trusted."""
+    """Return the privacy ratio √d/(ε₀n√N C²) if only the client itself is trusted.
+
+    Args:
+        epsilon: ε₀.
+        dimension: number d of coordinates.
+        samples_per_client: records n of a client.
+        clients: number N of clients.
+        compositionality: C ≥ 1.
+    """
     spent = epsilon * samples_per_client * math.sqrt(clients)
     return math.sqrt(dimension) / (spent * compositionality * compositionality)
 
 
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
-    """Return the privacy ratio √d/(εnN) if the server, or a shuffler, is trusted."""
+    """Return the privacy ratio √d/(εnN) if the server, or a shuffler, is trusted.
+
+    Args:
+        epsilon: ε.
+        dimension: number d of coordinates.
+        samples_per_client: records n of a client.
+        clients: number N of clients.
+    """
     return math.sqrt(dimension) / (epsilon * samples_per_client * clients)
 
 
@@ -129,7 +144,7 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """Return the privacy ratio where nobody is trusted, at C."""
+        """Return the privacy ratio at C if only the clients themselves are trusted."""
         return local_ratio(
             epsilon=self.epsilon,
             dimension=self.dimension,
@@ -141,7 +156,7 @@ class LocalFederation(LowerBoundFields):
 
 @request
 class LocalInputs(LocalFederation):
-    """Privacy for every record against everyone but its client, the expected loss; φ is L where it is absent."""
+    """Privacy of every record against all parties except its client, for the expected loss. If absent, φ is L."""
 
     compositionality: Annotated[float, COMPOSITIONALITY] = 1.0
     diameter: Diameter
@@ -167,7 +182,7 @@ class LocalInputs(LocalFederation):
 
 @request
 class CentralInputs(LowerBoundFields):
-    """Privacy for every record against those who see what a trusted server puts out, the expected loss."""
+    """Privacy of every record against an observer of the output of a trusted server, for the expected loss."""
 
     radius: Radius
     gradient_std: Annotated[float | None, GRADIENT_STD, ANY_SCALE] = None
@@ -175,7 +190,7 @@ class CentralInputs(LowerBoundFields):
 
 @request
 class LocalEmpiricalInputs(LocalFederation):
-    """Privacy against everyone but the client, the mean loss on the data at hand."""
+    """Privacy of every record against all parties except its client, for the mean loss on the data at hand."""
 
     radius: Radius
 
@@ -188,6 +203,6 @@ class LocalEmpiricalInputs(LocalFederation):
 
 @request
 class CentralEmpiricalInputs(LowerBoundFields):
-    """Privacy against those who see what a trusted server puts out, the mean loss on the data at hand."""
+    """Privacy against an observer of the output of a trusted server, for the mean loss on the data at hand."""
 
     radius: Radius

@@ -1,6 +1,6 @@
-"""Reference rates of Lowy and Razaviyayn: Section 3's comparisons, the threshold of free privacy, and Figure 2.
+"""Reference rates of Lowy and Razaviyayn: comparisons of Section 3, the threshold of free privacy, and Figure 2.
 
-All are orders of magnitude, without constants and logarithms.
+All rates are orders of magnitude, without constants and logarithms.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness
 
 
 def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
-    """√(d/n): from here on, up to constants, privacy against everyone costs no more than the records' own number."""
+    """Return √(d/n), the ε from which on privacy is free, up to constants.
+
+    For larger ε, privacy against all parties except the client costs no more than the sampling of the records.
+    """
     return math.sqrt(dimension / samples_per_client)
 
 
 @request
 class ReferenceInputs:
-    """A federation and a loss. φ is L where it is absent."""
+    """A federation and a loss. If absent, φ is L."""
 
     samples_per_client: SamplesPerClient
     clients: Clients
@@ -55,10 +58,14 @@ class ReferenceInputs:
 
 
 def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
-    """Return the scales that Section 3 compares with, and the ε at which privacy is free.
+    """Return the scales with which Section 3 compares, and the ε above which privacy is free.
 
-    `one_record_scale` is the local model with one record per person, `central_scale` that with a trusted server. Its
-    printed rate for convex losses begins with φ²/√(nN) for φD/√(nN) (E-26). No corrected scale exceeds LD.
+    `one_record_scale` is the local model with one record per person, `central_scale` that with a trusted server. No
+    corrected scale exceeds LD.
+
+    Args:
+        inputs: the federation and the loss.
+        reading: "printed" has φ²/√(nN) in place of φD/√(nN) in the central rate for convex losses (E-26).
     """
     phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
@@ -93,10 +100,18 @@ def figure(
 ) -> Outputs:
     """Return every entry of Figure 2 by its name, and the ratio of (8) to (4).
 
-    `one_pass_compositionality_squared` is C² of the one-pass algorithm that (8) is for. It divides the lower bound for
-    different clients, and `different_convex_lower_sequential` is that bound at C = 1. The printed entries have √(κd)
-    for different clients and strongly convex losses. The corrected ones have √κ d (E-25). The corrected C² is at least
-    1, as every C-compositional algorithm has C ≥ 1 (E-27). No corrected rate exceeds 1, the largest possible excess.
+    `one_pass_compositionality_squared` is C² of the one-pass algorithm of (8). It divides the lower bound for different
+    clients, and `different_convex_lower_sequential` is that bound at C = 1.
+
+    Args:
+        samples_per_client: records n of a client.
+        clients: number N of clients.
+        dimension: number d of coordinates.
+        epsilon: ε₀.
+        condition_number: κ = β/μ.
+        reading: "printed" has √(κd) for different clients and strongly convex losses. "corrected" has √κ d (E-25), a C²
+            of at least 1, as every C-compositional algorithm has C ≥ 1 (E-27), and no rate above 1, the largest
+            possible excess.
     """
     corrected = reading == "corrected"
     records = float(samples_per_client) * clients
@@ -129,12 +144,13 @@ def figure(
 
 
 def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
-    """Compare the privacy ratio r with 1."""
+    """Check that the privacy ratio r is at most 1."""
     ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     return Sides.at_most(ratio, 1.0)
 
 
 def _free(inputs: ReferenceInputs) -> Sides:
+    """Return both sides of d/ε² ≤ n, which is undecidable as constants are hidden."""
     return Sides(Verdict.UNDECIDABLE, inputs.dimension / inputs.epsilon**2, inputs.samples_per_client)
 
 

@@ -6,8 +6,8 @@ number that a run's risk must exceed. All clients participate. With r the privac
     convex:           φD/√(nN) + LD min{1, r},
     strongly convex:  min{φ²/(μnN), φD/√(nN)} + LD min{1, r²},
 
-r = √d/(ε₀n√N C²) where nobody is trusted and √d/(εnN) where the server is; for the mean loss on the data at hand the
-first term is absent. No scale exceeds LD, as no point of the domain has a larger excess risk. A condition such as
+r = √d/(ε₀n√N C²) if only the client is trusted, and √d/(εnN) if the server is. For the mean loss on the data at hand
+the first term is absent. No scale exceeds LD, as no point of the domain has a larger excess risk. A condition such as
 δ = o(1/(nN)²) is about a sequence of problems and can never be checked.
 """
 
@@ -144,8 +144,8 @@ MISSING_MINIMUM = Erratum(
 AT_LEAST_ONE = Erratum(
     "E-27",
     grade=Grade.UNCLEAR,
-    printed="C²; by Corollary F.1 it stands for max(C, C²)",
-    truth="C ≥ 1 is needed: below 1 the bound would grow like 1/C² beyond what is proved",
+    printed="C²; by Corollary F.1 it means max(C, C²)",
+    truth="C ≥ 1 is needed: below 1 the printed bound grows like 1/C² and is not proved",
     test=f"{_TESTS}::test_a_compositionality_below_one_is_refused",
 )
 
