@@ -31,14 +31,14 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.reading import read
 
 TENANT = "benchmark"
 LEDGERS = (8, 1)
 """Numbers of ledgers over which the writers are spread."""
 RUNS = 100_000
-"""Runs of each reservation: more than a writer commits."""
+"""Number of runs of each reservation; larger than the number of commits of a writer."""
 QUERY = {"kind": "gaussian", "noise_multiplier": 1e5}
 LEDGER = {
     "name": "people",
@@ -60,7 +60,7 @@ class Load:
         place: path or URL of the database.
         seed: private bytes of the key that signs the log.
         reservations: one for each writer.
-        seconds: how long they commit.
+        seconds: duration of the measurement [s].
     """
 
     place: str
@@ -74,7 +74,7 @@ def open_book(place: str, seed: bytes) -> Iterator[Book]:
     """Open the book in a database, signed by one key."""
     key = SigningKey("example.org/benchmark", Ed25519PrivateKey.from_private_bytes(seed))
     keys = SigningKeys.new(key, datetime(2026, 1, 1, tzinfo=UTC))
-    with closing(opened(place)) as database:
+    with closing(open_store(place)) as database:
         yield Book(database, lambda: keys)
 
 
@@ -100,7 +100,15 @@ def _commit_until(stop: threading.Event, book: Book, reservation: str) -> list[f
 
 
 def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: float) -> Sequence[object]:
-    """Return the figures of one row of the table."""
+    """Return the figures of one row of the table.
+
+    Args:
+        place: path or URL of the database.
+        writers: number of writers.
+        processes: number of processes that share the writers.
+        ledgers: number of ledgers over which the writers are spread.
+        seconds: duration of the measurement [s].
+    """
     seed = secrets.token_bytes(32)
     with open_book(place, seed) as book:
         opened_ids = [

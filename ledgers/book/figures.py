@@ -63,18 +63,18 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
     """Return the answer about the slot of a kind, from the rows of its ledger."""
-    parts = [part for part in row.parts if part.kind == kind]
-    return SlotAnswer(
-        kind=kind,  # type: ignore[arg-type]
-        capacity={part.part: format_amount(part.capacity) for part in parts},
-        used={part.part: format_amount(part.used) for part in parts},
-        reserved={part.part: format_amount(part.reserved) for part in parts},
-        remaining={part.part: _difference(part.capacity, part.held) for part in parts},
-    )
+    capacity, used, reserved, remaining = {}, {}, {}, {}
+    for part in row.parts:
+        if part.kind == kind:
+            capacity[part.part] = format_amount(part.capacity)
+            used[part.part] = format_amount(part.used)
+            reserved[part.part] = format_amount(part.reserved)
+            remaining[part.part] = _difference(part.capacity, part.held)
+    return SlotAnswer(kind=kind, capacity=capacity, used=used, reserved=reserved, remaining=remaining)  # type: ignore[arg-type]
 
 
 def _difference(capacity: Amount, held: Amount) -> str:
-    """What is neither used nor held; of a Rényi order that is overdrawn, which other orders bear, nothing."""
+    """Return the amount that is neither used nor held; zero for a Rényi order that is overdrawn."""
     return format_amount(max(less(capacity, held), Amount(0)))
 
 

@@ -26,7 +26,7 @@ from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReco
 from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.book.pending import pending_move
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
-from epsilond.ledgers.calibrating.within import calibrated
+from epsilond.ledgers.calibrating.within import calibrate_within
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.client.runs import RunNotes
@@ -49,7 +49,7 @@ from epsilond.ledgers.requests import (
     WhatIfAsked,
 )
 from epsilond.ledgers.store import entries
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import EntryRow, LedgerRow, PendingRow, ReservationRow
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
@@ -88,7 +88,7 @@ class FilePlace:
     def __init__(self, path: Path, runs: RunNotes) -> None:
         """Open the file. Keys are made next to a file that has none."""
         try:
-            self._database: Database = opened(path, name=str(path))
+            self._database: Database = open_store(path, name=str(path))
         except ValueError as error:
             raise InvalidInput.at("/place", str(error)) from None
         try:
@@ -162,8 +162,8 @@ class FilePlace:
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
         request = read(CalibrateAsked, body)
-        find = partial(calibrated, algorithm=algorithm, given=request.fields, place=request.place)
-        return self._call(lambda book: as_json(answers.found_within(book.evaluated(OWNER, identifier, find))))
+        find = partial(calibrate_within, algorithm=algorithm, given=request.fields, place=request.place)
+        return self._call(lambda book: as_json(answers.within_record(book.evaluate(OWNER, identifier, find))))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
         request = read(ReserveAsked, body)
@@ -343,7 +343,7 @@ def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
     """Return the answer on a ledger."""
     row, state = book.whole(OWNER, identifier)
     warnings = collisions(book.colliding(row.id))
-    return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)), warnings)
+    return answers.answer(row, state, answers.compute_promise(state, of_block=bool(row.block)), warnings)
 
 
 def _reservation(book: Book, row: ReservationRow) -> Answer:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.tables import SLOTS
 from epsilond.storage import shared
 from epsilond.storage.faults import remove_secrets
@@ -77,7 +77,7 @@ class SqliteStore(DrillStore):
 
     def open(self) -> Database:
         """Return the database, opened."""
-        return opened(self._path)
+        return open_store(self._path)
 
     def copy(self, name: str) -> None:
         """Copy the file with SQLite's own backup."""
@@ -121,7 +121,7 @@ class PostgresqlStore(DrillStore):
 
     def open(self) -> Database:
         """Return the database, opened."""
-        return opened(self._server.url.set(database=self._name))
+        return open_store(self._server.url.set(database=self._name))
 
     def copy(self, name: str) -> None:
         """Copy the database with PostgreSQL's own templates. Connections to it end, and are made anew at their use."""

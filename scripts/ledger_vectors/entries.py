@@ -16,7 +16,7 @@ from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, OpenLedger, ReserveAsked, VoidAsked
 from epsilond.ledgers.store import entries
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
@@ -90,7 +90,14 @@ class Writer:
         self.book.commit(ORGANISATION, held.id, read(CommitAsked, asked), next(self._keys), by=ANALYST)
 
     def change(self, move: str, ledger: LedgerRow, *asked: object, by: str = OWNER) -> None:
-        """Make a move of a whole ledger."""
+        """Make a move of a whole ledger.
+
+        Args:
+            move: name of the method of the book.
+            ledger: the ledger.
+            *asked: further arguments of the method.
+            by: name of the person who makes the move.
+        """
         getattr(self.book, move)(ORGANISATION, ledger.id, *asked, next(self._keys), by=by)
 
     def approve(self, ledger: LedgerRow) -> None:
@@ -125,7 +132,7 @@ def _written(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonRec
     numbers = itertools.count(1)
     numbered = mock.patch.object(secrets, "token_urlsafe", side_effect=lambda _: str(next(numbers)))
     with tempfile.TemporaryDirectory() as folder, numbered:
-        database = opened(Path(folder) / "ledgers.sqlite")
+        database = open_store(Path(folder) / "ledgers.sqlite")
         try:
             write(Writer(Book(database, lambda: keys, clock=Clock())))
             with looking(database) as connection:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.theorems.composition.rounds import flattened
+from epsilond.accountants.theorems.composition.rounds import flatten
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -53,4 +53,4 @@ class ChargeRequest:
     @cached_property
     def parts(self) -> list[tuple[Pair, int]]:
         """The dominating pairs of the whole job, each with its number of runs."""
-        return [(self.guarantee(one).curve.upper, times * self.count) for one, times in flattened(self.spec)]
+        return [(self.guarantee(one).curve.upper, times * self.count) for one, times in flatten(self.spec)]

@@ -27,7 +27,7 @@ from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, VoidAsked
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.reading import read
@@ -350,7 +350,7 @@ def test_a_log_needs_two_people_where_the_ledger_has_approval(kept: Book, ledger
 def replicas(place: str, clock: Clock) -> Iterator[list[Book]]:
     """Two books on a shared database, as two replicas have; on a file one, which threads share."""
     with ExitStack() as stack:
-        databases = [opened(place) for _ in range(2 if "://" in place else 1)]
+        databases = [open_store(place) for _ in range(2 if "://" in place else 1)]
         for each in databases:
             stack.callback(each.close)
         yield [book(each, clock=clock) for each in databases]

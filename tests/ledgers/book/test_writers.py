@@ -14,7 +14,7 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import TRIES_OUTSIDE
 from epsilond.ledgers.mathematics.replay import balances, replay_entries
 from epsilond.ledgers.requests import CommitAsked
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.specs import spec_of, text_of
 from tests.ledgers.book.books import STEP, TENANT, Clock, book, key, opening, query
 
@@ -31,7 +31,7 @@ def books(place: str, clock: Clock | None = None) -> Iterator[list[Book]]:
     with ExitStack() as stack:
         made = []
         for _ in range(2 if "://" in place else 1):
-            database = opened(place)
+            database = open_store(place)
             stack.callback(database.close)
             made.append(book(database, **({} if clock is None else {"clock": clock})))
         yield made

@@ -11,7 +11,7 @@ from epsilond.ledgers.store import entries, keys, ledgers, reservations
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import ItemRow, PartRow
 from epsilond.ledgers.store.tables import SLOTS
-from epsilond.ledgers.store.transactions import Again, Unknown, locked, looking, moving
+from epsilond.ledgers.store.transactions import Again, Unknown, lock_ledgers, looking, moving
 from epsilond.storage.faults import StoreFault
 from tests.ledgers.store.samples import answer, enter, kept, ledger, loaded, reservation, spend, spent
 
@@ -162,7 +162,7 @@ def test_ledgers_are_listed_by_tenant_in_the_order_of_opening(database):
 def test_a_lock_names_what_is_not_there(database):
     kept(database, ledger("b"), ledger("a"))
     with moving(database, {}) as connection:
-        assert list(locked(connection, "b", "a").items()) == [("a", 0), ("b", 0)]
+        assert list(lock_ledgers(connection, "b", "a").items()) == [("a", 0), ("b", 0)]
     with pytest.raises(Unknown, match=r"^c$"), moving(database, {"a": 0, "c": None}):
         pass
 
