@@ -141,7 +141,7 @@ class RoundWatch:
             self._contradict_noise("the generator of the noise is in a state of an earlier round: it was reset")
 
     def release(self, number: int, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Count a round whose noise is drawn. Clipping, sum and divisor are those of this library.
+        """Count a round when its noise is drawn. Clipping, sum and divisor are those of this library.
 
         Args:
             number: number of the round.

@@ -28,7 +28,7 @@ def get_noise_multiplier(
     """Return the least certified noise multiplier for a target, as `opacus.accountants.utils.get_noise_multiplier`.
 
     Opacus' own function stops up to `epsilon_tolerance` = 0.01 short of the target in ε. This one meets the target
-    within what the calibrator `gaussian` certifies.
+    within the tolerance of the calibrator `gaussian`.
 
     Args:
         target_epsilon: ε of the target, in nats.

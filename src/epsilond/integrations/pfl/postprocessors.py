@@ -35,7 +35,7 @@ class PostprocessorFinding:
     Attributes:
         premise: the premise that it concerns.
         message: the finding as a sentence.
-        remedy: what to change; empty if the finding may be harmless.
+        remedy: a change that resolves the finding; empty if it may be harmless.
     """
 
     premise: Premise

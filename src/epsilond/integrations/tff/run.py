@@ -74,9 +74,9 @@ class TffRun(Stated):
         """Start from the state of `initialize`.
 
         Args:
-            state: the state of `initialize`; its event says what the rounds are going to be.
+            state: the state of `initialize`; its event describes the planned rounds.
             relation: neighbouring relation.
-            unit: whose data is protected, `client` where a client stands for a person.
+            unit: the protected unit, `client` if a client is a person.
             observer: the adversary.
             budget: pays for each round before it is run, and is informed of the first contradiction.
             **sampling: how the clients are chosen, as for `spec_from_tff_state`.
@@ -168,7 +168,7 @@ class TffRun(Stated):
         """Continue after a checkpoint.
 
         Args:
-            saved: what `state_dict` returned.
+            saved: the result of `state_dict`.
             state: the state of the process at that time.
 
         Raises:

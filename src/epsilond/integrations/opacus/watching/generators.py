@@ -62,7 +62,7 @@ class GeneratorWatch:
         """Look at the present state.
 
         Returns:
-            What shows a reset since the last observation; None if nothing does.
+            The observation of a reset since the last call; None if there is none.
         """
         try:
             state = self.generator.get_state()
@@ -144,7 +144,7 @@ class GeneratorWatches:
             purposes: what its numbers are used for, "batches" or "noise".
 
         Returns:
-            What shows a reset; None if nothing does.
+            The observation of a reset; None if there is none.
         """
         watch = self._watches.get(id(generator))
         if watch is not None:
@@ -186,7 +186,7 @@ def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
 
 
 def _parts(state: torch.Tensor) -> tuple[bytes, int]:
-    """Return what identifies the block of numbers, and the position in it."""
+    """Return the identity of the block of numbers, and the position in it."""
     values = state.numpy()
     if len(values) == _STATE_BYTES:
         return values[24:56].tobytes(), int.from_bytes(values[16:24].tobytes(), "little")
