@@ -175,7 +175,7 @@ class Evidence:
         self.load_state_dict(Evidence(self.premises, outside=()).state_dict())
 
     def copy(self) -> Evidence:
-        """Return the same evidence, of which no budget is informed."""
+        """Return a copy of the evidence without a budget."""
         copied = Evidence(self.premises, outside=self.outside)
         copied.load_state_dict(self.state_dict())
         return copied
@@ -184,7 +184,7 @@ class Evidence:
         """Replace the evidence with that of a checkpoint.
 
         Raises:
-            InvalidInput: the state is none of `state_dict`.
+            InvalidInput: the state does not come from `state_dict`.
         """
         try:
             steps = int(state["steps"])

@@ -49,7 +49,7 @@ def report_run(
         date: the caller's date, YYYY-MM-DD; no clock is read.
 
     Raises:
-        InvalidInput: the date is none, or δ is outside (0, 1).
+        InvalidInput: the date is invalid, or δ is outside (0, 1).
         NoCertificate: no theorem covers the recorded steps.
         MissingExtra: the packages of the extra `reports` are not installed.
     """

@@ -96,7 +96,7 @@ class EpsilondAccountant(Stated):
                 restore it afterwards. Without that, the source of the noise is a declared item.
 
         Raises:
-            InvalidInput: it is none of these, is observed already, or has another accountant.
+            InvalidInput: it is another strategy, is already observed, or has another accountant.
         """
         accountant = getattr(strategy, "accountant", None)
         if accountant is not None and accountant is not self:

@@ -163,7 +163,7 @@ class RoundWatch:
         """Note that metrics of clients were handed out.
 
         Args:
-            selects: whether the strategy that has seen them chooses the clients.
+            selects: whether the strategy that gets them chooses the clients.
         """
         self.evidence.rest_on_caller(RELEASES, EVALUATED)
         if selects:
@@ -185,7 +185,7 @@ class RoundWatch:
         """Continue from a state.
 
         Raises:
-            InvalidInput: the state is none of `state_dict`.
+            InvalidInput: the state does not come from `state_dict`.
         """
         steps = self.evidence.steps
         try:

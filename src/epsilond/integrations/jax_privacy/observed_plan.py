@@ -88,7 +88,7 @@ def observe(
         relation: neighbouring relation.
         unit: the protected unit.
         observer: the adversary, `released-models` for central training.
-        bands: number of bands of the strategy matrix, where the noise transformation is none of jax_privacy's.
+        bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
         jit: whether to compile the gradient function, the noise update and the update of the optimizer.
         optimizer: optax's gradient transformation that computes the changes of the parameters, without the noise.
         budget: informed of the first contradiction.

@@ -92,7 +92,7 @@ def spec_from_execution_plan(
     Args:
         plan: the plan.
         relation: neighbouring relation that the spec will be accounted for; the default of jax_privacy if absent.
-        bands: number of bands of the strategy matrix, where the noise transformation is none of jax_privacy's.
+        bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
     Raises:
         InvalidInput: no spec describes the sampler or the event, the groups of the sampler do not go with the relation,

@@ -172,10 +172,10 @@ class EpsilondAccountant(Stated, IAccountant):
 
     @property
     def spec(self) -> Spec:
-        """The recorded steps.
+        """Composition of the recorded steps.
 
         Raises:
-            InvalidInput: there is none, or an impossible one.
+            InvalidInput: the history is empty, or has values out of range.
         """
         return spec_from_opacus_history(self.history)
 

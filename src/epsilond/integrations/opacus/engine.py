@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EpsilondPrivacyEngine(PrivacyEngine):
-    """Opacus' engine with the accountant `epsilond`. Its methods are theirs.
+    """Opacus' engine with the accountant `epsilond`. Its methods are those of Opacus.
 
     With a budget every step is committed in a ledger before the model moves, and the optimizer's `step` raises
     `LedgerExhausted` where the ledger refuses. `public_size` declares that the number of records may be known: the

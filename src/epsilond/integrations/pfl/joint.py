@@ -37,7 +37,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
             noise_scale: pfl's.
 
     Raises:
-        InvalidInput: noises, ε and δ of which the guarantee does not hold. It is a `ValueError`.
+        InvalidInput: noises, ε and δ for which the guarantee does not hold. It is a `ValueError`.
         AssertionError: a check of pfl rejects the arguments.
         Infeasible: no noise in the range of the search meets a share.
     """

@@ -47,7 +47,7 @@ class TffRunState(TypedDict):
 class TffRun(Stated):
     """Takes the rounds of one process, and accounts for them by the events of its states.
 
-    The status is `declared` at best: clipping, noise and the choice of clients happen where no program sees them.
+    The status is `declared` at best: clipping, noise and the choice of clients are not observable by a program.
 
     Attributes:
         round: spec of one round.
@@ -172,7 +172,7 @@ class TffRun(Stated):
             state: the state of the process at that time.
 
         Raises:
-            InvalidInput: `saved` is none of `state_dict`.
+            InvalidInput: `saved` does not come from `state_dict`.
         """
         try:
             rounds, models = int(saved["rounds"]), set(map(str, saved["models"]))

@@ -82,7 +82,7 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
     """Return the innermost state with an event.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: there is no such state.
     """
     for _ in range(_DEEPEST):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):

@@ -49,7 +49,7 @@ _ALWAYS: Final = 2
 """Number of first steps of a run in which the clipped sum is recomputed."""
 
 _ONE_IN: Final = 64
-"""One in so many later steps, chosen at random, has its clipped sum recomputed."""
+"""Mean number of later steps per recomputed clipped sum; the steps are chosen at random."""
 
 _PLACES: Final = 16
 """Number of coordinates of each parameter at which the clipped sum is recomputed."""

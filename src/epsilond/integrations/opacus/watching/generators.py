@@ -20,7 +20,7 @@ _PERSISTENT: Final = 256
 """States that a checkpoint keeps."""
 
 _LARGEST_MEMORY: Final = 1 << 17
-"""States that are kept, about 10 MB. Later states are compared with these."""
+"""Number of stored states, about 10 MB. Later states are compared with these."""
 
 
 class GeneratorState(TypedDict):
@@ -33,7 +33,7 @@ class GeneratorState(TypedDict):
 
 
 class GeneratorWatch:
-    """The states of one generator, each seen at a draw or at a step.
+    """The states of one generator, each observed at a draw or at a step.
 
     A state is the first 16 bytes of the generator's block of numbers and the position in the block. Blocks do not
     repeat within the period 2^19937 − 1, so a block that was seen before and left again shows a reset. A device's

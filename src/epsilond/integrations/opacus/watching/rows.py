@@ -21,7 +21,7 @@ class ClippedRows:
         unequal: whether parameters had different numbers of rows.
         altered: whether the sum changed by other means than clipping and accumulation.
         rewritten: whether per-sample gradients were changed between a backward pass and the clipping.
-        calls: number of accumulations that were seen.
+        calls: number of observed accumulations.
     """
 
     def __init__(self) -> None:
