@@ -91,9 +91,9 @@ class ProjectedSgdProblem(TargetedProblem):
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
     gradient_bound: Annotated[
         float | None,
-        MEAN_GRADIENT_BOUND.assumed("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
+        MEAN_GRADIENT_BOUND.assume("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
     ] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD.assumed("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD.assume("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     readings: Annotated[
         tuple[Reading, ...] | None, Quantity(description="which readings of the printed bounds to return")
