@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * The calibrators
-         * @description Every calibrator, with a body to try and a link to its schema.
+         * @description List every algorithm, with an example of a request and a link to its schema.
          */
         get: operations["list_algorithms"];
         put?: never;
@@ -255,7 +255,7 @@ export interface paths {
         put?: never;
         /**
          * One calibration at many values of one field
-         * @description Send the fields of the calibration, and `sweep`. Each value is answered as a single call is.
+         * @description Calibrate for each value of `sweep`; the other fields are those of the calibration.
          */
         post: operations["sweep_calibration"];
         delete?: never;
@@ -395,7 +395,7 @@ export interface paths {
         put?: never;
         /**
          * A calibration or an account as a page to sign
-         * @description One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+         * @description Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its answer again.
          */
         post: operations["report"];
         delete?: never;
@@ -413,7 +413,7 @@ export interface paths {
         };
         /**
          * The jobs that are kept
-         * @description Newest first.
+         * @description List the jobs of the caller, the newest first.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -433,14 +433,14 @@ export interface paths {
         };
         /**
          * One job: its progress, and its result
-         * @description As it is now, or once it has ended if that is within the time of `Prefer: wait`.
+         * @description Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
          */
         get: operations["get_job"];
         put?: never;
         post?: never;
         /**
          * Cancel a job, or forget one that has ended
-         * @description One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204.
+         * @description Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
          */
         delete: operations["remove_job"];
         options?: never;
@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * The answer itself, as it would have come at once
-         * @description A job that failed is answered with its problem; 409 if it has not ended, or was given up for good.
+         * @description Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
          */
         get: operations["get_job_result"];
         put?: never;
@@ -976,7 +976,7 @@ export interface paths {
         };
         /**
          * Is the process alive?
-         * @description The event loop turns. With `?verbose`, also which version and which engine answers.
+         * @description Answer as long as the process runs. With `?verbose`, name the version and the engine.
          */
         get: operations["healthz"];
         put?: never;
@@ -996,7 +996,7 @@ export interface paths {
         };
         /**
          * Should it get requests?
-         * @description 503 while this service should get no requests: no worker is warm, it is stopping, its store is away.
+         * @description Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
          */
         get: operations["readyz"];
         put?: never;
@@ -1016,7 +1016,7 @@ export interface paths {
         };
         /**
          * Figures for Prometheus
-         * @description Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop.
+         * @description Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop.
          */
         get: operations["metrics"];
         put?: never;
@@ -1036,7 +1036,7 @@ export interface paths {
         };
         /**
          * The API keys, for operators
-         * @description Those that have expired or were revoked are listed as long as the file has them.
+         * @description List all keys of the file, also expired and revoked ones.
          */
         get: operations["list_api_keys"];
         put?: never;
@@ -1059,7 +1059,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key, for operators
-         * @description It opens nothing any more in this service, at once; in others that read the same file, within two seconds.
+         * @description Revoke a key: at once in this service, and within two seconds in others that read the same file.
          */
         delete: operations["revoke_api_key"];
         options?: never;
@@ -1076,7 +1076,7 @@ export interface paths {
         };
         /**
          * Every theorem
-         * @description Every theorem the service uses or can evaluate, in the order of the catalogue.
+         * @description List every theorem that the service uses or can evaluate, in the order of the catalogue.
          */
         get: operations["list_theorems"];
         put?: never;
@@ -1096,7 +1096,7 @@ export interface paths {
         };
         /**
          * One theorem
-         * @description Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and outputs.
+         * @description Return the statement, source, conditions, errata and readings, and the schemas of the formula.
          */
         get: operations["get_theorem"];
         put?: never;
@@ -1118,7 +1118,7 @@ export interface paths {
         put?: never;
         /**
          * A theorem's formula, and its conditions, at given inputs
-         * @description The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}.
+         * @description Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
          */
         post: operations["evaluate_theorem"];
         delete?: never;
@@ -1136,7 +1136,7 @@ export interface paths {
         };
         /**
          * Every kind of problem
-         * @description Every `type` a problem may have.
+         * @description List every `type` of a problem.
          */
         get: operations["list_problems"];
         put?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
         };
         /**
          * One kind of problem
-         * @description What a problem of this kind means, and what to do.
+         * @description Explain a kind of problem, and the remedy.
          */
         get: operations["get_problem"];
         put?: never;
