@@ -174,7 +174,7 @@ class Repeated:
 
     primitive: ClassVar[Primitive | None] = None
     stepped: ClassVar[bool] = True
-    """True, because the runs are equal: a ledger may stop between two runs and keep the budget of the rest."""
+    """True: a product of equal runs may be stopped between two runs, and a ledger then keeps the rest of the budget."""
     kind: Annotated[Literal["repeated"], KIND] = "repeated"
     times: Times
     mechanism: Annotated[Spec, MECHANISM]
