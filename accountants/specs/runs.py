@@ -28,8 +28,8 @@ from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
 
-MECHANISMS = Quantity(description="the mechanisms, run one after another, each free to depend on what came before")
-MECHANISM = Quantity(description="the mechanism this one is made of")
+MECHANISMS = Quantity(description="the mechanisms in their order; each may depend on the outputs of earlier ones")
+MECHANISM = Quantity(description="the inner mechanism")
 MOST_COMPOSED = 10_000
 """Largest number of mechanisms in a list; a longer run of equal mechanisms is `Repeated`."""
 
