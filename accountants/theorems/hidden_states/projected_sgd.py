@@ -182,7 +182,7 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
     return None
 
 
-def of_run(spec: ProjectedSgd, case: Case) -> ProjectedRun:
+def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
     """Return the run of a spec; with full batches all records have one place, so the order counts as known."""
     run = ProjectedRun.of(spec, case.setting.relation)
     return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
@@ -213,7 +213,7 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the composition of all steps."""
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     if fixed_batches(COMPOSED, spec) is None:
         bound = EveryModel(run)
         upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
@@ -238,7 +238,7 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Theorem 2 and Corollary 3 of Asoodeh et al., if their conditions hold at every step."""
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = (
         check_setting(THEOREM_2, spec, case)
         or fixed_batches(THEOREM_2, spec)
@@ -253,7 +253,7 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of contraction with exact diameters, for arbitrary losses and step sizes."""
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
     if refusal:
         return refusal
@@ -266,7 +266,7 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
     """Return the steps of a run that shifted interpolation covers."""
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = (
         check_setting(theorem, spec, case) or fixed_batches(theorem, spec) or smooth_and_convex(theorem, spec, run)
     )
@@ -310,7 +310,7 @@ def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
     The number of steps is chosen once, by the central limit theorem.
     """
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = check_setting(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)
     if refusal:
         return refusal

@@ -105,7 +105,9 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     return squared * math.sqrt(totals.participants / privacy) / run.diameter
 
 
-def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
+def complete_prescription(
+    run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected"
+) -> AcceleratedPrescription:
     """Evaluate the complete statements, (30) to (36), at the smallest R that meets its own prescription.
 
     Let M* be M' or M, by the smaller of Ψ/M' and ψ_max/M. Theorem E.1 prescribes
@@ -218,7 +220,7 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
     }
 
 
-def informal(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
+def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
     """Evaluate the informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
 
     R is the larger of two numbers. For a smooth loss they are √(βD√M εn/(L√d)) and 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²).
