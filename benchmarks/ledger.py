@@ -31,7 +31,7 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.log.keys import SigningKey
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.reading import read
 
 TENANT = "benchmark"
@@ -74,7 +74,7 @@ def open_book(place: str, seed: bytes) -> Iterator[Book]:
     """Open the book in a database, signed by one key."""
     key = SigningKey("example.org/benchmark", Ed25519PrivateKey.from_private_bytes(seed))
     keys = SigningKeys.new(key, datetime(2026, 1, 1, tzinfo=UTC))
-    with closing(opened(place)) as database:
+    with closing(open_store(place)) as database:
         yield Book(database, lambda: keys)
 
 

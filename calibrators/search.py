@@ -15,7 +15,7 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.estimates.noise import Chart, central_log_mu, central_mu, rise
 from epsilond.accountants.numerics.root_search import RootEvaluations, false_position
 from epsilond.accountants.rule import Effort
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _closed(family: Family, target: Target, guess: float) -> Certified | None:
     if not mu:
         return None
     try:
-        std = gaussian_noise_std_ends(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0).upper
+        std = gaussian_noise_std_bounds(epsilon=target.epsilon, log_delta=target.log_delta, sensitivity=1.0).upper
     except InvalidInput:  # beyond what is inverted
         return None
     noise = start * mu * std * (1.0 + PAD)

@@ -31,14 +31,14 @@ from epsilond.ledgers.mathematics.state import Declared, LedgerTarget, SlotKind
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
-"""Which entries come first."""
+"""Order of entries: the oldest or the newest come first."""
 SECONDS = 86_400.0
-"""A reservation that does not say so expires after a day."""
+"""Seconds after which a reservation expires that states no time: a day."""
 MOST_LEDGERS = 1000
 MOST_OBSERVATIONS = 100
 MOST_RESERVATIONS = 10_000
 LONGEST_TEXT = 2000
-"""Characters of a text of an observation."""
+"""Largest number of characters of a text of an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class AmountQuantity(Quantity):
     def __get_pydantic_core_schema__(
         self, source: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """A string."""
+        """Return the schema of a string."""
         return {"type": "str", "strict": True, "max_length": self.longest}
 
     def convert(self, value: object) -> object:
@@ -150,7 +150,7 @@ class OpenLedger:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `ledgers.mathematics.opening.opened` wants it."""
+        """Arguments of `ledgers.mathematics.opening.open_ledger`."""
         return {
             "setting": Setting(relation=self.relation, unit=self.unit, observer=self.observer),
             "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
@@ -177,13 +177,14 @@ def _require_name(name: str | None, pointer: str) -> None:
         raise InvalidInput.at(pointer, "begins or ends with a blank", allowed="no blanks around it")
 
 
-def _capacity(asked: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
-    if isinstance(asked, str):
-        return asked
-    if isinstance(asked, Mapping):  # of the library, which leaves a choice of forms as it was told
-        return dict(asked)
-    given = ((field.name, getattr(asked, field.name)) for field in fields(asked))
-    return {name: value for name, value in given if value is not None}
+def _capacity(capacity: str | Capacity | Mapping[str, object]) -> str | JsonRecord:
+    """Return a capacity as a word or as its parts."""
+    if isinstance(capacity, str):
+        return capacity
+    if isinstance(capacity, Mapping):  # of the library, which leaves a choice of forms as it was told
+        return dict(capacity)
+    members = ((field.name, getattr(capacity, field.name)) for field in fields(capacity))
+    return {name: value for name, value in members if value is not None}
 
 
 @request
@@ -200,19 +201,20 @@ class JobAsked:
 
     @property
     def job(self) -> JsonRecord:
-        """As `ledgers.mathematics.moves.reserve` wants it."""
+        """Arguments of `ledgers.mathematics.moves.reserve`."""
         return {
             "spec": self.spec,
             "item": self.item,
             "slot": self.slot,
             "count": self.count,
-            "eta": _amount(self.eta, "/eta"),
-            "delta": _amount(self.delta, "/delta"),
+            "eta": _read_amount(self.eta, "/eta"),
+            "delta": _read_amount(self.delta, "/delta"),
         }
 
 
-def _amount(told: str | None, pointer: str) -> Amount | None:
-    return None if told is None else exact(told, pointer)
+def _read_amount(text: str | None, pointer: str) -> Amount | None:
+    """Return an amount from its text."""
+    return None if text is None else exact(text, pointer)
 
 
 @request
@@ -237,8 +239,8 @@ class CalibrateAsked:
 
     @property
     def place(self) -> ChargeTarget:
-        """As `ledgers.calibrating` wants it."""
-        return ChargeTarget(slot=self.slot, item=self.item, eta=_amount(self.eta, "/eta"))
+        """Target of the charge."""
+        return ChargeTarget(slot=self.slot, item=self.item, eta=_read_amount(self.eta, "/eta"))
 
 
 @request
@@ -296,7 +298,7 @@ class AmendAsked:
 
     @property
     def parts(self) -> JsonRecord:
-        """As `ledgers.mathematics.amending.amended` wants it."""
+        """Arguments of `ledgers.mathematics.amending.amend_plan`."""
         items = (Planned(name=item.name, spec=item.spec) for item in self.add)
         return {
             "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
@@ -359,5 +361,5 @@ class VoidAsked:
     declared: Annotated[Literal["no-output-observed"], Quantity(description="what makes this valid")]
 
     def check(self) -> None:
-        """The reservation can be one's id."""
+        """Require an id that a reservation can have."""
         _require_name(self.reservation, "/reservation")

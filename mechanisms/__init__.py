@@ -1,8 +1,8 @@
-"""What the papers' algorithms do to a user's own arrays: clipping, noise, rounding to a grid, and packing into bits.
+"""Clipping, noise, rounding to a grid and packing into bits, for the caller's own arrays.
 
-`from_calibration(answer)` gives the two sides of a calibrated release. Random bits are the operating system's wherever
-no source is given; `randomness.seeded` is for tests and simulations. No privacy figure is computed here: an answer's
-guarantee is carried along, with what floating point leaves open of it.
+`from_calibration(answer)` gives the client's and the server's side of a calibrated release. The random bits come from
+the operating system unless a source is given; `seeded` is for tests and simulations. No privacy figure is computed
+here. A release carries the guarantee of its answer, and lists the gaps that floating point leaves in it.
 """
 
 from epsilond.mechanisms.calibrated import from_calibration as from_calibration

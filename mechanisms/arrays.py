@@ -1,10 +1,11 @@
-"""Arrays of whichever library come in, and the same kind goes out: numpy, torch, jax, and what speaks DLPack."""
+"""Conversion of arrays of any library to numpy and back: numpy, torch, jax, and others that support DLPack."""
 
 from __future__ import annotations
 
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,73 +15,103 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.randomness import Floats
 
 Array: TypeAlias = Any
-"""An array of numpy, or of a library that hands its memory over by DLPack."""
+"""An array of numpy, or of a library that shares its memory by DLPack."""
 AnyNumbers: TypeAlias = npt.NDArray[Any]
 """A numpy array of any type of number."""
 AnyType: TypeAlias = np.dtype[Any]
 """The numpy type of an array's numbers."""
-Back = Callable[[AnyNumbers], Array]
+Restorer = Callable[[AnyNumbers], Array]
+"""A function that converts a numpy array to the library of the caller's array."""
 
 
-def read(values: Array, *, pointer: str = "/values") -> tuple[AnyNumbers, Back]:
-    """As an array of numpy, and what turns one of the same type into the kind that came in.
+def to_numpy(values: Array, *, pointer: str = "/values") -> tuple[AnyNumbers, Restorer]:
+    """Convert an array of any supported library to numpy.
 
-    Numbers that are no floats are read as doubles.
+    Integers and booleans become doubles.
+
+    Args:
+        values: an array, or a nested sequence of numbers.
+        pointer: JSON pointer to the array, for error messages.
+
+    Returns:
+        The numpy array, and a function that converts a numpy array of the same type to the caller's library.
 
     Raises:
-        InvalidInput: it is no array of real numbers, or is on another device than the processor.
+        InvalidInput: `values` is not an array of real numbers, or its memory is not on the processor.
     """
-    found, back = _as_numpy(values, pointer)
-    if found.dtype.kind in "iub":
-        found = found.astype(np.float64)
-    if found.dtype not in (np.float16, np.float32, np.float64):
+    numbers, restore = _import_array(values, pointer)
+    if numbers.dtype.kind in "iub":
+        numbers = numbers.astype(np.float64)
+    if numbers.dtype not in (np.float16, np.float32, np.float64):
         raise InvalidInput.at(pointer, "is not an array of real numbers", allowed="float16, float32, float64")
-    return found, back
+    return numbers, restore
 
 
 def is_list_of_arrays(values: object) -> bool:
-    """Whether these are the layers of a model and not one array."""
-    return isinstance(values, list | tuple) and len(values) > 0 and all(hasattr(one, "shape") for one in values)
+    """Return whether `values` is a list of arrays (the layers of a model) rather than a single array."""
+    return isinstance(values, list | tuple) and len(values) > 0 and all(hasattr(layer, "shape") for layer in values)
 
 
-def flattened(
+@dataclass(frozen=True)
+class _Layer:
+    """One array, with the shape of one record in it."""
+
+    numbers: AnyNumbers
+    record_shape: tuple[int, ...]
+    restorer: Restorer
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates of one record."""
+        return math.prod(self.record_shape)
+
+    def restore_record(self, coordinates: Floats) -> Array:
+        """Convert the coordinates of one record to the shape, type and library of this array."""
+        return self.restorer(coordinates.reshape(self.record_shape).astype(self.numbers.dtype))
+
+
+def flatten(
     values: Array | Sequence[Array], *, records: bool, pointer: str
 ) -> tuple[Floats, Callable[[Floats], Array]]:
-    """An array, or the layers of a model, as one vector of doubles; with `records`, as (records, coordinates).
+    """Concatenate the coordinates of an array, or of the layers of a model, as doubles.
 
-    Also what turns a vector into arrays like one record of them: of the same shapes, kinds and types.
+    Args:
+        values: an array, or a list of arrays.
+        records: whether the first axis of each array counts records.
+        pointer: JSON pointer to the values, for error messages.
+
+    Returns:
+        A vector of doubles, or an array (records, coordinates) if `records` is true. Also a function that converts a
+        vector of one record's coordinates to arrays with the shapes, types and library of one record.
 
     Raises:
-        InvalidInput: they are no arrays, or layers count records differently.
+        InvalidInput: the values are not arrays, or the layers have different numbers of records.
     """
-    several = is_list_of_arrays(values)
-    layers = [
-        read(one, pointer=f"{pointer}/{place}" if several else pointer)
-        for place, one in enumerate(values if several else [values])
-    ]
-    given = [one for one, _ in layers]
-    if records and any(one.ndim == 0 or len(one) != len(given[0]) for one in given):
-        raise InvalidInput.at(pointer, "need a first axis that counts contributions, of one length in all layers")
-    shapes = [one.shape[1:] if records else one.shape for one in given]
-    sizes = [math.prod(shape) for shape in shapes]
-    rows = [
-        one.astype(np.float64).reshape(len(one) if records else 1, size) for one, size in zip(given, sizes, strict=True)
-    ]
+    is_list = is_list_of_arrays(values)
+    layers = _import_layers(values, records, pointer)
+    count = _count_records(layers, pointer) if records else 1
+    rows = [layer.numbers.astype(np.float64).reshape(count, layer.size) for layer in layers]
     flat = np.concatenate(rows, axis=1)
+    boundaries = np.cumsum([layer.size for layer in layers])[:-1]
 
-    def like(vector: Floats) -> Array:
-        ends = np.cumsum(sizes)[:-1]
-        found = [
-            back(part.reshape(shape).astype(one.dtype))
-            for part, shape, (one, back) in zip(np.split(vector, ends), shapes, layers, strict=True)
-        ]
-        return found if several else found[0]
+    def restore(vector: Floats) -> Array:
+        parts = np.split(vector, boundaries)
+        arrays = [layer.restore_record(part) for layer, part in zip(layers, parts, strict=True)]
+        return arrays if is_list else arrays[0]
 
-    return flat if records else flat[0], like
+    return flat if records else flat[0], restore
 
 
-def towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
-    """In a type of fewer digits, never larger in absolute value."""
+def round_towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
+    """Convert doubles to a type of lower precision, never to a larger absolute value.
+
+    Args:
+        values: finite doubles.
+        dtype: float16, float32 or float64.
+
+    Returns:
+        The values in `dtype`. With float64, `values` itself.
+    """
     if dtype == np.float64:
         return values
     with np.errstate(over="ignore"):
@@ -89,24 +120,43 @@ def towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
     return np.asarray(np.where(larger, np.nextafter(rounded, dtype.type(0.0)), rounded))
 
 
-def _as_numpy(values: Array, pointer: str) -> tuple[AnyNumbers, Back]:
+def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str) -> list[_Layer]:
+    is_list = is_list_of_arrays(values)
+    layers = []
+    for index, layer in enumerate(values if is_list else [values]):
+        numbers, restorer = to_numpy(layer, pointer=f"{pointer}/{index}" if is_list else pointer)
+        record_shape = numbers.shape[1:] if records else numbers.shape
+        layers.append(_Layer(numbers, record_shape, restorer))
+    return layers
+
+
+def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
+    """Return the common length of the first axes."""
+    counts = {layer.numbers.shape[:1] for layer in layers}
+    if len(counts) > 1 or counts == {()}:
+        raise InvalidInput.at(pointer, "need a first axis that counts contributions, of one length in all layers")
+    return len(layers[0].numbers)
+
+
+def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
     if isinstance(values, np.ndarray | np.generic | Sequence | int | float):
         try:
-            return np.asarray(values), lambda made: made
+            return np.asarray(values), lambda numbers: numbers
         except ValueError as error:
             raise InvalidInput.at(pointer, "is not an array") from error
     if not hasattr(values, "__dlpack__"):
         raise InvalidInput.at(pointer, f"{type(values).__name__} is not an array")
-    # A tensor that gradients are recorded for gives its memory away only without them.
-    plain = values.detach() if hasattr(values, "detach") else values
+    # A tensor with a recorded gradient shares its memory only after it is detached.
+    detached = values.detach() if hasattr(values, "detach") else values
     try:
-        found = np.from_dlpack(plain)
+        numbers = np.from_dlpack(detached)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InvalidInput.at(pointer, f"cannot be read as an array of numpy: {error}") from error
-    return found, _namespace(values, pointer).from_dlpack
+    return numbers, _array_namespace(values, pointer).from_dlpack
 
 
-def _namespace(values: Array, pointer: str) -> Array:
+def _array_namespace(values: Array, pointer: str) -> Array:
+    """Return the module that holds `from_dlpack` of an array's library."""
     if hasattr(values, "__array_namespace__"):
         return values.__array_namespace__()
     library = sys.modules.get(type(values).__module__.partition(".")[0])

@@ -1,16 +1,17 @@
-"""Contributions made no longer than a bound, certainly: in exact arithmetic, not only up to rounding.
+"""Clipping of contributions to a norm bound that holds in exact arithmetic, not only up to rounding.
 
-A contribution is multiplied by a factor that is smaller than bound/norm by more than every rounding on the way. Let u =
-2^−53 and n the number of coordinates, scaled by a power of two so that the largest is in [1/2, 1). The computed sum of
-squares is at least (1 − u)^n times the true one, whatever the order of adding; so the true norm is at most the computed
-one times 1 + (2n + 16)u with (n + 10)u to spare, which covers the square root, the quotient, the product with each
-coordinate and, as bounds are at least 2^−256, coordinates too small for a normal double. The ℓ1 norm likewise. What is
-given back in fewer digits than a double is rounded towards zero. Contributions within the bound come back unchanged.
+A contribution is multiplied by a factor that is smaller than bound/norm by more than all rounding errors together. Let
+u = 2^−53, and let n be the number of coordinates, scaled by a power of two so that the largest is in [1/2, 1). The
+computed sum of squares is at least (1 − u)^n times the true sum, for every order of summation. So the true norm is at
+most the computed norm times 1 + (2n + 16)u, with (n + 10)u to spare. The spare covers the square root, the quotient,
+and the product with each coordinate. It also covers coordinates too small for a normal double, because bounds are at
+least 2^−256. The same holds for the ℓ1 norm. Results in a type of lower precision than double are rounded towards zero.
+Contributions within the bound are returned unchanged.
 
-A contribution with a NaN or an infinite coordinate becomes zero, so that it neither spoils a sum nor shows in it.
+A contribution with a NaN or an infinite coordinate becomes zero. So it neither spoils a sum nor shows in it.
 
-The *sum* of clipped contributions is again computed in floating point, and can move by more than the bound when one
-contribution changes (Casacuberta et al. 2022); `discrete_gaussian` sums integers instead.
+The *sum* of clipped contributions is computed in floating point. It can change by more than the bound when one
+contribution changes (Casacuberta et al. 2022). `discrete_gaussian` adds noise to sums of integers, which are exact.
 """
 
 from __future__ import annotations
@@ -24,76 +25,109 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import AnyNumbers, AnyType, Array, Back, is_list_of_arrays, read, towards_zero
+from epsilond.mechanisms.arrays import AnyNumbers, Array, Restorer, is_list_of_arrays, round_towards_zero, to_numpy
 from epsilond.mechanisms.randomness import Bools, Floats
 
 Norm = Literal["l1", "l2", "linf"]
 LEAST_BOUND, MOST_BOUND = 2.0**-256, 2.0**256
+"""Range of norm bounds; within it the scaled coordinates have enough digits for the proof above."""
 UNIT = 2.0**-53
+"""Unit roundoff u of doubles."""
 MOST_EXPONENT = 700
-"""Numbers of that exponent exceed every bound, and bounds scaled down by it are normal doubles."""
+"""Largest exponent that scales a bound. Coordinates of this exponent exceed every bound; scaled bounds are normal."""
 
 
 @dataclass(frozen=True)
 class Clipped:
-    """What is left of the contributions, and what they were. One entry a contribution in each array here."""
+    """Clipped contributions, with their norms before clipping. Each array has one entry per contribution."""
 
     values: Array
-    """As they were given: an array, or a list of them; of the same kinds, shapes and types."""
+    """Clipped contributions: an array or a list of arrays, with the caller's shapes, types and library."""
     norms: Floats
-    """Before clipping, to about n units in the last place; infinite beyond doubles, NaN where it is `unusable`."""
+    """Norms before clipping, to about n units in the last place. Infinite if beyond doubles, NaN where `unusable`."""
     exceeded: Bools
-    """Whether the norm was above the bound."""
+    """True for contributions with a norm above the bound."""
     unusable: Bools
-    """Whether some coordinate was no finite number; then everything became zero."""
+    """True for contributions with a coordinate that is not finite. They became zero."""
 
     @property
     def share(self) -> float:
-        """Of contributions that were above the bound or unusable, in [0, 1]. It depends on the data: not private."""
+        """Fraction, in [0, 1], of contributions above the bound or unusable. It depends on the data: not private."""
         changed = self.exceeded | self.unusable
         return float(changed.mean()) if changed.size else 0.0
 
 
 def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", records: bool = False) -> Clipped:
-    """Each contribution scaled down to norm at most `bound`; for `linf`, each coordinate cut off at ±`bound`.
+    """Scale each contribution down to norm at most `bound`; for `linf`, clip each coordinate to ±`bound`.
 
-    `values` is one array, or a list of arrays (the layers of a model) whose coordinates together have the norm. With
-    `records` the first axis of each counts the contributions; without, everything is a single one. 2^−256 ≤ bound ≤
-    2^256.
+    Args:
+        values: one array, or a list of arrays (the layers of a model) whose coordinates together have the norm.
+        bound: largest norm of a clipped contribution, from 2^−256 to 2^256.
+        norm: the norm to bound, `l1`, `l2` or `linf`.
+        records: whether the first axis of each array counts contributions. If false, everything is one contribution.
+
+    Returns:
+        The clipped contributions, their norms before clipping, and which contributions were changed.
 
     Raises:
-        InvalidInput: the bound is outside its range, or the values are no arrays that belong together.
+        InvalidInput: the bound is outside its range, or the values are not arrays with equally many contributions.
+
+    Guarantees:
+        The norm of each clipped contribution is at most `bound` in exact arithmetic.
     """
     _demand_bound(bound, "/bound")
-    layers, parts = _read(values, records)
-    scaling = _scaling(parts, bound, norm)
-    made = [_clipped(part, scaling, bound, norm) for part in parts]
+    layers = _import_layers(values, records)
+    scaling = _find_scaling(layers, bound, norm)
+    arrays = [layer.restore(_clip_layer(layer, scaling, bound, norm)) for layer in layers]
     usable, norms = scaling.usable, scaling.norms
-    returned = [back(one.reshape(shape)) for one, (shape, back) in zip(made, layers, strict=True)]
-    found = returned if is_list_of_arrays(values) else returned[0]
-    return Clipped(found, np.where(usable, norms, math.nan), usable & (norms > bound), ~usable)
+    return Clipped(
+        values=arrays if is_list_of_arrays(values) else arrays[0],
+        norms=np.where(usable, norms, math.nan),
+        exceeded=usable & (norms > bound),
+        unusable=~usable,
+    )
 
 
 def clip_layers(
     values: Sequence[Array], bounds: Sequence[float], *, norm: Norm = "l2", records: bool = False
 ) -> tuple[Clipped, ...]:
-    """Each layer on its own, to its own bound: one answer a layer.
+    """Clip each layer separately, to its own bound.
 
-    All layers together have norm at most `joint_bound(bounds)`. A contribution that is unusable in one layer keeps the
-    others.
+    All layers together have norm at most `joint_bound(bounds)`. A contribution that is unusable in one layer is zeroed
+    in that layer only.
+
+    Args:
+        values: the layers, a list of arrays.
+        bounds: largest norm in each layer.
+        norm: the norm to bound, `l1`, `l2` or `linf`.
+        records: whether the first axis of each array counts contributions.
+
+    Returns:
+        One result per layer.
 
     Raises:
-        InvalidInput: as `clip`, or there are not as many bounds as layers.
+        InvalidInput: as `clip`, or the numbers of bounds and layers differ.
     """
     if not is_list_of_arrays(values) or len(values) != len(bounds):
         raise InvalidInput.at("/bounds", "there must be one for each layer")
-    return tuple(clip(one, bound, norm=norm, records=records) for one, bound in zip(values, bounds, strict=True))
+    return tuple(clip(layer, bound, norm=norm, records=records) for layer, bound in zip(values, bounds, strict=True))
 
 
 def joint_bound(bounds: Sequence[float], norm: Norm = "l2") -> float:
-    """Bound on the norm of all layers together, rounded up."""
-    for place, bound in enumerate(bounds):
-        _demand_bound(bound, f"/bounds/{place}")
+    """Return an upper bound on the norm of all layers together.
+
+    Args:
+        bounds: norm bound of each layer, from 2^−256 to 2^256.
+        norm: the norm of the bounds and of the result.
+
+    Returns:
+        The combined bound, rounded up.
+
+    Raises:
+        InvalidInput: a bound is outside its range.
+    """
+    for index, bound in enumerate(bounds):
+        _demand_bound(bound, f"/bounds/{index}")
     if norm == "linf":
         return max(bounds)
     if norm == "l1":
@@ -107,70 +141,85 @@ def _demand_bound(bound: float, pointer: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """One layer as contributions times coordinates, in doubles, with the type it is given back in."""
+class _ContributionRows:
+    """One array as (contributions, coordinates), in doubles and in its own type."""
 
     rows: Floats
-    dtype: AnyType
-    given: AnyNumbers
+    original_rows: AnyNumbers
+    shape: tuple[int, ...]
+    restorer: Restorer
+
+    def restore(self, rows: AnyNumbers) -> Array:
+        """Convert rows to the shape and library of the caller's array."""
+        return self.restorer(rows.reshape(self.shape))
 
 
-def _read(values: Array | Sequence[Array], records: bool) -> tuple[list[tuple[tuple[int, ...], Back]], list[_Part]]:
-    layers: list[tuple[tuple[int, ...], Back]] = []
-    parts: list[_Part] = []
-    for place, one in enumerate(values if is_list_of_arrays(values) else [values]):
-        pointer = f"/values/{place}" if is_list_of_arrays(values) else "/values"
-        given, back = read(one, pointer=pointer)
-        if records and given.ndim == 0:
+def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_ContributionRows]:
+    is_list = is_list_of_arrays(values)
+    layers: list[_ContributionRows] = []
+    for index, array in enumerate(values if is_list else [values]):
+        pointer = f"/values/{index}" if is_list else "/values"
+        numbers, restorer = to_numpy(array, pointer=pointer)
+        if records and numbers.ndim == 0:
             raise InvalidInput.at(pointer, "has no axis that counts contributions")
-        count = given.shape[0] if records else 1
-        rows = given.reshape(count, math.prod(given.shape[1:]) if records else given.size)
-        if parts and len(parts[0].rows) != count:
+        count = numbers.shape[0] if records else 1
+        coordinates = math.prod(numbers.shape[1:]) if records else numbers.size
+        if layers and len(layers[0].rows) != count:
             raise InvalidInput.at(pointer, "must have as many contributions as the first layer")
-        layers.append((given.shape, back))
-        parts.append(_Part(rows.astype(np.float64), given.dtype, rows))
-    return layers, parts
+        rows = numbers.reshape(count, coordinates)
+        layers.append(_ContributionRows(rows.astype(np.float64), rows, numbers.shape, restorer))
+    return layers
 
 
 @dataclass(frozen=True)
 class _Scaling:
-    """Of each contribution: coordinates times 2^−exponent are at most 1, and times the factor short enough."""
+    """Scaling of each contribution: by 2^−exponent to coordinates of at most 1, then by a factor to the norm bound."""
 
     usable: Bools
     norms: Floats
     exponents: npt.NDArray[np.int32]
     factors: Floats
-    """Infinite for what stays as it is."""
+    """Second factor, infinite for contributions that are not changed."""
 
 
-def _scaling(parts: Sequence[_Part], bound: float, norm: Norm) -> _Scaling:
-    largest = np.max([np.max(np.abs(part.rows), axis=1, initial=0.0) for part in parts], axis=0)
+def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm) -> _Scaling:
+    largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
     usable = np.isfinite(largest)
     exponents = np.frexp(np.where(usable, largest, 0.0))[1]
     if norm == "linf":
         return _Scaling(usable, largest, exponents, np.full(len(largest), math.inf))
-    total, count = np.zeros(len(largest)), 0
+    dimension = sum(layer.rows.shape[1] for layer in layers)
     with np.errstate(all="ignore"):
-        for part in parts:
-            scaled = np.ldexp(part.rows, -exponents[:, None])
-            total += np.abs(scaled).sum(axis=1) if norm == "l1" else np.einsum("ij,ij->i", scaled, scaled)
-            count += part.rows.shape[1]
-        length = total if norm == "l1" else np.sqrt(total)
-        most = length * (1.0 + (2 * count + 16) * UNIT)
-        within = most <= np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
-        factors = np.where(within, math.inf, bound / np.where(most > 0.0, most, 1.0))
-        return _Scaling(usable, np.ldexp(length, exponents), exponents, factors)
+        scaled_norms = _scaled_norms(layers, exponents, norm)
+        upper_norms = scaled_norms * (1.0 + (2 * dimension + 16) * UNIT)
+        within = upper_norms <= np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
+        factors = np.where(within, math.inf, bound / np.where(upper_norms > 0.0, upper_norms, 1.0))
+        return _Scaling(usable, np.ldexp(scaled_norms, exponents), exponents, factors)
 
 
-def _clipped(part: _Part, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
-    # What comes in stays as it is, and what goes out is the caller's to change.
-    rows = part.given.copy()
+def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
+    """Return the norms of all coordinates times 2^−exponent."""
+    totals = np.zeros(len(exponents))
+    for layer in layers:
+        scaled = np.ldexp(layer.rows, -exponents[:, None])
+        totals += np.abs(scaled).sum(axis=1) if norm == "l1" else np.einsum("ij,ij->i", scaled, scaled)
+    return totals if norm == "l1" else np.sqrt(totals)
+
+
+def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
+    """Return clipped rows in the layer's own type, as a new array."""
+    rows = layer.original_rows.copy()
+    dtype = rows.dtype
+    too_long = np.isfinite(scaling.factors) & scaling.usable
     if norm == "linf":
-        end = towards_zero(np.asarray([bound]), part.dtype)[0]
+        limit = round_towards_zero(np.asarray([bound]), dtype)[0]
         with np.errstate(invalid="ignore"):
-            rows = np.clip(rows, -end, end)
-    elif (longer := np.isfinite(scaling.factors) & scaling.usable).any():
+            rows = np.clip(rows, -limit, limit)
+    elif too_long.any():
         with np.errstate(under="ignore"):
-            scaled = np.ldexp(part.rows[longer], -scaling.exponents[longer, None]) * scaling.factors[longer, None]
-        rows[longer] = towards_zero(scaled, part.dtype)
-    return rows if scaling.usable.all() else np.asarray(np.where(scaling.usable[:, None], rows, rows.dtype.type(0.0)))
+            unit_rows = np.ldexp(layer.rows[too_long], -scaling.exponents[too_long, None])
+            scaled = unit_rows * scaling.factors[too_long, None]
+        rows[too_long] = round_towards_zero(scaled, dtype)
+    if scaling.usable.all():
+        return rows
+    return np.asarray(np.where(scaling.usable[:, None], rows, dtype.type(0.0)))

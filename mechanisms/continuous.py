@@ -1,10 +1,10 @@
-"""Gaussian and Laplace noise in floating point: fast, and not quite the mechanism that the guarantee is about.
+"""Gaussian and Laplace noise in floating point: fast, but not exactly the mechanism of the guarantee.
 
-A guarantee speaks of real numbers. Doubles are a grid whose steps depend on the value, so that some sums of value and
-noise occur under one data set and not under its neighbour (Mironov 2012). `secure()` adds four normal numbers for
-each that it gives, so that finding the bits behind a value takes far more work (Holohan and Braghin 2021); that is a
-defence against one attack and proves no ε. What is proved to the last bit is the noise on integers of `two_sided`
-and `discrete_laplace`, after `grid` has made integers of the values.
+A guarantee is about real numbers. Doubles are a grid with steps that depend on the value. So some sums of value and
+noise occur under one data set and not under its neighbour (Mironov 2012). `secure()` adds four normal numbers for each
+number that it returns, so that recovering the random bits of a value takes far more work (Holohan and Braghin 2021).
+That defends against one attack and proves no ε. The integer noise of `two_sided` and `discrete_laplace` is exact to the
+last bit, after `grid` has rounded the values to integers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from epsilond.mechanisms.randomness import Floats, RandomSource, secure
 
 
 def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-    """Independent N(0, σ²), σ > 0; by the operating system's generator unless another source is given.
+    """Draw independent numbers of N(0, σ²), in floating point.
+
+    Args:
+        noise_std: σ > 0.
+        shape: shape of the array of draws.
+        source: source of the random bits; the operating system if None.
+
+    Returns:
+        An array of doubles.
 
     Raises:
         InvalidInput: σ is not positive and finite.
@@ -28,14 +36,22 @@ def gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource | No
 
 
 def laplace(scale: float, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-    """Independent numbers of density e^(−|y|/b)/(2b), b > 0; by the operating system's generator unless told otherwise.
+    """Draw independent numbers with density e^(−|y|/b)/(2b), in floating point.
+
+    Args:
+        scale: b > 0.
+        shape: shape of the array of draws.
+        source: source of the random bits; the operating system if None.
+
+    Returns:
+        An array of doubles.
 
     Raises:
         InvalidInput: b is not positive and finite.
     """
     _demand_scale(scale, "/scale")
     bits = (source or secure()).words(shape)
-    # The sign is the last bit, the size the others: − log of a number in (0, 1).
+    # The last bit gives the sign. The other 63 bits give a uniform number in (0, 1), and the size is −log of it.
     sizes = -np.log(np.ldexp((bits >> np.uint64(1)).astype(np.float64) + 0.5, -63))
     return np.asarray(np.where(bits & np.uint64(1), -scale * sizes, scale * sizes))
 

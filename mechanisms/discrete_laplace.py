@@ -1,78 +1,118 @@
-"""Truncated discrete Laplace noise for whole arrays, with exactly its law.
+"""Truncated discrete Laplace noise for whole arrays, with exactly its distribution.
 
-Random bits are compared with integer enclosures of the law's jumps; the few draws that 64 bits leave open take more.
-No probability is rounded.
+Random bits are compared with integer bounds on the cumulative probabilities. The few draws that 64 bits do not decide
+take more bits. No probability is rounded.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay, powers, times
+from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay, exact_product, powers
 from epsilond.mechanisms.randomness import Integers, RandomSource
 
 MOST_NOISE_LEVELS = 1 << 34
-"""Tables grow as its root: a few megabytes."""
+"""Largest m. The tables have about √m entries, a few megabytes."""
 DIRECT = 1 << 12
-"""Up to this m every level has its own jump; beyond, levels are drawn in blocks, then within the block."""
+"""Largest m with a table entry for every level. Above it, a block of levels is drawn first, then a level within it."""
 
 
 @dataclass(frozen=True)
 class NoiseTables:
-    """±(1 + (b − 1) t + a) in block b = 1, …, B at a = 0, …, t − 1, or 0; the last block has `rest` ≤ t levels."""
+    """Tables that draw a signed block of levels, then a level within the block.
+
+    Block b = 1, …, B of width t has the levels 1 + (b − 1) t + a for a = 0, …, t − 1. The last block may have fewer.
+    """
 
     width: int
     blocks: int
     signed_block: Inversion
+    """Distribution of sign · b, from −B to B; 0 is the level 0."""
     within: Inversion | None
+    """Distribution of a in blocks before the last; None if t = 1."""
     within_last: Inversion | None
+    """Distribution of a in the last block; None if t = 1."""
 
 
 @functools.lru_cache(maxsize=8)
 def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
-    """For e^(−α|y|) on |y| ≤ m, m ≥ 1; α is taken as the fraction that the double is."""
+    """Return the tables for the weights e^(−α|y|) on |y| ≤ m.
+
+    Args:
+        decay_rate: α > 0, read as the exact fraction that the double is.
+        noise_levels: m ≥ 1.
+
+    Returns:
+        The tables. Equal arguments give the same object.
+    """
     rate = Decimal(decay_rate)
     width = 1 if noise_levels <= DIRECT else math.isqrt(noise_levels)
     blocks = -(-noise_levels // width)
-    rest = noise_levels - (blocks - 1) * width
+    last_width = noise_levels - (blocks - 1) * width
 
-    def one_block(count: int, precision: int) -> IntegerBounds:
+    def level_weights(count: int, precision: int) -> IntegerBounds:
         return powers(decay(rate, precision), count, precision)
 
-    def signed_blocks(precision: int) -> IntegerBounds:
+    def signed_block_weights(precision: int) -> IntegerBounds:
         first = decay(rate, precision)
-        inside, last = one_block(width, precision), one_block(rest, precision)
-        starts = powers(decay(times(decay_rate, width), precision), blocks, precision)
-        sides = []
-        for up, start, whole, part, end in (
-            (0, starts.low, sum(inside.low), sum(last.low), first[0]),
-            (1, starts.high, sum(inside.high), sum(last.high), first[1]),
-        ):
-            masses = [*([whole] * (blocks - 1)), part]
-            each = [one * end * mass >> 2 * precision for one, mass in zip(start, masses, strict=True)]
-            sides.append([one + up for one in each])
-        one = 1 << precision
-        low, high = ((*reversed(side), one, *side) for side in sides)
-        return IntegerBounds(low, high)
+        starts = powers(decay(exact_product(decay_rate, width), precision), blocks, precision)
+        inside, last = level_weights(width, precision), level_weights(last_width, precision)
+        low = _block_weights(starts.low, first[0], sum(inside.low), sum(last.low), precision)
+        high = _block_weights(starts.high, first[1], sum(inside.high), sum(last.high), precision)
+        high = [weight + 1 for weight in high]
+        unit = 1 << precision
+        return IntegerBounds((*reversed(low), unit, *low), (*reversed(high), unit, *high))
 
-    def conditional(count: int) -> Inversion | None:
-        return None if width == 1 else Inversion.of(functools.partial(one_block, count))
+    def level_inversion(count: int) -> Inversion | None:
+        if width == 1:
+            return None
+        return Inversion.from_weights(functools.partial(level_weights, count))
 
-    return NoiseTables(width, blocks, Inversion.of(signed_blocks), conditional(width), conditional(rest))
+    return NoiseTables(
+        width=width,
+        blocks=blocks,
+        signed_block=Inversion.from_weights(signed_block_weights),
+        within=level_inversion(width),
+        within_last=level_inversion(last_width),
+    )
+
+
+def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int, precision: int) -> list[int]:
+    """Return the weight of each block, rounded down.
+
+    The weight of block b is e^(−α(b − 1)t) · e^(−α) · (the sum of e^(−αa) over its levels).
+
+    Args:
+        starts: e^(−α(b − 1)t) for each block, in units of 2^−precision, as all arguments.
+        first: e^(−α).
+        mass: sum of e^(−αa) over a full block.
+        last_mass: the same sum over the last block.
+        precision: number of binary digits.
+    """
+    masses = [mass] * (len(starts) - 1) + [last_mass]
+    return [(start * first * total) >> (2 * precision) for start, total in zip(starts, masses, strict=True)]
 
 
 def truncated_discrete_laplace(
     decay_rate: float, noise_levels: int, shape: tuple[int, ...], source: RandomSource
 ) -> Integers:
-    """Independent Y on −m, …, m with probabilities proportional to e^(−α|y|), of that shape.
+    """Draw independent integers on −m, …, m with probabilities proportional to e^(−α|y|).
 
-    α is `decay_rate` > 0, 0 ≤ m ≤ 2^34 is `noise_levels`.
+    Args:
+        decay_rate: α > 0, read as the exact fraction that the double is.
+        noise_levels: m, from 0 to 2^34.
+        shape: shape of the array of draws.
+        source: source of the random bits.
+
+    Returns:
+        Integers with exactly this distribution.
 
     Raises:
         InvalidInput: a parameter is outside its range.
@@ -83,14 +123,16 @@ def truncated_discrete_laplace(
         raise InvalidInput.at("/noise_levels", "is out of range", allowed=f"≥ 0 and ≤ {MOST_NOISE_LEVELS}")
     if noise_levels == 0:
         return np.zeros(shape, dtype=np.int64)
-    tables, more = noise_tables(decay_rate, noise_levels), source.more
-    block = tables.signed_block.outcomes(source.words(shape), more) - tables.blocks
+    tables = noise_tables(decay_rate, noise_levels)
+    block = tables.signed_block.outcomes(source.words(shape), source.next_word) - tables.blocks
     if tables.within is None or tables.within_last is None:
         return block
     bits = source.words(shape)
-    inside = tables.within.outcomes(bits, more)
+    inside = tables.within.outcomes(bits, source.next_word)
     in_last = np.abs(block) == tables.blocks
     if in_last.any():
         places = np.argwhere(in_last)
-        inside[in_last] = tables.within_last.outcomes(bits[in_last], lambda place: more(tuple(places[place[0]])))
+        inside[in_last] = tables.within_last.outcomes(
+            bits[in_last], lambda index: source.next_word(tuple(places[index[0]]))
+        )
     return np.asarray(np.sign(block) * (1 + (np.abs(block) - 1) * tables.width + inside))

@@ -1,8 +1,8 @@
-"""Events of probability e^−γ for whole arrays, decided exactly.
+"""Exact draws for whole arrays: events of probability e^−γ, and uniform integers.
 
-A double near e^−γ decides nearly every draw. Where the random word is too near to it to be sure, γ is taken as the
-fraction that it is, e^−γ is enclosed by integers, and further random bits are drawn until the answer is certain. So
-floating point decides how fast it goes and never what comes out.
+A double near e^−γ decides nearly every event. If the random word is too near to it, the fraction γ gives integer bounds
+on e^−γ, and further random bits are drawn until the event is decided. So floating point affects the speed and never the
+result.
 """
 
 from __future__ import annotations
@@ -19,14 +19,21 @@ from epsilond.mechanisms.jumps import decay
 from epsilond.mechanisms.randomness import WORD, Bools, Floats, Integers, Place, RandomSource
 
 TOLERANCE = 2.0**-32
-"""Far above the relative error of e^−γ: see `exponential_flips`."""
+"""Relative distance from e^−γ within which a word is decided exactly; far above the error of the computed e^−γ."""
 
 
 def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], source: RandomSource) -> Bools:
-    """True with probability e^−γ, for each γ ≥ 0.
+    """Draw independent events of probability e^−γ.
 
-    `exact(place)` is γ itself. `exponents` may be off by 2^−34 where γ < 50, and must be above 46 where it is not: then
-    no word but the first few is below 2^64 e^−γ, and these are never decided here. `exp` may be off by 2^−34 relative.
+    Args:
+        exponents: approximations of γ ≥ 0. Their error is at most 2^−34 if γ < 50. If γ ≥ 50, they are above 46. Then
+            only the first few words are below 2^64 e^−γ, and those words are always decided exactly. `np.exp` may have
+            a relative error of 2^−34.
+        exact: a function from a place in the array to γ itself.
+        source: source of the random bits.
+
+    Returns:
+        True where the event happens, with exactly the probability e^−γ.
     """
     words = source.words(exponents.shape)
     numbers = words.astype(np.float64)
@@ -39,38 +46,63 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
 
 
 def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, place: Place) -> bool:
-    """Whether a uniform number that begins with the bits of `word` is below e^−γ, exactly."""
+    """Decide exactly whether a uniform number in [0, 1) is below e^−γ.
+
+    Args:
+        word: the first 64 bits of the uniform number.
+        exponent: γ ≥ 0.
+        source: source of the further bits.
+        place: place of the number in its array.
+
+    Returns:
+        Whether the uniform number is below e^−γ.
+    """
     bits, value = WORD, word
     while True:
-        low, high = exponential_ends(exponent, bits)
+        low, high = exponential_bounds(exponent, bits)
         if value + 1 <= low:
             return True
         if value >= high:
             return False
-        value, bits = value << WORD | source.more(place), bits + WORD
+        value, bits = value << WORD | source.next_word(place), bits + WORD
 
 
-def exponential_ends(exponent: Fraction, precision: int) -> tuple[int, int]:
-    """e^−γ in units of 2^−precision, from below and above."""
+def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:
+    """Return a lower and an upper bound on e^−γ, in units of 2^−precision.
+
+    Args:
+        exponent: γ ≥ 0.
+        precision: number of binary digits.
+    """
     digits = math.ceil((precision + exponent.numerator.bit_length()) * math.log10(2.0)) + 10
     context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
-    ends = []
-    for rounding in (decimal.ROUND_FLOOR, decimal.ROUND_CEILING):
-        context.rounding = rounding
-        ends.append(context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)))
-    return decay(ends[1], precision)[0], decay(ends[0], precision)[1]
+    numerator, denominator = Decimal(exponent.numerator), Decimal(exponent.denominator)
+    context.rounding = decimal.ROUND_FLOOR
+    lower_exponent = context.divide(numerator, denominator)
+    context.rounding = decimal.ROUND_CEILING
+    upper_exponent = context.divide(numerator, denominator)
+    return decay(upper_exponent, precision)[0], decay(lower_exponent, precision)[1]
 
 
-def below(count: int, shape: tuple[int, ...], source: RandomSource) -> Integers:
-    """Uniform on 0, …, count − 1, exactly: words beyond the last whole multiple of `count` are drawn again.
+def uniform_integers(count: int, shape: tuple[int, ...], source: RandomSource) -> Integers:
+    """Draw independent uniform integers from 0, …, count − 1.
 
-    1 ≤ count ≤ 2^62. Of a source of several rows, each takes its own further words, one at a time.
+    Words at or above the largest multiple of `count` up to 2^64 are drawn again, one at a time. If the source has a
+    generator for each row, the new word comes from the generator of the row.
+
+    Args:
+        count: number of integers, from 1 to 2^62.
+        shape: shape of the array of draws.
+        source: source of the random bits.
+
+    Returns:
+        Integers with exactly the uniform distribution.
     """
     words = np.array(source.words(shape))
-    most = np.uint64((1 << WORD) // count * count - 1)
-    for place in map(tuple, np.argwhere(words > most).tolist()):
+    largest = np.uint64((1 << WORD) // count * count - 1)
+    for place in map(tuple, np.argwhere(words > largest).tolist()):
         word = int(words[place])
-        while word > most:
-            word = source.more(place)
+        while word > largest:
+            word = source.next_word(place)
         words[place] = word
     return np.asarray((words % np.uint64(count)).astype(np.int64))

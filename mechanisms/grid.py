@@ -1,8 +1,10 @@
-"""From real numbers to a grid and back: how a value is snapped, and what that adds to the norm of a contribution.
+"""Rounding of real numbers to a grid, and its effect on the norm of a contribution.
 
-Towards zero no coordinate grows, so that a contribution of norm at most C has at most C/g steps, exactly; the price is
-a bias of less than g a coordinate. To the nearest, each coordinate may grow by g/2, the ℓ2 norm of d of them by g√d/2.
-At random and without bias, by g and g√d. Noise on the integers has to cover the larger norm.
+Let g be the step of the grid and d the number of coordinates. Rounding towards zero enlarges no coordinate: a
+contribution of norm at most C has norm at most C/g in steps, exactly. Its price is a bias of less than g per
+coordinate. Rounding to the nearest point adds up to g/2 to each coordinate, and up to g√d/2 to the ℓ2 norm. Stochastic
+rounding has no bias, and adds up to g to each coordinate and g√d to the norm. Noise on the integers must cover the
+enlarged norm.
 """
 
 from __future__ import annotations
@@ -14,31 +16,44 @@ from typing import Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.flips import below
+from epsilond.mechanisms.flips import uniform_integers
 from epsilond.mechanisms.randomness import Floats, Integers, RandomSource
 
 Rounding = Literal["towards-zero", "nearest", "stochastic"]
 ROUNDINGS: tuple[Rounding, ...] = ("towards-zero", "nearest", "stochastic")
 MOST_STEPS = 2.0**52
-"""Integers up to there are doubles, and a thousand of them add up in 63 bits."""
-BITS_OF_A_SHARE = 62
+"""Largest size of a rounded value in steps. Integers up to it are doubles, and a thousand of them add up in 63 bits."""
+FRACTION_BITS = 62
+"""Binary digits of the probability of rounding away from zero."""
 
 
 def demand_step(step: float) -> None:
-    """Refuse a step that is no power of two: a value divided by one keeps all its digits.
+    """Reject a step that is not a power of two; division by a power of two keeps all digits of a value.
+
+    Args:
+        step: distance of grid points.
 
     Raises:
-        InvalidInput: it is none, or is outside 2^−200 to 2^200.
+        InvalidInput: the step is not a power of two, or is outside 2^−200 to 2^200.
     """
     if not (2.0**-200 <= step <= 2.0**200 and math.frexp(step)[0] == 0.5):
         raise InvalidInput.at("/step", "is not a power of two", allowed="2^-200 to 2^200")
 
 
-def snapped(values: Floats, step: float, rounding: Rounding, source: RandomSource) -> Integers:
-    """Values as whole numbers of steps. Nothing but a stochastic rounding takes bits of the source.
+def snap(values: Floats, step: float, rounding: Rounding, source: RandomSource) -> Integers:
+    """Round values to whole numbers of steps.
+
+    Args:
+        values: real numbers of at most 2^52 steps.
+        step: distance of grid points, a power of two.
+        rounding: `towards-zero`, `nearest` or `stochastic`.
+        source: source of the random bits; read by stochastic rounding only.
+
+    Returns:
+        The rounded values, in steps.
 
     Raises:
-        InvalidInput: the step is no power of two, or a value has more than 2^52 steps.
+        InvalidInput: the step is not a power of two, or a value has more than 2^52 steps.
     """
     demand_step(step)
     with np.errstate(under="ignore", over="ignore"):
@@ -47,20 +62,29 @@ def snapped(values: Floats, step: float, rounding: Rounding, source: RandomSourc
         raise InvalidInput.at("/values", "has more than 2^52 steps, or is no number", allowed="a larger step")
     if rounding == "nearest":
         return np.rint(scaled).astype(np.int64)
-    whole = np.trunc(scaled)
+    truncated = np.trunc(scaled)
     if rounding == "towards-zero":
-        return whole.astype(np.int64)
-    # A share is a multiple of 2^−1074; cut off at 62 bits it is too low by less than 2^−62, away from zero never.
-    shares = np.ldexp(np.abs(scaled - whole), BITS_OF_A_SHARE).astype(np.int64)
-    further = below(1 << BITS_OF_A_SHARE, values.shape, source) < shares
-    return (whole + np.where(further, np.sign(values), 0.0)).astype(np.int64)
+        return truncated.astype(np.int64)
+    # A fraction is a multiple of 2^−1074. Truncation to 62 bits makes it too small by less than 2^−62, never too large.
+    fractions = np.ldexp(np.abs(scaled - truncated), FRACTION_BITS).astype(np.int64)
+    away_from_zero = uniform_integers(1 << FRACTION_BITS, values.shape, source) < fractions
+    return (truncated + np.where(away_from_zero, np.sign(values), 0.0)).astype(np.int64)
 
 
 def norm_in_steps(bound: float, step: float, rounding: Rounding, dimension: int) -> Fraction:
-    """Upper bound on the ℓ2 norm of what a contribution of ℓ2 norm at most `bound` is snapped to.
+    """Return an upper bound on the ℓ2 norm, in steps, of a rounded contribution.
+
+    Args:
+        bound: ℓ2 norm bound of the contribution before rounding.
+        step: distance of grid points, in the unit of `bound`.
+        rounding: the rounding that `snap` uses.
+        dimension: number of coordinates d.
+
+    Returns:
+        bound/step, plus √d/2 for `nearest` and √d for `stochastic`, with √d rounded up.
 
     Raises:
-        InvalidInput: the rounding is none that is known.
+        InvalidInput: `rounding` is unknown.
     """
     if rounding not in ROUNDINGS:
         raise InvalidInput.at("/rounding", "is not known", allowed=", ".join(ROUNDINGS))

@@ -1,12 +1,14 @@
-"""Where a law over finitely many outcomes jumps, enclosed by integers to any precision.
+"""Inversion of a distribution with finitely many outcomes, with integer bounds on its cumulative probabilities.
 
-Inversion takes the outcome k whose F_{k−1} ≤ u < F_k, F the cumulative probabilities and u uniform. Of u only the first
-64 bits are drawn: they decide unless they are those of some F_k, and then more bits of the same u are.
+Let F_k be the cumulative probability of the outcomes 0, …, k, and u a uniform number. Inversion returns the outcome k
+with F_{k−1} ≤ u < F_k. The first 64 bits of u decide the outcome unless they are also the first 64 bits of some F_k.
+Then more bits of the same u are drawn.
 """
 
 from __future__ import annotations
 
 import decimal
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -15,43 +17,54 @@ from decimal import Decimal
 
 import numpy as np
 
-from epsilond.mechanisms.randomness import WORD, Integers, Words
+from epsilond.mechanisms.randomness import WORD, Integers, Place, Words
 
 
 @dataclass(frozen=True)
 class IntegerBounds:
-    """Numbers in units of 2^−precision, each between two integers."""
+    """Lower and upper integer bounds on a list of numbers, in units of 2^−precision."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
 
 
-Law = Callable[[int], IntegerBounds]
-"""The weights of the outcomes in their order, in units of 2^−precision, for a precision that is asked for."""
+Weights = Callable[[int], IntegerBounds]
+"""A function from a precision to bounds on the weights of all outcomes, in units of 2^−precision."""
 
 
 def decay(rate: Decimal, precision: int) -> tuple[int, int]:
-    """e^−rate in units of 2^−precision, from below and above; rate ≥ 0."""
+    """Return a lower and an upper bound on e^−rate, in units of 2^−precision.
+
+    Args:
+        rate: exponent, at least 0.
+        precision: number of binary digits.
+    """
     if rate == 0:
         return 1 << precision, 1 << precision
     context = decimal.Context(
         prec=math.ceil(precision * math.log10(2.0)) + 10, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[]
     )
-    # Correctly rounded, and not more than 1: the error is far below one unit. A minus sign would round the rate.
+    # The power is correctly rounded and at most 1, so its error is far below one unit. `copy_negate` is exact, while a
+    # minus sign would round the rate to the digits of the current context.
     power = context.exp(rate.copy_negate())
     scaled = int(context.multiply(power, Decimal(1 << precision)).to_integral_value(decimal.ROUND_FLOOR))
     return max(scaled - 1, 0), scaled + 2
 
 
-def times(rate: float, count: int) -> Decimal:
-    """rate · count, exactly: a double has fewer than 800 decimal digits."""
-    return decimal.Context(prec=1000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN).multiply(
-        Decimal(rate), Decimal(count)
-    )
+def exact_product(rate: float, count: int) -> Decimal:
+    """Return rate · count without rounding; a double has fewer than 800 decimal digits."""
+    context = decimal.Context(prec=1000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    return context.multiply(Decimal(rate), Decimal(count))
 
 
 def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
-    """x^0, …, x^(count − 1) for a base x ≤ 1 between two ends."""
+    """Return bounds on x^0, …, x^(count − 1).
+
+    Args:
+        base: lower and upper bound on x ≤ 1, in units of 2^−precision.
+        count: number of powers.
+        precision: number of binary digits of the base and of the result.
+    """
     low, high = [1 << precision], [1 << precision]
     for _ in range(count - 1):
         low.append(low[-1] * base[0] >> precision)
@@ -59,46 +72,65 @@ def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
     return IntegerBounds(tuple(low), tuple(high))
 
 
-def jumps(law: Law, bits: int) -> IntegerBounds:
-    """⌊2^bits F_k⌋ for all outcomes but the last, from below and above."""
-    weights = law(bits + WORD)
-    lows, highs = (list(itertools.accumulate(ends)) for ends in (weights.low, weights.high))
+def jumps(weights: Weights, bits: int) -> IntegerBounds:
+    """Return bounds on ⌊2^bits F_k⌋ for every outcome k except the last.
+
+    Args:
+        weights: the weights of the outcomes.
+        bits: number of binary digits of the cumulative probabilities F_k.
+    """
+    bounds = weights(bits + WORD)
+    lower_sums = list(itertools.accumulate(bounds.low))
+    upper_sums = list(itertools.accumulate(bounds.high))
     return IntegerBounds(
-        tuple((low << bits) // highs[-1] for low in lows[:-1]),
-        tuple((high << bits) // lows[-1] for high in highs[:-1]),
+        tuple((lower << bits) // upper_sums[-1] for lower in lower_sums[:-1]),
+        tuple((upper << bits) // lower_sums[-1] for upper in upper_sums[:-1]),
     )
 
 
 @dataclass(frozen=True)
 class Inversion:
-    """A law that 64 random bits are turned into outcomes of."""
+    """A distribution, with 64-bit bounds on its jumps, that turns random words into outcomes."""
 
-    law: Law
+    weights: Weights
     low: Words
     high: Words
 
     @classmethod
-    def of(cls, law: Law) -> Inversion:
-        """With its jumps at 64 bits."""
-        ends, most = jumps(law, WORD), (1 << WORD) - 1
-        # The end that is appended is passed by no word.
-        low, high = ([min(one, most) for one in side] for side in (ends.low, ends.high))
-        return cls(law, np.array([*low, most], dtype=np.uint64), np.array([*high, most], dtype=np.uint64))
+    def from_weights(cls, weights: Weights) -> Inversion:
+        """Compute the jumps of a distribution at 64 bits."""
+        largest = (1 << WORD) - 1
+        bounds = jumps(weights, WORD)
+        low = [min(jump, largest) for jump in bounds.low]
+        high = [min(jump, largest) for jump in bounds.high]
+        # The appended jump belongs to the last outcome. No word is above it.
+        return cls(weights, np.array([*low, largest], dtype=np.uint64), np.array([*high, largest], dtype=np.uint64))
 
-    def outcomes(self, words: Words, more: Callable[[tuple[int, ...]], int]) -> Integers:
-        """The outcome 0, 1, … of each word; `more(place)` draws 64 further bits for the word at a place."""
-        found = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
-        unsure = (found < len(self.high) - 1) & (self.low[found] <= words)
+    def outcomes(self, words: Words, next_word: Callable[[Place], int]) -> Integers:
+        """Return the outcome 0, 1, … of each random word.
+
+        Args:
+            words: the first 64 bits of uniform numbers.
+            next_word: a function from a place in `words` to 64 further random bits.
+        """
+        outcomes = np.array(np.searchsorted(self.high[:-1], words, side="left"), dtype=np.int64)
+        unsure = (outcomes < len(self.high) - 1) & (self.low[outcomes] <= words)
         for place in map(tuple, np.argwhere(unsure).tolist()):
-            found[place] = self.refined(int(words[place]), lambda place=place: more(place))  # type: ignore[misc]
-        return found
+            outcomes[place] = self.resolve(int(words[place]), functools.partial(next_word, place))
+        return outcomes
 
-    def refined(self, word: int, more: Callable[[], int]) -> int:
-        """The outcome of a word that may be a jump's own."""
+    def resolve(self, word: int, next_word: Callable[[], int]) -> int:
+        """Return the outcome of a word that may be the first 64 bits of a jump.
+
+        Args:
+            word: the first 64 bits of a uniform number.
+            next_word: a function that draws 64 further bits of the number.
+        """
         bits, value = WORD, word
         while True:
-            value, bits = value << WORD | more(), bits + WORD
-            ends = jumps(self.law, bits)
-            passed, reached = sum(one < value for one in ends.high), sum(one <= value for one in ends.low)
-            if passed == reached:
-                return passed
+            value, bits = value << WORD | next_word(), bits + WORD
+            bounds = jumps(self.weights, bits)
+            least = sum(jump < value for jump in bounds.high)
+            most = sum(jump <= value for jump in bounds.low)
+            if least == most:
+                return least

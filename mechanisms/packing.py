@@ -1,7 +1,7 @@
-"""Non-negative integers of a fixed number of bits, packed without a gap, most significant bit first.
+"""Non-negative integers of a fixed number of bits, packed without gaps, most significant bit first.
 
-Eight numbers of t bits are t bytes: they are packed and unpacked byte by byte for all groups of eight at once. The last
-byte is filled with zeros.
+Eight numbers of t bits are t bytes. All groups of eight numbers are packed and unpacked at once, byte by byte. Unused
+bits of the last byte are zero.
 """
 
 from __future__ import annotations
@@ -12,18 +12,26 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.randomness import Integers
 
 MOST_BITS = 62
+"""Largest number of bits per number; numbers are signed 64-bit integers."""
 
 
 def packed_length(count: int, bits: int) -> int:
-    """Bytes of `count` numbers of `bits` bits each."""
+    """Return the length, in bytes, of `count` numbers of `bits` bits each."""
     return (count * bits + 7) // 8
 
 
 def pack(numbers: Integers, bits: int) -> bytes:
-    """⌈count · bits/8⌉ bytes. 1 ≤ bits ≤ 62.
+    """Pack integers into ⌈count · bits/8⌉ bytes.
+
+    Args:
+        numbers: integers from 0 to 2^bits − 1, in an array of any shape.
+        bits: bits per number, from 1 to 62.
+
+    Returns:
+        The bytes; `unpack` inverts them.
 
     Raises:
-        InvalidInput: a number is negative or has more bits.
+        InvalidInput: `bits` is out of range, or a number is negative or has more bits.
     """
     _demand_bits(bits)
     flat = np.asarray(numbers, dtype=np.int64).ravel()
@@ -31,43 +39,55 @@ def pack(numbers: Integers, bits: int) -> bytes:
         raise InvalidInput.at("/numbers", "is out of range", allowed=f"≥ 0 and < 2^{bits}")
     groups = np.zeros((-(-flat.size // 8), 8), dtype=np.int64)
     groups.ravel()[: flat.size] = flat
-    made = np.zeros((len(groups), bits), dtype=np.uint8)
+    octets = np.zeros((len(groups), bits), dtype=np.uint8)
     for byte in range(bits):
-        for place, shift in _overlaps(byte, bits):
-            part = groups[:, place] >> shift if shift >= 0 else groups[:, place] << -shift
-            made[:, byte] |= (part & 0xFF).astype(np.uint8)
-    return made.tobytes()[: packed_length(flat.size, bits)]
+        for index, shift in _overlaps(byte, bits):
+            part = groups[:, index] >> shift if shift >= 0 else groups[:, index] << -shift
+            octets[:, byte] |= (part & 0xFF).astype(np.uint8)
+    return octets.tobytes()[: packed_length(flat.size, bits)]
 
 
 def unpack(message: bytes, count: int, bits: int) -> Integers:
-    """The `count` numbers of a message.
+    """Unpack the integers of a message that `pack` wrote.
+
+    Args:
+        message: the packed bytes.
+        count: number of integers in the message.
+        bits: bits per number, from 1 to 62.
+
+    Returns:
+        The integers, as a vector.
 
     Raises:
-        InvalidInput: the message is longer or shorter than so many numbers are, or is not filled with zeros.
+        InvalidInput: `bits` is out of range, the message has another length, or an unused bit is set.
     """
     _demand_bits(bits)
     length = packed_length(count, bits)
     if len(message) != length:
         raise InvalidInput.at("/message", f"has {len(message)} bytes", allowed=f"{length} bytes")
-    filling = 8 * length - count * bits
-    if length and message[-1] & ((1 << filling) - 1):
+    unused_bits = 8 * length - count * bits
+    if length and message[-1] & ((1 << unused_bits) - 1):
         raise InvalidInput.at("/message", f"has bits set after its {count} numbers")
     groups = -(-count // 8)
-    given = np.zeros(groups * bits, dtype=np.uint8)
-    given[:length] = np.frombuffer(message, dtype=np.uint8)
-    by_group = given.reshape(groups, bits)
-    found = np.zeros((groups, 8), dtype=np.uint64)
+    octets = np.zeros(groups * bits, dtype=np.uint8)
+    octets[:length] = np.frombuffer(message, dtype=np.uint8)
+    octets_by_group = octets.reshape(groups, bits)
+    numbers = np.zeros((groups, 8), dtype=np.uint64)
     for byte in range(bits):
-        column = by_group[:, byte].astype(np.uint64)
-        for place, shift in _overlaps(byte, bits):
-            found[:, place] |= column << np.uint64(shift) if shift >= 0 else column >> np.uint64(-shift)
-    return np.asarray(found.ravel()[:count] & np.uint64((1 << bits) - 1)).astype(np.int64)
+        column = octets_by_group[:, byte].astype(np.uint64)
+        for index, shift in _overlaps(byte, bits):
+            numbers[:, index] |= column << np.uint64(shift) if shift >= 0 else column >> np.uint64(-shift)
+    return np.asarray(numbers.ravel()[:count] & np.uint64((1 << bits) - 1)).astype(np.int64)
 
 
 def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
-    """Which of eight numbers have bits in that byte of their group, and how far left of it each ends."""
+    """Return the numbers of a group of eight that overlap a byte of the group.
+
+    Returns:
+        For each number its index in the group, and the shift that aligns its last bit with the last bit of the byte.
+    """
     first, last = 8 * byte // bits, min((8 * byte + 7) // bits, 7)
-    return [(place, (place + 1) * bits - 8 * (byte + 1)) for place in range(first, last + 1)]
+    return [(index, (index + 1) * bits - 8 * (byte + 1)) for index in range(first, last + 1)]
 
 
 def _demand_bits(bits: int) -> None:

@@ -1,6 +1,6 @@
-"""Rounding to a grid at random and without bias, for whole arrays, and what a client sends of a unit vector.
+"""Unbiased stochastic rounding to a grid for whole arrays, and the integer messages that clients send of unit vectors.
 
-Random bits are compared with the exact probabilities; the few draws that 64 bits leave open take more.
+Random bits are compared with the exact probabilities. The few draws that 64 bits do not decide take more bits.
 """
 
 from __future__ import annotations
@@ -14,19 +14,31 @@ from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
 from epsilond.mechanisms.randomness import WORD, Floats, Integers, RandomSource, Words, is_below
 
 MOST_QUANTIZATION_LEVELS = 1 << 40
+"""Largest number of levels; the floor of a product, and its error in units of 2^−64, are then exact in a double."""
 SPLIT = float((1 << 27) + 1)
-"""Veltkamp's constant: halves of 53-bit numbers multiply exactly."""
+"""Veltkamp's constant, which splits a double into two halves whose products are exact."""
 SMALLEST = 2.0**-100
-"""Products below it have low parts that no 64 bits see."""
+"""Size of products below which the rounding error is dropped; it is far below the last of 64 bits."""
 
 
 def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> Integers:
-    """Each u in [−1, 1] to one of the two multiples of 1/levels around it, unbiased; the multiples are returned.
+    """Round each u in [−1, 1] to one of the two nearest multiples of 1/levels, without bias.
 
-    A double is taken as the fraction that it is; levels ≤ 2^40. Source: Das et al., Algorithm 1, line 3.
+    Source: Das et al., Algorithm 1, line 3.
+
+    Args:
+        values: numbers u in [−1, 1], each read as the exact fraction that the double is.
+        levels: number of grid points in (0, 1], from 1 to 2^40.
+        source: source of the random bits.
+
+    Returns:
+        The rounded values in units of 1/levels.
 
     Raises:
-        InvalidInput: a value is outside [−1, 1], or levels are.
+        InvalidInput: a value is outside [−1, 1], or `levels` is out of range.
+
+    Guarantees:
+        The expectation of the rounded value is exactly u.
     """
     if not 1 <= levels <= MOST_QUANTIZATION_LEVELS:
         raise InvalidInput.at(
@@ -35,20 +47,21 @@ def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> In
     if not np.all(np.abs(values) <= 1.0):
         raise InvalidInput.at("/values", "is out of range", allowed="≥ -1 and ≤ 1")
     bits, sizes = source.words(values.shape), np.abs(values)
-    floor, share = _floor_and_share(sizes, levels)
-    upward = (bits < share).astype(np.int64)
-    # The share in units of 2^−64 is known to two units: whoever falls near it is asked for more bits.
-    near = (bits - share + np.uint64(1)) <= np.uint64(3)
+    floor, fraction = _floor_and_fraction(sizes, levels)
+    upward = (bits < fraction).astype(np.int64)
+    # The fraction in units of 2^−64 has an error of at most two units. Nearer words are decided exactly.
+    near = (bits - fraction + np.uint64(1)) <= np.uint64(3)
     for place in map(tuple, np.argwhere(near).tolist()):
         floor[place], exact = divmod(Fraction(float(sizes[place])) * levels, 1)
         upward[place] = is_below(int(bits[place]), exact, source, place)
     return np.asarray(np.where(values < 0.0, -(floor + upward), floor + upward))
 
 
-def _floor_and_share(sizes: Floats, levels: int) -> tuple[Integers, Words]:
-    """⌊us⌋ and ⌊2^64 (us − ⌊us⌋)⌋, the latter modulo 2^64 and to two units.
+def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
+    """Return the floor of sizes · levels, and the fractional part in units of 2^−64.
 
-    The product of doubles is the rounded product and its error, both doubles (Dekker 1971).
+    The fractional part is modulo 2^64 and has an error of at most two units. An exact product of two doubles is the sum
+    of two doubles, the rounded product and its error (Dekker 1971).
     """
     product = sizes * float(levels)
     high_u, high_s = _high_half(sizes), float(_high_half(np.float64(levels)))
@@ -59,11 +72,12 @@ def _floor_and_share(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     rest = product - floor
     fraction = np.floor(np.ldexp(rest, WORD)).astype(np.uint64)
     correction = np.floor(np.ldexp(error, WORD)).astype(np.int64).view(np.uint64)
-    borrowed = (rest == 0.0) & (error < 0.0)
-    return floor.astype(np.int64) - borrowed, fraction + correction
+    borrow = (rest == 0.0) & (error < 0.0)
+    return floor.astype(np.int64) - borrow, fraction + correction
 
 
 def _high_half(values: Floats | np.float64) -> Floats:
+    """Return the leading half of the digits of each double (Veltkamp's splitting)."""
     scaled = SPLIT * values
     return np.asarray(scaled - (scaled - values))
 
@@ -71,16 +85,31 @@ def _high_half(values: Floats | np.float64) -> Floats:
 def quantized_messages(
     updates: Floats, *, levels: int, noise_levels: int, decay_rate: float, source: RandomSource
 ) -> Integers:
-    """What clients send of unit vectors: rounded to the grid, with truncated noise on every coordinate.
+    """Draw the messages of clients: coordinates rounded to the grid, plus truncated discrete Laplace noise.
 
-    Integers from −(levels + noise_levels) to levels + noise_levels, in the shape of `updates`.
+    Args:
+        updates: vectors with coordinates in [−1, 1].
+        levels: number of grid points in (0, 1], from 1 to 2^40.
+        noise_levels: largest size m of the noise, from 0 to 2^34.
+        decay_rate: α > 0 of the noise, with probabilities proportional to e^(−α|y|).
+        source: source of the random bits; rounding reads it first.
+
+    Returns:
+        Integers from −(levels + noise_levels) to levels + noise_levels, in the shape of `updates`.
+
+    Raises:
+        InvalidInput: a parameter or a coordinate is out of range.
     """
     rounded = stochastic_rounding(updates, levels, source)
     return rounded + truncated_discrete_laplace(decay_rate, noise_levels, updates.shape, source)
 
 
 def unit_vectors(updates: Floats) -> Floats:
-    """Updates over their norms; zeros, and what is no number, as zeros. Coordinates are in [−1, 1] after rounding."""
+    """Divide updates by their ℓ2 norms, along the last axis.
+
+    Zero vectors, and vectors with a coordinate that is not finite, become zero. Coordinates are in [−1, 1] after
+    rounding.
+    """
     largest = np.max(np.abs(updates), axis=-1, keepdims=True)
     usable = (largest > 0.0) & np.isfinite(largest)
     scaled = np.where(usable, updates, 0.0) / np.where(usable, largest, 1.0)

@@ -1,7 +1,7 @@
-"""Where random bits come from: the operating system's generator, or seeded ones for tests and simulations.
+"""Sources of random bits: the operating system's generator, and seeded generators for tests and simulations.
 
-`secure()` keeps no state, cannot be seeded and is safe after a fork. Everything else here is reproducible, and so no
-protection at all: whoever has the seed takes the noise off again.
+`secure()` keeps no state, cannot be seeded and is safe after a fork. Seeded sources are reproducible and so protect
+nothing: a reader of the seed can subtract the noise.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 WORD = 64
+"""Number of bits in a random word."""
 SUMMANDS = 4
-"""Independent normal numbers in each that `secure()` gives."""
+"""Number of independent normal numbers that `secure()` adds for each normal number that it returns."""
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,136 +28,167 @@ Place = tuple[int, ...]
 
 
 class RandomSource(Protocol):
-    """A source of random bits, and of what is made of them in arrays of any shape."""
+    """A source of random bits, and of arrays of any shape that are drawn with them."""
 
     def words(self, shape: tuple[int, ...]) -> Words:
-        """64 fair bits for each entry."""
+        """Draw 64 fair bits for each entry."""
 
-    def more(self, place: Place) -> int:
-        """64 further bits for the entry at a place of an array that was drawn."""
+    def next_word(self, place: Place) -> int:
+        """Draw 64 further bits for the entry at a place of an array that was drawn before."""
 
     def uniform(self, shape: tuple[int, ...]) -> Floats:
-        """Multiples of 2^−53 in [0, 1)."""
+        """Draw uniform multiples of 2^−53 in [0, 1)."""
 
     def normal(self, shape: tuple[int, ...]) -> Floats:
-        """Standard normal numbers, in floating point."""
+        """Draw standard normal numbers, in floating point."""
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Independently true with that probability, in [0, 1]."""
+        """Draw independent events of a probability in [0, 1]."""
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:
-        """Independent uniform subsets of `size` of 0, …, population − 1, in no particular order: (*shape, size)."""
+        """Draw independent uniform subsets of {0, …, population − 1}, each in an arbitrary order.
+
+        Args:
+            shape: shape of the array of subsets.
+            population: number of elements of the full set.
+            size: number of elements of each subset, at most `population`.
+
+        Returns:
+            An array of shape (*shape, size).
+        """
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
-        """Independent uniform orders of 0, …, count − 1: (*shape, count)."""
+        """Draw independent uniform orders of 0, …, count − 1, as an array of shape (*shape, count)."""
 
 
 class Secure:
-    """The operating system's generator. Integers, flips, subsets and permutations have exactly their law."""
+    """The operating system's generator. Integers, flips, subsets and permutations have exactly their distribution."""
 
     def words(self, shape: tuple[int, ...]) -> Words:
-        """Of `os.urandom`."""
+        """Read 64 bits of `os.urandom` for each entry."""
         return np.frombuffer(os.urandom(8 * math.prod(shape)), dtype=np.uint64).reshape(shape)
 
-    def more(self, place: Place) -> int:
-        """The same for every place."""
+    def next_word(self, place: Place) -> int:
+        """Read 64 bits of `os.urandom`, for any place."""
         del place
         return int.from_bytes(os.urandom(8), "little")
 
     def uniform(self, shape: tuple[int, ...]) -> Floats:
-        """The first 53 bits of words."""
+        """Draw uniform multiples of 2^−53 in [0, 1), from the first 53 bits of words."""
         return np.asarray(np.ldexp((self.words(shape) >> np.uint64(11)).astype(np.float64), -53))
 
     def normal(self, shape: tuple[int, ...]) -> Floats:
-        """Half the sum of four independent numbers by Box and Muller, from 512 bits.
+        """Draw standard normal numbers, each half the sum of four independent Box–Muller numbers, from 512 bits.
 
-        A sum has far more preimages than a single number, so that rounding tells less of how a value came about
-        (Holohan and Braghin 2021). It still is floating point: no number is beyond ±19, and some doubles never occur.
+        A sum has far more preimages than a single number. So the rounded value reveals less about the random bits
+        (Holohan and Braghin 2021). The numbers are still floating point: their size is at most 19, and some doubles
+        never occur.
         """
         count = math.prod(shape)
         total = np.zeros(count)
         for _ in range(SUMMANDS):
             radius = np.sqrt(-2.0 * np.log(np.ldexp(self.words((count,)).astype(np.float64) + 0.5, -WORD)))
-            # The sine of the same angle would make a pair: two terms of one pair add up to a single number again.
+            # The sine of the same angle is not used: the sum of a sine and a cosine term is again a single number.
             total += radius * np.cos(2.0 * math.pi * self.uniform((count,)))
         return np.asarray(total / math.sqrt(SUMMANDS)).reshape(shape)
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Exactly: words below the probability, with more bits where the first 64 leave it open."""
+        """Draw independent events of exactly a probability in [0, 1]; 64 bits decide most, and more bits the rest."""
         scaled = Fraction(probability) * (1 << WORD)
         floor = scaled.numerator // scaled.denominator
         if floor >= 1 << WORD:
             return np.ones(shape, dtype=np.bool_)
-        drawn = self.words(shape)
-        chosen = np.asarray(drawn < np.uint64(floor))
-        for place in map(tuple, np.argwhere(drawn == np.uint64(floor)).tolist()):
-            chosen[place] = is_below(int(drawn[place]), Fraction(probability), self, place)
-        return chosen
+        words = self.words(shape)
+        happens = np.asarray(words < np.uint64(floor))
+        for place in map(tuple, np.argwhere(words == np.uint64(floor)).tolist()):
+            happens[place] = is_below(int(words[place]), Fraction(probability), self, place)
+        return happens
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:
-        """The beginnings of permutations."""
+        """Draw independent uniform subsets: the first entries of permutations.
+
+        Args:
+            shape: shape of the array of subsets.
+            population: number of elements of the full set.
+            size: number of elements of each subset. The full set takes no random bits.
+
+        Returns:
+            An array of shape (*shape, size).
+        """
         if size == population:
             return np.broadcast_to(np.arange(population), (*shape, population))
         return self.permutations(shape, population)[..., :size]
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
-        """The order of independent words, drawn again where two are equal: then all orders are equally likely."""
+        """Draw independent uniform permutations, as the ranks of independent words.
+
+        Words are drawn again if two of them are equal. So all permutations have exactly the same probability.
+        """
         rows = math.prod(shape)
-        found = np.empty((rows, count), dtype=np.int64)
+        permutations = np.empty((rows, count), dtype=np.int64)
         missing = np.arange(rows)
         while missing.size:
             keys = self.words((missing.size, count))
             order = np.argsort(keys, axis=-1)
             ordered = np.take_along_axis(keys, order, axis=-1)
             distinct = np.all(ordered[:, 1:] != ordered[:, :-1], axis=-1)
-            found[missing[distinct]] = order[distinct]
+            permutations[missing[distinct]] = order[distinct]
             missing = missing[~distinct]
-        return found.reshape(*shape, count)
+        return permutations.reshape(*shape, count)
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """One generator of numpy: reproducible, and no protection."""
+    """A generator of numpy: reproducible, and no protection."""
 
     generator: np.random.Generator
 
     def words(self, shape: tuple[int, ...]) -> Words:
-        """By numpy."""
+        """Draw 64 bits for each entry."""
         return self.generator.integers(0, (1 << WORD) - 1, endpoint=True, dtype=np.uint64, size=shape)
 
-    def more(self, place: Place) -> int:
-        """The next word."""
+    def next_word(self, place: Place) -> int:
+        """Draw 64 bits, for any place."""
         del place
         return int(self.words(()))
 
     def uniform(self, shape: tuple[int, ...]) -> Floats:
-        """By numpy."""
+        """Draw uniform numbers in [0, 1)."""
         return self.generator.random(shape)
 
     def normal(self, shape: tuple[int, ...]) -> Floats:
-        """By numpy."""
+        """Draw standard normal numbers."""
         return self.generator.standard_normal(shape)
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Uniform numbers below it, so that the law is rounded to 53 bits."""
+        """Compare uniform numbers with a probability, which so is rounded to 53 bits."""
         return np.asarray(self.uniform(shape) < probability)
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:
-        """Those with the smallest of independent keys. All of them need no draw, and stand in their own order."""
+        """Draw independent uniform subsets: the elements with the smallest of independent keys.
+
+        Args:
+            shape: shape of the array of subsets.
+            population: number of elements of the full set.
+            size: number of elements of each subset. The full set takes no draw, and is in ascending order.
+
+        Returns:
+            An array of shape (*shape, size).
+        """
         if size == population:
             return np.broadcast_to(np.arange(population), (*shape, population))
         return np.argpartition(self.uniform((*shape, population)), size - 1, axis=-1)[..., :size]
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
-        """By numpy."""
+        """Draw independent uniform permutations of 0, …, count − 1."""
         return self.generator.permuted(np.broadcast_to(np.arange(count), (*shape, count)), axis=-1)
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Several generators, one for each row of every array: row i sees nothing of its neighbours.
+    """Several generators, one for each row of every array: the draws of row i depend on generator i only.
 
-    The first number of each shape is that of the generators.
+    The first dimension of every shape is the number of generators.
     """
 
     generators: Sequence[np.random.Generator]
@@ -167,54 +199,81 @@ class SideBySide:
         return [Seeded(generator) for generator in self.generators]
 
     def words(self, shape: tuple[int, ...]) -> Words:
-        """Row i from generator i."""
-        drawn = np.empty(shape, dtype=np.uint64)
+        """Draw 64 bits for each entry, row i from generator i."""
+        words = np.empty(shape, dtype=np.uint64)
         for row, source in enumerate(self._rows(shape)):
-            drawn[row] = source.words(shape[1:])
-        return drawn
+            words[row] = source.words(shape[1:])
+        return words
 
-    def more(self, place: Place) -> int:
-        """From the generator of the place's row."""
+    def next_word(self, place: Place) -> int:
+        """Draw 64 bits from the generator of the place's row."""
         return int(Seeded(self.generators[place[0]]).words(()))
 
     def uniform(self, shape: tuple[int, ...]) -> Floats:
-        """Row i from generator i."""
+        """Draw uniform numbers in [0, 1), row i from generator i."""
         return np.stack([source.uniform(shape[1:]) for source in self._rows(shape)])
 
     def normal(self, shape: tuple[int, ...]) -> Floats:
-        """Row i from generator i."""
+        """Draw standard normal numbers, row i from generator i."""
         return np.stack([source.normal(shape[1:]) for source in self._rows(shape)])
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Row i from generator i."""
+        """Draw independent events of a probability, row i from generator i."""
         return np.stack([source.flips(probability, shape[1:]) for source in self._rows(shape)])
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:
-        """Row i from generator i."""
+        """Draw independent uniform subsets, row i from generator i.
+
+        Args:
+            shape: shape of the array of subsets.
+            population: number of elements of the full set.
+            size: number of elements of each subset.
+
+        Returns:
+            An array of shape (*shape, size).
+        """
         return np.stack([source.subsets(shape[1:], population, size) for source in self._rows(shape)])
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
-        """Row i from generator i."""
+        """Draw independent uniform permutations, row i from generator i."""
         return np.stack([source.permutations(shape[1:], count) for source in self._rows(shape)])
 
 
 def secure() -> RandomSource:
-    """The operating system's generator: what private data is released with, and the default everywhere."""
+    """Return the operating system's generator, the default everywhere and the only source for private data."""
     return Secure()
 
 
 def seeded(seed: int | np.random.Generator) -> RandomSource:
-    """For tests and simulations only: a release with seeded noise protects nobody."""
+    """Return a reproducible source for tests and simulations; a release with seeded noise protects nobody's data.
+
+    Args:
+        seed: a seed, or a generator of numpy, which is then advanced by the draws.
+    """
     return Seeded(seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed))
 
 
 def seeded_side_by_side(generators: Sequence[np.random.Generator]) -> RandomSource:
-    """For simulations only: repetition i is row i of every array, from generator i."""
+    """Return a source for simulations that draws row i of every array, for repetition i, from generator i.
+
+    Args:
+        generators: one generator per repetition.
+    """
     return SideBySide(generators)
 
 
 def is_below(word: int, probability: Fraction, source: RandomSource, place: Place) -> bool:
-    """Whether a uniform number that begins with the bits of `word` is below a probability, exactly."""
+    """Decide exactly whether a uniform number in [0, 1) is below a probability.
+
+    Args:
+        word: the first 64 bits of the uniform number.
+        probability: the threshold, in [0, 1].
+        source: source of the further bits.
+        place: place of the number in its array.
+
+    Returns:
+        Whether the uniform number is below the probability.
+    """
     bits, value = WORD, word
     while True:
         scaled = probability * (1 << bits)
@@ -222,4 +281,4 @@ def is_below(word: int, probability: Fraction, source: RandomSource, place: Plac
             return True
         if value >= scaled:
             return False
-        value, bits = value << WORD | source.more(place), bits + WORD
+        value, bits = value << WORD | source.next_word(place), bits + WORD

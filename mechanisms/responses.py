@@ -1,4 +1,4 @@
-"""Randomized response with exactly its law: the own category, or any other one."""
+"""Randomized response with exactly its distribution: the true category, or any of the other categories."""
 
 from __future__ import annotations
 
@@ -9,42 +9,54 @@ from decimal import Decimal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.flips import below
+from epsilond.mechanisms.flips import uniform_integers
 from epsilond.mechanisms.jumps import IntegerBounds, Inversion, decay
 from epsilond.mechanisms.randomness import Integers, RandomSource, secure
 
 MOST_CATEGORIES = 1 << 31
+"""Largest number of categories, far below the 2^62 that the uniform sampler supports."""
 
 
 def randomized_response(
     reports: Integers, *, epsilon: float, categories: int, source: RandomSource | None = None
 ) -> Integers:
-    """Each of 0, …, k − 1 with probability e^ε/(e^ε + k − 1), else one of the k − 1 others, all alike.
+    """Keep each category with probability e^ε/(e^ε + k − 1), and replace it by a uniform other category otherwise.
 
-    ε ≥ 0 is taken as the fraction that the double is.
+    Args:
+        reports: true categories, integers from 0 to k − 1.
+        epsilon: ε ≥ 0 of a single response, read as the exact fraction that the double is.
+        categories: k, from 2 to 2^31.
+        source: source of the random bits; the operating system if None.
+
+    Returns:
+        The randomized categories, in the shape of `reports`.
 
     Raises:
-        InvalidInput: a parameter is outside its range, or a report is no category.
+        InvalidInput: a parameter is outside its range, or a report is not a category.
+
+    Guarantees:
+        Each response is ε-differentially private for the replacement of a report.
     """
     if not 0.0 <= epsilon < math.inf:
         raise InvalidInput.at("/epsilon", "is out of range", allowed="≥ 0, finite")
     if not 2 <= categories <= MOST_CATEGORIES:
         raise InvalidInput.at("/categories", "is out of range", allowed=f"2 to {MOST_CATEGORIES}")
-    given, bits = np.asarray(reports), source or secure()
-    if given.dtype.kind not in "iu" or (given.size and not 0 <= given.min() <= given.max() < categories):
+    truths, bits = np.asarray(reports), source or secure()
+    if truths.dtype.kind not in "iu" or (truths.size and not 0 <= truths.min() <= truths.max() < categories):
         raise InvalidInput.at("/reports", "are out of range", allowed=f"integers from 0 to {categories - 1}")
-    lies = _truth_or_lie(epsilon, categories).outcomes(bits.words(given.shape), bits.more)
-    others = below(categories - 1, given.shape, bits)
-    return np.asarray(np.where(lies == 1, others + (others >= given), given), dtype=np.int64)
+    is_lie = _truth_or_lie(epsilon, categories).outcomes(bits.words(truths.shape), bits.next_word) == 1
+    ranks = uniform_integers(categories - 1, truths.shape, bits)
+    lies = ranks + (ranks >= truths)
+    return np.asarray(np.where(is_lie, lies, truths), dtype=np.int64)
 
 
 @functools.lru_cache(maxsize=8)
 def _truth_or_lie(epsilon: float, categories: int) -> Inversion:
-    """Outcome 0 with weight 1, outcome 1 with weight (k − 1) e^−ε."""
+    """Return the distribution with weight 1 on outcome 0 (truth) and (k − 1) e^−ε on outcome 1 (lie)."""
 
-    def law(precision: int) -> IntegerBounds:
+    def weights(precision: int) -> IntegerBounds:
         low, high = decay(Decimal(epsilon), precision)
-        one = 1 << precision
-        return IntegerBounds((one, (categories - 1) * low), (one, (categories - 1) * high))
+        unit = 1 << precision
+        return IntegerBounds((unit, (categories - 1) * low), (unit, (categories - 1) * high))
 
-    return Inversion.of(law)
+    return Inversion.from_weights(weights)

@@ -1,4 +1,4 @@
-"""The shuffler's part: reports passed on in a uniformly random order, and nothing else of them."""
+"""The shuffler, which passes reports on in a uniformly random order and removes nothing else from them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ Report = TypeVar("Report")
 
 
 def shuffled(reports: Sequence[Report], source: RandomSource | None = None) -> list[Report]:
-    """The reports in any order with equal probability: the operating system's choice, unless a source is given.
+    """Return the reports in a uniformly random order.
 
-    A report that says itself who sent it is not hidden by any order.
+    Args:
+        reports: the reports. A report that names its sender is not hidden by any order.
+        source: source of the random bits; the operating system if None.
     """
     order = (source or secure()).permutations((), len(reports))
-    return [reports[place] for place in order.tolist()]
+    return [reports[index] for index in order.tolist()]

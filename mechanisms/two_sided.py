@@ -1,7 +1,7 @@
-"""Discrete Laplace and discrete Gaussian noise on all integers, for whole arrays, with exactly their laws.
+"""Discrete Laplace and discrete Gaussian noise on all integers, for whole arrays, with exactly their distributions.
 
 Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3. Candidates are drawn for all entries at once, and again for
-those that are refused. A parameter that is a double is taken as the fraction that it is.
+the entries whose candidate was rejected. Parameters are read as the exact fractions that the doubles are.
 """
 
 from __future__ import annotations
@@ -13,90 +13,128 @@ from fractions import Fraction
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.flips import below, exponential_flips
+from epsilond.mechanisms.flips import exponential_flips, uniform_integers
 from epsilond.mechanisms.randomness import Bools, Integers, RandomSource, SideBySide, seeded
 
 LEAST_DECAY_RATE = 2.0**-40
+"""Smallest α; blocks of ⌈1/α⌉ integers then fit easily in 62 bits."""
 LEAST_NOISE_STD, MOST_NOISE_STD = 2.0**-20, 2.0**40
+"""Range of σ. Its square is an exact fraction of moderate size, and draws are far below 2^63."""
+
+Candidates = tuple[Integers, Bools]
+"""Candidate draws, and which of them are accepted."""
 
 
 def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: RandomSource) -> Integers:
-    """Independent integers with probabilities proportional to e^(−α|y|); 2^−40 ≤ α < ∞ is `decay_rate`.
+    """Draw independent integers with probabilities proportional to e^(−α|y|).
+
+    Args:
+        decay_rate: α, finite and at least 2^−40.
+        shape: shape of the array of draws.
+        source: source of the random bits.
+
+    Returns:
+        Integers with exactly this distribution.
 
     Raises:
-        InvalidInput: the rate is outside its range.
+        InvalidInput: α is outside its range.
     """
     if not LEAST_DECAY_RATE <= decay_rate < math.inf:
         raise InvalidInput.at("/decay_rate", "is out of range", allowed="≥ 2^-40, finite")
     rate = Fraction(decay_rate)
-    return _each_row(shape, source, lambda count, rows: _accepted(count, lambda size: _laplace(rate, size, rows)))
+
+    def draw(count: int, row_source: RandomSource) -> Integers:
+        return _draw_accepted(count, lambda missing: _laplace_candidates(rate, missing, row_source))
+
+    return _draw_by_row(shape, source, draw)
 
 
 def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSource) -> Integers:
-    """Independent integers with probabilities proportional to e^(−y²/(2σ²)); 2^−20 ≤ σ ≤ 2^40 is `noise_std`.
+    """Draw independent integers with probabilities proportional to e^(−y²/(2σ²)).
 
-    σ is the parameter: the standard deviation is never above it, and near it from σ = 1 on.
+    Args:
+        noise_std: the parameter σ, from 2^−20 to 2^40. The standard deviation is at most σ, and close to it for σ ≥ 1.
+        shape: shape of the array of draws.
+        source: source of the random bits.
 
-    Integers that neighbours move by at most Δ in ℓ2 norm are Δ²/(2σ²)-zero-concentrated private with it (the same
-    paper, Theorem 4, each coordinate on its own). The exact curve of the continuous Gaussian is not its curve.
+    Returns:
+        Integers with exactly this distribution.
 
     Raises:
         InvalidInput: σ is outside its range.
+
+    Guarantees:
+        Added to integers with ℓ2 sensitivity Δ, the noise gives Δ²/(2σ²)-zero-concentrated differential privacy (the
+        same paper, Theorem 4, applied to each coordinate). The privacy curve of the continuous Gaussian does not apply.
     """
     if not LEAST_NOISE_STD <= noise_std <= MOST_NOISE_STD:
         raise InvalidInput.at("/noise_std", "is out of range", allowed="≥ 2^-20 and ≤ 2^40")
     variance = Fraction(noise_std) ** 2
-    return _each_row(shape, source, lambda count, rows: _accepted(count, lambda size: _gaussian(variance, size, rows)))
+
+    def draw(count: int, row_source: RandomSource) -> Integers:
+        return _draw_accepted(count, lambda missing: _gaussian_candidates(variance, missing, row_source))
+
+    return _draw_by_row(shape, source, draw)
 
 
-Candidates = Callable[[int], tuple[Integers, Bools]]
-"""So many candidates, and which of them are accepted."""
-
-
-def _accepted(count: int, candidates: Candidates) -> Integers:
-    drawn = np.empty(count, dtype=np.int64)
+def _draw_accepted(count: int, draw_candidates: Callable[[int], Candidates]) -> Integers:
+    """Draw candidates until `count` of them are accepted."""
+    draws = np.empty(count, dtype=np.int64)
     done = 0
     while done < count:
-        values, kept = candidates(count - done)
-        accepted = values[kept]
-        drawn[done : done + accepted.size] = accepted
-        done += accepted.size
-    return drawn
+        values, accepted = draw_candidates(count - done)
+        accepted_values = values[accepted]
+        draws[done : done + accepted_values.size] = accepted_values
+        done += accepted_values.size
+    return draws
 
 
-def _laplace(rate: Fraction, count: int, source: RandomSource) -> tuple[Integers, Bools]:
-    """±(U + tV), t = ⌈1/α⌉: U below t is kept with probability e^−αU, V counts whole blocks; one zero is refused."""
+def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Candidates:
+    """Draw candidates ±(U + tV), where t = ⌈1/α⌉.
+
+    U is uniform below t and accepted with probability e^−αU. V counts successes of probability e^−αt before the first
+    failure. The candidate −0 is rejected, so that 0 is not counted twice.
+    """
     block = -(-rate.denominator // rate.numerator)
-    within = below(block, (count,), source)
-    kept = exponential_flips(np.asarray(float(rate) * within), lambda place: rate * int(within[place]), source)
+    within = uniform_integers(block, (count,), source)
+    accepted = exponential_flips(np.asarray(float(rate) * within), lambda place: rate * int(within[place]), source)
     blocks = np.zeros(count, dtype=np.int64)
-    going = np.flatnonzero(kept)
-    whole = rate * block
-    while going.size:
-        going = going[exponential_flips(np.full(going.size, float(whole)), lambda _: whole, source)]
-        blocks[going] += 1
+    running = np.flatnonzero(accepted)
+    exponent = rate * block
+    while running.size:
+        running = running[exponential_flips(np.full(running.size, float(exponent)), lambda _: exponent, source)]
+        blocks[running] += 1
     sizes = within + block * blocks
     negative = source.flips(0.5, (count,))
-    return np.where(negative, -sizes, sizes), kept & ~(negative & (sizes == 0))
+    return np.where(negative, -sizes, sizes), accepted & ~(negative & (sizes == 0))
 
 
-def _gaussian(variance: Fraction, count: int, source: RandomSource) -> tuple[Integers, Bools]:
-    """Discrete Laplace Y of rate 1/t, t = ⌊σ⌋ + 1, kept with probability e^−(|Y| − σ²/t)²/(2σ²)."""
+def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
+    """Draw discrete Laplace candidates Y of rate 1/t, where t = ⌊σ⌋ + 1.
+
+    A candidate is accepted with probability exp(−(|Y| − σ²/t)²/(2σ²)).
+    """
     block = math.isqrt(variance.numerator // variance.denominator) + 1
-    values, proposed = _laplace(Fraction(1, block), count, source)
+    values, proposed = _laplace_candidates(Fraction(1, block), count, source)
     places = np.flatnonzero(proposed)
-    chosen, centre = values[places], variance / block
-    exponents = np.square(np.abs(chosen) - float(centre)) / float(2 * variance)
-    accepted = exponential_flips(
-        exponents, lambda place: (abs(int(chosen[place])) - centre) ** 2 / (2 * variance), source
-    )
-    kept = np.zeros(count, dtype=np.bool_)
-    kept[places[accepted]] = True
-    return values, kept
+    proposals, centre = values[places], variance / block
+
+    def exact_exponent(place: tuple[int, ...]) -> Fraction:
+        return (abs(int(proposals[place])) - centre) ** 2 / (2 * variance)
+
+    exponents = np.square(np.abs(proposals) - float(centre)) / float(2 * variance)
+    chosen = exponential_flips(exponents, exact_exponent, source)
+    accepted = np.zeros(count, dtype=np.bool_)
+    accepted[places[chosen]] = True
+    return values, accepted
 
 
-def _each_row(shape: tuple[int, ...], source: RandomSource, draw: Callable[[int, RandomSource], Integers]) -> Integers:
-    """Rejection takes more or fewer words: rows of several generators are drawn one after another."""
+def _draw_by_row(
+    shape: tuple[int, ...], source: RandomSource, draw: Callable[[int, RandomSource], Integers]
+) -> Integers:
+    """Draw an array; with a generator per row, draw the rows one after another, as rejection takes a varying number."""
     if not isinstance(source, SideBySide):
         return draw(math.prod(shape), source).reshape(shape)
-    return np.stack([draw(math.prod(shape[1:]), seeded(one)).reshape(shape[1:]) for one in source.generators])
+    row_shape = shape[1:]
+    rows = [draw(math.prod(row_shape), seeded(generator)).reshape(row_shape) for generator in source.generators]
+    return np.stack(rows)

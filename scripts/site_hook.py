@@ -104,13 +104,20 @@ def sections() -> Mapping[str, list[str]]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Names the version on every page, and spells out the entries of the navigation that name a folder."""
+    """Put the version into the site's name, and list the pages of each navigation entry that names a folder."""
     config.site_name = f"{config.site_name} {version()}"
-    below = sections()
-    for entry in config.nav or []:
-        for title, target in entry.items():
-            entry[title] = below.get(target, target) if isinstance(target, str) else target
+    _list_folders(config.nav or [], sections())
     return config
+
+
+def _list_folders(entries: list[Any], pages_of: Mapping[str, list[str]]) -> None:
+    """Replace the names of folders in a navigation, in place, by the pages of these folders."""
+    for entry in entries:
+        for title, target in entry.items():
+            if isinstance(target, list):
+                _list_folders(target, pages_of)
+            else:
+                entry[title] = pages_of.get(target, target)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -1,1 +1,1 @@
-"""The independent witness: runs the algorithms and attacks the mechanisms; never reads a theorem."""
+"""Simulations of the algorithms and attacks on the mechanisms, independent of all theorems."""

@@ -1,4 +1,4 @@
-"""Randomness of repetitions: the same seed gives the same numbers, whoever draws them and in whatever order."""
+"""Random streams of repetitions: a seed determines every stream, independently of the order of use."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Iterable
 import numpy as np
 
 POPULATION = 2**32 - 1
-"""First part of the keys of what a problem draws."""
+"""First number in the keys of a problem's own streams."""
 
 
 def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generator]:
-    """One independent generator for each repetition, named by its number.
+    """Return one independent generator per repetition, named by its number.
 
-    That of repetition i is child i of `numpy.random.SeedSequence(seed)`, as `spawn` numbers its children: work may be
-    cut into blocks and handed out in any way.
+    The generator of repetition i is child i of `numpy.random.SeedSequence(seed)`, numbered as by `spawn`. Work may
+    therefore be divided into blocks in any way.
     """
     return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))) for number in repetitions]
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
-    """A stream of a repetition's own, beside the one of its generator and those of other parts."""
-    told = generator.bit_generator.seed_seq
-    assert isinstance(told, np.random.SeedSequence)
-    return np.random.default_rng(np.random.SeedSequence(told.entropy, spawn_key=(*told.spawn_key, part)))
+    """Return a further stream of a repetition, independent of its generator and of the streams of other parts."""
+    parent = generator.bit_generator.seed_seq
+    assert isinstance(parent, np.random.SeedSequence)
+    return np.random.default_rng(np.random.SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, part)))
 
 
 def population_generator(seed: int, *part: int) -> np.random.Generator:
-    """That of a part of a problem's population, named by one number or more.
+    """Return the generator of one part of a problem's population, named by one number or more.
 
-    Its key begins with `POPULATION` and has at least two numbers; a repetition's has one. So a problem and repetitions
-    of the same seed never share a stream.
+    Its key begins with `POPULATION` and has at least two numbers, whereas a repetition's key has one. A problem and
+    repetitions of the same seed therefore never share a stream.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(POPULATION, *part)))

@@ -1,4 +1,4 @@
-"""SQLite, which one service has for itself: a file, or memory."""
+"""SQLite databases, which one service has exclusively: a file, or memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from epsilond.storage.file import MEMORY
 
 
 def engine_of(url: URL) -> Engine:
-    """Connections to an SQLite file, or the one connection as long as which a database in memory lives."""
+    """Return an engine for an SQLite file, or for a database in memory, which lives as long as its one connection."""
     in_memory = url.database in MEMORY
-    one = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if in_memory else {}
-    engine = create_engine(url, hide_parameters=True, **one)
+    if in_memory:
+        engine = create_engine(
+            url, hide_parameters=True, poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+    else:
+        engine = create_engine(url, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
-    def durable(connection: DBAPIConnection, _: object) -> None:
+    def configure(connection: DBAPIConnection, _: object) -> None:
+        """Make transactions durable and check foreign keys."""
         connection.isolation_level = None  # transactions are begun below: the driver would leave tables out of them
         connection.execute("PRAGMA foreign_keys=ON")
         if not in_memory:
@@ -26,6 +31,7 @@ def engine_of(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        """Begin a transaction, which excludes other writers if it writes."""
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

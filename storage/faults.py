@@ -1,4 +1,4 @@
-"""What goes wrong with a store, in words that hold no secret: neither a password nor what a client sent."""
+"""Faults of a store, described without secrets: no password, and no value that a client sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 
 class StoreUnavailable(ValueError):
-    """The store cannot be opened. Its text names the setting and the reason."""
+    """The store cannot be opened. The message names the setting and the reason."""
 
 
 class StoreLocked(StoreUnavailable):
@@ -15,9 +15,9 @@ class StoreLocked(StoreUnavailable):
 
 
 class StoreFault(Exception):
-    """The store cannot do what it was asked at present; nothing was changed unless the database said so and was gone.
+    """The store cannot do what was requested at present.
 
-    Its text is short and for operators.
+    Nothing was changed, unless the connection broke while a transaction ended. The message is short and for operators.
     """
 
 
@@ -32,13 +32,14 @@ CLASSES = {
     "57": "its database stopped the query: it took too long, or the database is shutting down",
     "58": "its database has trouble with its disk",
 }
-"""What the first two characters of an SQLSTATE mean here."""
+"""Meaning of the first two characters of an SQLSTATE here."""
 
 
-def said(error: SQLAlchemyError) -> str:
-    """What a database's error means.
+def describe_error(error: SQLAlchemyError) -> str:
+    """Return the meaning of a database's error.
 
-    SQLite's own texts hold names of tables and columns alone. PostgreSQL's may hold values: only their class is told.
+    The texts of SQLite have only names of tables and columns. Those of PostgreSQL may have values, so only their class
+    is described.
     """
     original = error.orig if isinstance(error, DBAPIError) else None
     if original is None:
@@ -51,17 +52,22 @@ def said(error: SQLAlchemyError) -> str:
     return CLASSES.get(state[:2], f"its database refuses (SQLSTATE {state})")
 
 
-def shown(url: URL) -> str:
-    """A database's URL without its password, and without its options, which may hold another; a file's path."""
+def public_url(url: URL) -> str:
+    """Return a database's URL without its password and its options, which may have another password.
+
+    For SQLite it is the path of the file.
+    """
     if url.get_backend_name() == "sqlite":
         return url.database or ":memory:"
     return url.set(query={}).render_as_string(hide_password=True)
 
 
-def scrubbed(reason: object, url: URL) -> str:
-    """A text about a database without the secrets of its URL."""
+def remove_secrets(reason: object, url: URL) -> str:
+    """Return a text about a database without the secrets of its URL."""
     text = " ".join(str(reason).split())
-    values = [value for each in url.query.values() for value in ((each,) if isinstance(each, str) else each)]
-    for secret in filter(None, (url.password, *values)):
+    secrets = [url.password]
+    for value in url.query.values():
+        secrets.extend((value,) if isinstance(value, str) else value)
+    for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     return text

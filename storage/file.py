@@ -1,4 +1,4 @@
-"""The SQLite file of a database: its name, its lock, and whether it is still the one that was opened."""
+"""SQLite files: their names, their locks, and checks that a file is still the one that was opened."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ MEMORY = (None, "", ":memory:")
 
 
 def file_of(url: URL) -> Path | None:
-    """The one name of an SQLite database's file, links followed, so that its lock goes by the file; None in memory.
+    """Return the only name of an SQLite database's file, with links resolved, or None for a database in memory.
+
+    The lock of a file is found by this name.
 
     Raises:
-        OSError: the file cannot be told apart by its name.
+        OSError: the path is a URI, or the file has several names.
     """
     if url.database in MEMORY:
         return None
@@ -33,12 +35,12 @@ def file_of(url: URL) -> Path | None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which the system takes away when this process ends, however it ends.
+def lock_file(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, which the system releases when this process ends in any way.
 
     Raises:
         BlockingIOError: another process has it.
-        OSError: there is no place for the file.
+        OSError: the file's folder cannot be made or written.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with path.with_name(f"{path.name}.lock").open("w") as lock:
@@ -47,19 +49,19 @@ def locked(path: Path) -> Iterator[None]:
 
 
 class Watched:
-    """A file and its journal, which nobody but this process may replace or write while it has them open.
+    """A file and its journal that no other process may replace or write while this process has them open.
 
-    What is written to a file that was removed is gone at the next start; what is written over by others is damaged.
+    Writes to a removed file are lost at the next start. Writes by others damage the file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Of a file that is open, in WAL mode, on a connection that stays."""
+        """Record the identity and the content of a file that is open, in WAL mode, on a connection that stays."""
         self._names = (path, path.with_name(f"{path.name}-wal"))
         self._opened = self._identities()
         self._written = self._content()
 
     def require_there(self) -> None:
-        """Fail unless the names still lead to the files that were opened.
+        """Require that the names still lead to the files that were opened.
 
         Raises:
             StoreFault: they do not.
@@ -70,29 +72,32 @@ class Watched:
             )
 
     def require_unwritten(self) -> None:
-        """Fail if somebody else has written to the file since `note`.
+        """Require that no other process has written to the file since `note`.
 
         Raises:
-            StoreFault: somebody has, or the file is not there.
+            StoreFault: one has, or the file is not there.
         """
         self.require_there()
         if self._content() != self._written:
             raise StoreFault("another program has written to its file; stop the service, and look at the file")
 
     def note(self) -> None:
-        """What stands in the file now was written by this process."""
+        """Record the present content of the file as written by this process."""
         self._written = self._content()
 
     def _identities(self) -> list[tuple[int, int] | None]:
-        found = (_status(name) for name in self._names)
-        return [status and (status.st_dev, status.st_ino) for status in found]
+        """Return device and inode of the file and its journal; None for a missing file."""
+        statuses = (_status(name) for name in self._names)
+        return [status and (status.st_dev, status.st_ino) for status in statuses]
 
     def _content(self) -> tuple[int, int] | None:
+        """Return size and modification time of the file, or None if it is missing."""
         status = _status(self._names[0])
         return status and (status.st_size, status.st_mtime_ns)
 
 
 def _status(path: Path) -> os.stat_result | None:
+    """Return the status of a file, or None if it is missing."""
     try:
         return path.stat()
     except OSError:

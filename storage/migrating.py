@@ -1,4 +1,4 @@
-"""Tables of an earlier version are brought to this one's, all at once or not at all."""
+"""Migration of tables of an earlier version to this version, all at once or not at all."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from epsilond.storage import shared
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """The revisions of some tables. Several chains may stand in one database and know nothing of each other."""
+    """Revisions of some tables. One database may have several chains, which are independent of each other."""
 
     scripts: Path
     """The folder with `env.py` and `versions`."""
     version_table: str
-    """Where alembic notes how far this chain is; of no other chain."""
+    """Table in which alembic notes the revision of this chain only."""
     tables: MetaData
-    """What the last revision leaves."""
+    """Tables of the last revision."""
     probe: Executable
-    """A statement that changes nothing, and fails where these tables may not be written."""
+    """Statement that changes nothing, and fails if these tables may not be written."""
 
 
 def migrate(connection: Connection, chain: Chain) -> None:
-    """Make the tables of this version, or make them out of an earlier version's, keeping everything.
+    """Create the tables of this version, or migrate those of an earlier version without loss.
 
     Raises:
-        OSError: the tables are a later version's, or no released version's.
-        SQLAlchemyError: the database does not let us.
+        OSError: the tables are of a later version, or of no released version.
+        SQLAlchemyError: the database does not allow it.
     """
     configuration = Config()
     configuration.set_main_option("script_location", str(chain.scripts).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(configuration).walk_revisions()}
+    revisions = {script.revision for script in ScriptDirectory.from_config(configuration).walk_revisions()}
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
-    noted = MigrationContext.configure(connection, opts={"version_table": chain.version_table})
-    there = noted.get_current_revision()
-    if there is not None and there not in known:
-        raise OSError(errno.EINVAL, f"its tables are of a later version of epsilond (revision {there})")
+    migration = MigrationContext.configure(connection, opts={"version_table": chain.version_table})
+    current = migration.get_current_revision()
+    if current is not None and current not in revisions:
+        raise OSError(errno.EINVAL, f"its tables are of a later version of epsilond (revision {current})")
     configuration.attributes["connection"] = connection
     configuration.attributes["chain"] = chain
     command.upgrade(configuration, "head")
 
 
 def run() -> None:
-    """What every chain's `env.py` does: on the connection, and in the transaction, that `migrate` was given."""
+    """Run the migrations in the connection and transaction of `migrate`; every chain's `env.py` calls this."""
     chain: Chain = context.config.attributes["chain"]
     context.configure(
         connection=context.config.attributes["connection"],

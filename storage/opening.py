@@ -1,4 +1,4 @@
-"""A database is found, locked, opened, and its tables are brought to this version."""
+"""Opening of a database: it is located, locked and opened, and its tables are migrated to this version."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from epsilond.storage import embedded, shared
-from epsilond.storage.faults import StoreLocked, StoreUnavailable, scrubbed, shown
-from epsilond.storage.file import Watched, file_of, locked
+from epsilond.storage.faults import StoreLocked, StoreUnavailable, public_url, remove_secrets
+from epsilond.storage.file import Watched, file_of, lock_file
 from epsilond.storage.migrating import Chain, migrate
 from epsilond.storage.transactions import Database
 
 
-def opened(url: URL, chains: Sequence[Chain], *, name: str, what: str) -> Database:
-    """The database of a URL with the tables of these chains, made if it is not there.
+def open_database(url: URL, chains: Sequence[Chain], *, name: str, what: str) -> Database:
+    """Open the database of a URL with the tables of these chains, and create it if it does not exist.
 
-    `name` is the setting that the URL comes from, and `what` is kept in it, in the plural; both stand in the errors.
+    Args:
+        url: URL of an SQLite file or of a PostgreSQL database.
+        chains: chains of tables in the database.
+        name: setting that has the URL, for errors.
+        what: content of the database, a plural noun for errors.
 
     Raises:
         StoreLocked: another service has its file.
@@ -28,13 +32,16 @@ def opened(url: URL, chains: Sequence[Chain], *, name: str, what: str) -> Databa
     try:
         return _database(url, chains)
     except BlockingIOError:
-        raise StoreLocked(f"{name}: another service keeps its {what} in {shown(url)}") from None
+        raise StoreLocked(f"{name}: another service keeps its {what} in {public_url(url)}") from None
     except (OSError, SQLAlchemyError, ImportError) as error:
         reason = getattr(error, "strerror", None) or (error.orig if isinstance(error, DBAPIError) else error)
-        raise StoreUnavailable(f"{name}: {what} cannot be kept in {shown(url)}: {scrubbed(reason, url)}") from None
+        raise StoreUnavailable(
+            f"{name}: {what} cannot be kept in {public_url(url)}: {remove_secrets(reason, url)}"
+        ) from None
 
 
 def _database(url: URL, chains: Sequence[Chain]) -> Database:
+    """Return the open database, with its lock and its migrated tables."""
     with ExitStack() as undo:
         kind = url.get_backend_name()
         path = None
@@ -42,7 +49,7 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
             path = file_of(url)
             if path is not None:
                 url = url.set(database=str(path))
-                undo.enter_context(locked(path))
+                undo.enter_context(lock_file(path))
             engine = embedded.engine_of(url)
         elif kind in ("postgresql", "postgres"):
             engine = shared.engine_of(url)

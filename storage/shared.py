@@ -1,4 +1,4 @@
-"""PostgreSQL, which replicas share: its URL, its connections, and one migration at a time."""
+"""PostgreSQL databases, which replicas share: URLs, connections, and one migration at a time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from epsilond.extras import extra
 NAMES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 CONNECTIONS: Final = 5
 SECONDS: Final = 5
-"""Longest that a connection may take to come about, to be lent, or a lock to be given."""
+"""Longest time to connect, to wait for a connection of the pool, or to wait for a lock, in seconds."""
 STATEMENT_SECONDS: Final = 20
-"""Longest that one statement may take: enough to write a large result, and no more than a client waits."""
+"""Longest time of one statement, in seconds: enough to write a large result, and shorter than a client waits."""
 MIGRATION_SECONDS: Final = 600
 MIGRATIONS: Final = 0x6570_7369_6C6F_6E64
-"""The advisory lock of who migrates: `epsilond` in ASCII."""
+"""Advisory lock of a migration: `epsilond` in ASCII."""
 
 
 def engine_of(url: URL) -> Engine:
-    """Connections to PostgreSQL. A database that is gone costs seconds, not the minutes that TCP would wait.
+    """Return an engine for PostgreSQL that notices a lost database in seconds instead of the minutes of TCP.
 
     Raises:
         MissingExtra: psycopg is not installed.
@@ -33,7 +33,7 @@ def engine_of(url: URL) -> Engine:
         raise OSError(errno.EINVAL, "the driver is psycopg; write postgresql://… without another driver")
     with extra("postgresql", "a store on PostgreSQL"):
         import psycopg  # noqa: F401, PLC0415 (an extra)
-    chosen: dict[str, object] = {
+    options: dict[str, object] = {
         "connect_timeout": SECONDS,
         "application_name": "epsilond",
         "keepalives_idle": SECONDS,
@@ -41,11 +41,11 @@ def engine_of(url: URL) -> Engine:
         "keepalives_count": 2,
         "tcp_user_timeout": 3 * SECONDS * 1000,
     }
-    chosen = {name: value for name, value in chosen.items() if name not in url.query}
+    options = {name: value for name, value in options.items() if name not in url.query}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         connect_args={
-            **chosen,
+            **options,
             "prepare_threshold": None,
         },  # a pooler between us may give each transaction another server
         isolation_level="READ COMMITTED",  # a row that was waited for is read as it is then
@@ -56,7 +56,7 @@ def engine_of(url: URL) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def limited(connection: DBAPIConnection, _: object) -> None:
+    def set_limits(connection: DBAPIConnection, _: object) -> None:
         connection.autocommit = True
         connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         connection.execute(f"SET lock_timeout = '{SECONDS}s'")

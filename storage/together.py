@@ -40,7 +40,7 @@ class Together(Generic[Request, Answer]):
         self._lock = threading.Lock()
 
     def submit(self, request: Request) -> Answer:
-        """Return the answer to a request, after whatever is being worked on and what was handed in before.
+        """Return the answer to a request, after the present group and all earlier requests.
 
         A caller who is interrupted leaves the queue, and lets the next caller work.
         """

@@ -1,4 +1,4 @@
-"""A database that is open: transactions on it, its clock, and its errors told in words."""
+"""An open database: its transactions, its clock, and its errors in words."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from sqlalchemy import ColumnElement, Connection, Double, Engine, cast, func, literal
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 
-from epsilond.storage.faults import StoreFault, said
+from epsilond.storage.faults import StoreFault, describe_error
 from epsilond.storage.file import Watched
 
 
 class Database:
-    """An engine, and what belongs to it. Every method may be called in any thread, and blocks."""
+    """Engine of a database with its resources. Every method blocks and may be called in any thread."""
 
     def __init__(self, engine: Engine, held: ExitStack, watched: Watched | None) -> None:
-        """Of an engine and what is let go with it; `watched` is the file of an SQLite database that has one."""
+        """Use an engine.
+
+        Args:
+            engine: the engine.
+            held: resources that are released when the database is closed.
+            watched: file of an SQLite database; None in memory or for PostgreSQL.
+        """
         self.shared = engine.dialect.name == "postgresql"
-        """Whether other replicas may work on it: then what is running is its replica's by a lease."""
+        """Whether other replicas may use it: then a replica has its running jobs by a lease."""
         self.durable = self.shared or watched is not None
-        """Whether it is there after this process."""
+        """Whether it outlives this process."""
         self._engine = engine
         self._writer = engine.execution_options(writes=True)
         self._held = held
@@ -34,7 +40,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection to read on.
+        """Yield a connection for reading.
 
         Raises:
             StoreFault: the database cannot be used.
@@ -48,10 +54,11 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction. Once it is left without an error, not even a power failure loses what was written in it.
+        """Yield a connection in a transaction. Once it ends without an error, its writes survive even a power failure.
 
         Raises:
-            StoreFault: the database cannot be used; nothing was written, unless the connection broke while it ended.
+            StoreFault: the database cannot be used. Nothing was written, unless the connection broke while the
+                transaction ended.
         """
         with _in_words(), self._writing:
             self._require_open()
@@ -67,11 +74,14 @@ class Database:
                 self._watched.require_there()
 
     def now(self) -> ColumnElement[float]:
-        """Seconds since 1970: by the clock of a shared database, which all replicas see, else by this machine's."""
+        """Return the seconds since 1970, by the clock of a shared database or by this machine's.
+
+        All replicas see the clock of a shared database.
+        """
         return cast(func.extract("epoch", func.clock_timestamp()), Double) if self.shared else literal(time.time())
 
     def close(self) -> None:
-        """Let go of the database and of its lock, after whoever writes."""
+        """Release the database and its lock, after the present writer."""
         with self._writing:
             self._closed = True
             self._held.close()
@@ -83,9 +93,10 @@ class Database:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
+    """Raise a database's errors as StoreFault, in words without secrets."""
     try:
         yield
     except SQLAlchemyError as error:
         if isinstance(error, StatementError) and not isinstance(error, DBAPIError) and error.orig is not None:
             raise error.orig from None  # a value that its column refuses never came to the database
-        raise StoreFault(said(error)) from None
+        raise StoreFault(describe_error(error)) from None

@@ -1,10 +1,10 @@
-"""Training: the clients' and the server's side of every algorithm, and the loops that run them on people's own data.
+"""Training: the client's and the server's side of every algorithm, and the loops that run them on the caller's data.
 
     Client(gradient, records)                           one client, as a function that returns gradients of its records
-    tabular([(features, targets), …], loss="logistic")  clients of features and targets, with a loss that is given
+    tabular([(features, targets), …], loss="logistic")  clients of features and targets, with a built-in loss
 
-It reads no theorem: what a run is allowed to be is decided by a calibration, and arrives as plain numbers.
-`epsilond.train` puts both together.
+This package uses no theorem. A calibration decides on the parameters of a run and passes them as plain numbers.
+`epsilond.train` combines both.
 """
 
 from epsilond.training.clients.callables import Client as Client

@@ -1,8 +1,8 @@
-"""The arrays that everything here is about, and how other packages' become ours."""
+"""Array types of this package, and the conversion of arrays from other packages."""
 
 from __future__ import annotations
 
-from epsilond.mechanisms.arrays import Array, read
+from epsilond.mechanisms.arrays import Array, to_numpy
 from epsilond.mechanisms.randomness import Bools, Floats
 from epsilond.mechanisms.randomness import Integers as Indices
 
@@ -10,9 +10,9 @@ __all__ = ["Array", "Bools", "Floats", "Indices", "as_floats"]
 
 
 def as_floats(given: Array, *, pointer: str) -> Floats:
-    """A new array of doubles, from numpy, a sequence, or what speaks DLPack: torch, jax, ….
+    """Return a new array of doubles from numpy, a sequence, or an object with DLPack (torch, jax, …).
 
     Raises:
-        InvalidInput: it is no array of real numbers.
+        InvalidInput: the object is not an array of real numbers.
     """
-    return read(given, pointer=pointer)[0].astype("float64")
+    return to_numpy(given, pointer=pointer)[0].astype("float64")

@@ -1,4 +1,4 @@
-"""The works that theorems stand in. `Source.key` of every theorem is a key of `WORKS`."""
+"""The works that theorems are cited from. `Source.key` of every theorem is a key of `WORKS`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class CitedWork:
-    """One work. `arxiv` is its identifier there, absent where there is none."""
+    """A cited work. `arxiv` is its identifier on arXiv, if it has one."""
 
     authors: tuple[str, ...]
     title: str
@@ -18,7 +18,7 @@ class CitedWork:
 
     @property
     def citation(self) -> str:
-        """One line for documents."""
+        """Citation in one line, for documents."""
         end = f", arXiv:{self.arxiv}" if self.arxiv else ""
         return f"{', '.join(self.authors)}. {self.title}. {self.venue}, {self.year}{end}."
 

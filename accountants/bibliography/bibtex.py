@@ -1,4 +1,4 @@
-"""What to cite for a number: BibTeX entries of the works whose theorems a derivation uses."""
+"""BibTeX entries of the works that a derivation cites."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
 
 OWN = "epsilond"
-"""The key of this software, which every number is cited with."""
+"""Key of the entry of this software, which is part of every citation."""
 PROCEEDINGS = re.compile(r"\b(Conference|Symposium|Advances in|Cryptology)\b")
 JOURNAL = re.compile(r"\b(Journal|Foundations and Trends)\b")
 SPECIAL = re.compile(r"([&%#_$])")
-_BY_ID: Mapping[str, Theorem] = {each.id: each for each in THEOREMS}
+_BY_ID: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def bibtex(theorems: Iterable[str]) -> str:
-    """One entry for each work that these theorems stand in, its `note` naming them, and one for this software.
+    """Return a BibTeX entry for each work that the theorems are cited from, and one for this software.
+
+    Args:
+        theorems: ids of theorems. The `note` of an entry names those of the work.
 
     Raises:
-        InvalidInput: one of them is no theorem's id.
+        InvalidInput: an id is not in the list of theorems.
     """
     items: dict[str, list[str]] = {}
     for name in dict.fromkeys(theorems):
@@ -31,47 +34,53 @@ def bibtex(theorems: Iterable[str]) -> str:
             raise InvalidInput.at("/theorems", "names no theorem of the list")
         source = _BY_ID[name].source
         items.setdefault(source.key, []).append(name if source.key == OWN else f"{source.item} ({name})")
-    return "\n\n".join([software(items.pop(OWN, [])), *(entry(key, WORKS[key], used) for key, used in items.items())])
+    entries = [software(items.pop(OWN, []))]
+    entries += [entry(key, WORKS[key], statements) for key, statements in items.items()]
+    return "\n\n".join(entries)
 
 
-def software(used: Iterable[str] = ()) -> str:
-    """The entry of this software at its version; `used` are theorems that are proved in its own documents."""
-    note = f"Version {VERSION}" + _proved(used)
+def software(theorems: Iterable[str] = ()) -> str:
+    """Return the entry of this software at its version, which names the theorems proved in its own documents."""
+    note = f"Version {VERSION}"
+    names = ", ".join(theorems)
+    if names:
+        note += f"; proved in its documents: {names}"
     title = "epsilond: certified privacy accounting and calibration for federated learning"
-    return _written(
-        "software", OWN, {"author": "{The epsilond authors}", "title": f"{{{title}}}", "year": "2026", "note": note}
-    )
+    fields = {"author": "{The epsilond authors}", "title": f"{{{title}}}", "year": "2026", "note": note}
+    return _format_entry("software", OWN, fields)
 
 
-def _proved(used: Iterable[str]) -> str:
-    names = ", ".join(used)
-    return f"; proved in its documents: {names}" if names else ""
+def entry(key: str, work: CitedWork, statements: Iterable[str]) -> str:
+    """Return the entry of one work.
 
-
-def entry(key: str, work: CitedWork, used: Iterable[str]) -> str:
-    """The entry of one work; `used` are its statements, in words."""
-    kind, where = (
-        ("inproceedings", "booktitle")
-        if PROCEEDINGS.search(work.venue)
-        else ("article", "journal")
-        if JOURNAL.search(work.venue)
-        else ("misc", "howpublished")
-    )
+    Args:
+        key: BibTeX key.
+        work: the work.
+        statements: names of the statements that are cited, for the `note`.
+    """
+    if PROCEEDINGS.search(work.venue):
+        kind, venue_field = "inproceedings", "booktitle"
+    elif JOURNAL.search(work.venue):
+        kind, venue_field = "article", "journal"
+    else:
+        kind, venue_field = "misc", "howpublished"
     fields = {
         "author": " and ".join(work.authors),
         "title": f"{{{work.title}}}",
-        where: work.venue,
+        venue_field: work.venue,
         "year": str(work.year),
     }
     if work.arxiv:
         fields |= {"eprint": work.arxiv, "archiveprefix": "arXiv"}
-    return _written(kind, key, fields | {"note": "; ".join(used)})
+    return _format_entry(kind, key, fields | {"note": "; ".join(statements)})
 
 
-def _written(kind: str, key: str, fields: Mapping[str, str]) -> str:
-    lines = (f"  {name} = {{{_escaped(value)}}}," for name, value in fields.items() if value)
+def _format_entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
+    """Return an entry as text, without empty fields."""
+    lines = [f"  {name} = {{{_escape(value)}}}," for name, value in fields.items() if value]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
+    """Escape the characters that LaTeX treats as special."""
     return SPECIAL.sub(r"\\\1", value)

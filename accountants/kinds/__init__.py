@@ -1,4 +1,4 @@
-"""What is proved of each kind of mechanism, and how it is described.
+"""The theorems and the description of each kind of mechanism.
 
 Every kind of `accountants/specs/mechanisms.py` has a file here with its name, which holds its `THEOREMS`, `RULES` and
 `KIND`. The file is imported when one of them is first read.

@@ -20,30 +20,30 @@ from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import Approximate
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 
-AT_EPSILON = Quantity(symbol="ε'", unit="nat", ge=0, le=1e9, description="where δ is asked for")
+AT_EPSILON = Quantity(symbol="ε'", unit="nat", ge=0, le=1e9, description="ε at which δ is computed")
 
 
 def approximate_pair(epsilon: float, delta: float) -> Pair:
     """Return the pair with an infinite loss of mass δ in each direction, and randomized response at ε otherwise."""
     log_finite = math.log1p(-delta)
-    log_kept = log_finite - math.log1p(math.exp(-epsilon))
+    log_true = log_finite - math.log1p(math.exp(-epsilon))
     log_infinite = math.log(delta) if delta > 0 else -math.inf
     if delta > 0:
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
-    profile = AtomicProfile((-epsilon, epsilon), (log_kept - epsilon, log_kept), log_infinite, 8 * UNIT_ROUNDOFF)
+    profile = AtomicProfile((-epsilon, epsilon), (log_true - epsilon, log_true), log_infinite, 8 * UNIT_ROUNDOFF)
     return Pair(profile, profile, plateau=Plateau(epsilon, Fraction(delta)))
 
 
 @request
 class ApproximateInputs:
-    """An (ε, δ) guarantee, and the ε' at which its δ is asked for."""
+    """An (ε, δ) guarantee, and the ε' at which δ is computed."""
 
     epsilon: Epsilon
     delta: PureDelta
     at_epsilon: Annotated[float, AT_EPSILON]
 
 
-def implied(inputs: ApproximateInputs) -> Outputs:
+def implied_delta(inputs: ApproximateInputs) -> Outputs:
     """Compute the δ at ε' that an (ε, δ) guarantee implies."""
     pair = approximate_pair(inputs.epsilon, inputs.delta)
     return delta_outputs(float(pair.log_delta(np.asarray([inputs.at_epsilon])).upper[0]))
@@ -63,7 +63,7 @@ EXTREMAL = Theorem(
     status=Status.PROVED,
     conditions=(AS_DECLARED,),
     inputs=ApproximateInputs,
-    formula=implied,
+    formula=implied_delta,
     examples=({"epsilon": 1.0, "delta": 0.1, "at_epsilon": 0.5}, {"epsilon": 1.0, "delta": 0.0, "at_epsilon": 1.0}),
 )
 

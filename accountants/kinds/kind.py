@@ -10,11 +10,11 @@ from epsilond.accountants.specs.mechanisms import Mechanism
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismKind:
-    """How a mechanism of the kind is described, and what more noise means for it.
+    """Description of a kind of mechanism, and its spec at a given noise.
 
     Attributes:
-        sentence: the phrase that says what was run. Its argument has every given field of a spec as text.
-        at_noise: the spec with a given amount of noise. More noise never raises δ at any ε.
+        sentence: function that describes a spec in words. Its argument has every given field of the spec as text.
+        at_noise: function from an amount of noise to a spec. More noise never increases δ at any ε.
     """
 
     sentence: Callable[[Mapping[str, str]], str]

@@ -23,7 +23,7 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 
 @request
 class RandomizedResponseInputs:
-    """One report, and an order to give its Rényi divergence at."""
+    """One report, and the order of its Rényi divergence."""
 
     epsilon: Epsilon
     categories: Categories
@@ -35,15 +35,15 @@ def response_pair(epsilon: float, categories: int) -> Pair:
 
     The losses are −ε and ε, and 0 from the other categories.
     """
-    log_kept = -math.log1p((categories - 1) * math.exp(-epsilon))
-    losses, log_masses = [-epsilon, epsilon], [log_kept - epsilon, log_kept]
-    cancelled = 0.0
+    log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
+    losses, log_masses = [-epsilon, epsilon], [log_true - epsilon, log_true]
+    cancellation = 0.0
     if categories > 2:
         losses.insert(1, 0.0)
-        log_masses.insert(1, math.log(categories - 2) + log_kept - epsilon)
-        cancelled = (math.log(categories - 2) - log_kept + epsilon) / (1.0 + abs(log_masses[1]))
+        log_masses.insert(1, math.log(categories - 2) + log_true - epsilon)
+        cancellation = (math.log(categories - 2) - log_true + epsilon) / (1.0 + abs(log_masses[1]))
     profile = AtomicProfile(tuple(losses), tuple(log_masses))
-    accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancelled)
+    accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
     atoms = FiniteLaw(tuple(losses), tuple(log_masses), tuple(reversed(log_masses)), accuracy=accuracy)
     return Pair(profile, profile, atoms=atoms)
 

@@ -116,7 +116,13 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
 
 
 def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
-    """Return the composition of the pairs of all coordinates."""
+    """Return the composition of the dominating pairs of all coordinates.
+
+    Args:
+        spec: the noise.
+        shift: integer shift of the coordinates.
+        effort: effort of the composition.
+    """
     parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
     return composed_pair(parts, effort)
 
@@ -124,7 +130,12 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
     """Return log S and an upper bound on log(1 − S).
 
-    S is the probability that both neighbours could have given all outputs.
+    S is the probability that all outputs are possible for both neighbours.
+
+    Args:
+        spec: the noise.
+        shift: integer shift of the coordinates.
+        rounds: number of rounds.
     """
     parts = [(size, count * rounds) for size, count in shift.parts]
     profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
@@ -148,9 +159,18 @@ def escape(inputs: TruncatedDiscreteLaplace) -> Outputs:
     }
 
 
-@formula(given="The noise, what is known of the distance of two neighbours, and for how many rounds at which ε.")
+@formula(given="The noise, the sensitivities, the number of rounds, and the ε at which δ is computed.")
 def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Rounds = 1) -> Outputs:
-    """Compute ρ of all rounds if no output escapes, the probability that an output escapes, and the bound on δ at ε."""
+    """Compute ρ of zCDP if no output escapes, the probability of an escape, and the bound on δ at ε, of all rounds.
+
+    Args:
+        noise: the noise and the sensitivities, of which the ℓ2 sensitivity is required.
+        epsilon: ε at which δ is computed.
+        rounds: number of rounds.
+
+    Raises:
+        InvalidInput: there is no ℓ2 sensitivity, or ρ is out of range.
+    """
     square = squared_bound(noise)
     if square is None:
         raise InvalidInput.at("/l2_sensitivity", "is what this bound is of")
@@ -166,6 +186,7 @@ def by_distance(*, noise: TruncatedDiscreteLaplace, epsilon: Epsilon, rounds: Ro
 
 
 LARGEST_RHO = 1e9
+"""Largest ρ of zCDP [nat] at which the bound is computed."""
 _EXAMPLE = {"noise_levels": 113, "decay_rate": 0.0625, "dimension": 30, "l1_sensitivity": 30.0, "linf_sensitivity": 1.0}
 EXACT = Theorem(
     id="epsilond.truncated-discrete-laplace",
@@ -231,12 +252,12 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
 def sentence(fields: Mapping[str, str]) -> str:
     """Describe the noise and the sensitivities that are given."""
     norms = {"ℓ1": "l1_sensitivity", "ℓ∞": "linf_sensitivity", "ℓ2": "l2_sensitivity"}
-    given = [f"{norm} {fields[name]}" for norm, name in norms.items() if name in fields]
+    sensitivities = [f"{norm} {fields[name]}" for norm, name in norms.items() if name in fields]
     coordinates = "coordinate" if fields["dimension"] == "1" else "coordinates"
     return (
         f"truncated discrete Laplace noise of decay rate {fields['decay_rate']},"
         f" at most {fields['noise_levels']} steps either way, on each of {fields['dimension']} {coordinates};"
-        f" sensitivities in steps of the grid: {', '.join(given)}"
+        f" sensitivities in steps of the grid: {', '.join(sensitivities)}"
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.formula import ReadFrom
-from epsilond.accountants.quantities.ranges import count, positive, squared, squared_or_zero
+from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
 from epsilond.accountants.quantity import (
     LARGEST_COUNT,
     AtMost,
@@ -52,7 +52,7 @@ __all__ = [
 EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
 DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
 LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
-NOISE_STD = squared("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
+NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
     symbol="z",
@@ -195,9 +195,9 @@ class BudgetFields(DeltaFields):
 
 @request
 class SettingFields:
-    """What a guarantee is about: how neighbours differ, whose data is protected, and who the adversary is.
+    """The setting of a guarantee: the neighbouring relation, the protected unit, and the adversary.
 
-    The fields have no defaults, because a guarantee for another setting than the intended one protects nobody.
+    The fields have no defaults, because a guarantee in a different setting than the intended one is useless.
     """
 
     relation: Annotated[Relation, RELATION]
@@ -207,18 +207,24 @@ class SettingFields:
 
 @request
 class TargetedProblem(SettingFields, BudgetFields):
-    """A problem whose answer meets a given (ε, δ) in a given setting."""
+    """A problem with a target (ε, δ) in a given setting."""
 
 
 GivenLogDelta = Annotated[float, ReadFrom(DeltaFields)]
-"""A formula's parameter `log_delta`, which a request gives as delta or log10_delta."""
+"""The parameter `log_delta` of a formula; the request has delta or log10_delta."""
 
 
 def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
-    """δ beside log10 δ, as both stand in every answer; δ is absent where neither 0 nor a normal double holds it."""
+    """Return log10 δ and δ as outputs; δ is left out if it is neither 0 nor a normal double.
+
+    Args:
+        log_delta: natural logarithm of δ.
+        name: name of the output δ; that of log10 δ is `log10_` and this name.
+    """
     outputs = {f"log10_{name}": log_delta / math.log(10.0)}
-    held = -708.0 < log_delta < 709.0 or log_delta == -math.inf
-    return outputs | ({name: math.exp(log_delta)} if held else {})
+    if -708.0 < log_delta < 709.0 or log_delta == -math.inf:
+        outputs[name] = math.exp(log_delta)
+    return outputs
 
 
 # The shape of a run -------------------------------------------------------------------------------------------------
@@ -285,31 +291,31 @@ class ParticipantFields:
 
 
 # The optimisation problem -------------------------------------------------------------------------------------------
-LIPSCHITZ = squared("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
-SMOOTHNESS = squared("β", "Lipschitz constant of the gradient", "loss/length²")
-ENVELOPE_SMOOTHNESS = squared("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
-STRONG_CONVEXITY = squared_or_zero("μ", "strong convexity, 0 if only convex", "loss/length²")
-DIAMETER = squared("D", "diameter of the domain", "length")
-INITIAL_DISTANCE = squared("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
-HETEROGENEITY = squared_or_zero("v", "root mean square over clients of |∇F_i − ∇F|, at its largest", "loss/length")
-STEP_SIZE = squared("η", "step size", "length²/loss")
-LEARNING_RADIUS = squared("ρ", "radius of the domain", "length")
-GRADIENT_STD = squared_or_zero(
+LIPSCHITZ = in_squares("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
+SMOOTHNESS = in_squares("β", "Lipschitz constant of the gradient", "loss/length²")
+ENVELOPE_SMOOTHNESS = in_squares("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
+STRONG_CONVEXITY = in_squares_or_zero("μ", "strong convexity, 0 if only convex", "loss/length²")
+DIAMETER = in_squares("D", "diameter of the domain", "length")
+INITIAL_DISTANCE = in_squares("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
+HETEROGENEITY = in_squares_or_zero("v", "root mean square over clients of |∇F_i − ∇F|, at its largest", "loss/length")
+STEP_SIZE = in_squares("η", "step size", "length²/loss")
+LEARNING_RADIUS = in_squares("ρ", "radius of the domain", "length")
+GRADIENT_STD = in_squares_or_zero(
     "φ",
     "root mean square distance of a record's gradient from its client's expected one, at its largest",
     "loss/length",
 )
-EMPIRICAL_GRADIENT_STD = squared_or_zero(
+EMPIRICAL_GRADIENT_STD = in_squares_or_zero(
     "Φ̂",
     "root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain",
     "loss/length",
 )
-EMPIRICAL_HETEROGENEITY = squared_or_zero(
+EMPIRICAL_HETEROGENEITY = in_squares_or_zero(
     "v̂",
     "root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain",
     "loss/length",
 )
-INITIAL_GAP = squared("Δ", "bound on the excess risk of the start", "loss")
+INITIAL_GAP = in_squares("Δ", "bound on the excess risk of the start", "loss")
 EXCESS_RISK = Quantity(symbol="α", unit="loss", ge=0, description="expected loss above the least one")
 STABILITY = Quantity(
     symbol="α", unit="loss", ge=0, description="most that replacing one record changes the expected loss of the output"

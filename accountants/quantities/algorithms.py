@@ -8,43 +8,43 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import LEARNING_RADIUS
-from epsilond.accountants.quantities.ranges import count, positive, squared, squared_or_zero
+from epsilond.accountants.quantities.ranges import count, in_squares, in_squares_or_zero, positive
 from epsilond.accountants.quantity import Quantity
 
 # Personalised learning: a shared part w of every model, and a part θ_i of each client's own ---------------------------
 Weighting = Literal["clients", "samples"]
 
-CLIPPING_NORM = squared("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
-COUNT_STD = squared(
+CLIPPING_NORM = in_squares("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
+COUNT_STD = in_squares(
     "σ_b",
     "standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which "
     "is 1: from −½ to ½",
 )
-UPDATE_NORM = squared("C", "bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round")
+UPDATE_NORM = in_squares("C", "bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round")
 SHARED_DIMENSION = count("d_w", "coordinates of the shared part of the model")
-NOISE_CONSTANT = squared("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
-SHARED_NOISE_STD = squared_or_zero(
+NOISE_CONSTANT = in_squares("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
+SHARED_NOISE_STD = in_squares_or_zero(
     "σ_ζ", "standard deviation per coordinate of the server's noise on the averaged shared gradient", "loss/length"
 )
-SHARED_GRADIENT_STD = squared_or_zero(
+SHARED_GRADIENT_STD = in_squares_or_zero(
     "σ_w",
     "root mean square distance, at the optimum, of a record's shared gradient from its expected one",
     "loss/length",
 )
-LOCAL_GRADIENT_STD = squared_or_zero(
+LOCAL_GRADIENT_STD = in_squares_or_zero(
     "σ_θ", "root mean square norm, at the optimum, of a record's gradient in its client's own part", "loss/length"
 )
-SHARED_GRADIENT_NORM = squared_or_zero(
+SHARED_GRADIENT_NORM = in_squares_or_zero(
     "‖∇_w f_i‖",
     "bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i",
     "loss/length",
 )
-OPTIMUM_NORM = squared_or_zero("‖v̄‖", "norm of the mean of the clients' own optima, from the start", "length")
-OPTIMUM_SPREAD = squared_or_zero(
+OPTIMUM_NORM = in_squares_or_zero("‖v̄‖", "norm of the mean of the clients' own optima, from the start", "length")
+OPTIMUM_SPREAD = in_squares_or_zero(
     "√(S_v/N)", "root mean square distance of the clients' own optima from their mean, 0 if all are equal", "length"
 )
-WEIGHTED_NORM = squared_or_zero("‖z*‖_α", "√(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for", "length")
-WEIGHTED_NORM_OLDER_NAME = squared_or_zero(
+WEIGHTED_NORM = in_squares_or_zero("‖z*‖_α", "√(‖w*‖²/α + Σ‖θ_i*‖²), the distance that the bound pays for", "length")
+WEIGHTED_NORM_OLDER_NAME = in_squares_or_zero(
     "‖z*‖_α",
     "older name of weighted_optimum_norm here, √(‖w*‖²/α + Σ‖θ_i*‖²); give one of the two. "
     "Elsewhere optimum_norm is ‖v̄‖, the norm of the mean of the clients' own optima",
@@ -68,10 +68,10 @@ Personalization = Annotated[Annotated[float, FINITE_PERSONALIZATION] | Literal["
 
 
 def personalization_value(value: float | str) -> float:
-    """α as a double, math.inf for "unbounded".
+    """Return α as a double; "unbounded" gives math.inf.
 
     Raises:
-        InvalidInput: neither that word nor a number from 0 to 1e100.
+        InvalidInput: the value is neither "unbounded" nor a number in [0, 1e100].
     """
     if value == "unbounded":
         return math.inf

@@ -1,4 +1,4 @@
-"""Quantities of the commonest ranges."""
+"""Constructors of quantities with common ranges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from epsilond.accountants.scale import SQUARES
 
 
 def count(symbol: str, description: str, *, ge: int = 1, unit: str = "") -> Quantity:
-    """Return a whole number from `ge` to `LARGEST_COUNT`.
+    """Return the quantity of an integer from `ge` to `LARGEST_COUNT`.
 
     Args:
         symbol: symbol in formulas.
@@ -19,7 +19,7 @@ def count(symbol: str, description: str, *, ge: int = 1, unit: str = "") -> Quan
 
 
 def positive(symbol: str, description: str, unit: str = "") -> Quantity:
-    """Return a positive number.
+    """Return the quantity of a positive number.
 
     Args:
         symbol: symbol in formulas.
@@ -29,8 +29,8 @@ def positive(symbol: str, description: str, unit: str = "") -> Quantity:
     return Quantity(symbol=symbol, description=description, unit=unit, gt=0)
 
 
-def squared(symbol: str, description: str, unit: str = "") -> Quantity:
-    """Return a positive number whose square enters formulas.
+def in_squares(symbol: str, description: str, unit: str = "") -> Quantity:
+    """Return the quantity of a positive number that enters formulas as a square.
 
     Args:
         symbol: symbol in formulas.
@@ -40,8 +40,8 @@ def squared(symbol: str, description: str, unit: str = "") -> Quantity:
     return Quantity(symbol=symbol, description=description, unit=unit, gt=0, scale=SQUARES)
 
 
-def squared_or_zero(symbol: str, description: str, unit: str) -> Quantity:
-    """Return a number that is 0 or positive, and whose square enters formulas.
+def in_squares_or_zero(symbol: str, description: str, unit: str) -> Quantity:
+    """Return the quantity of a number ≥ 0 that enters formulas as a square.
 
     Args:
         symbol: symbol in formulas.

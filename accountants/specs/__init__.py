@@ -1,15 +1,14 @@
-"""The Spec language: frozen data that says what was run. Its meaning never changes.
+"""The specs: frozen data that describes a run. The meaning of a spec never changes.
 
-`noise_multiplier` is σ over the bound C on the ℓ2 norm of one contribution, whatever the relation; the relation then
-fixes the sensitivity (C for add-or-remove-one and zero-out-one, 2C for replace-one). The same holds of
-`scale_multiplier` and the ℓ1 norm. Kinds that carry a sensitivity or a guarantee of their own mean it for the relation
-of the request, and nothing is doubled. The `kind` of a `Spec` says which class it is. Theorems say what can be proved
-of it.
+`noise_multiplier` is σ over the bound C on the ℓ2 norm of one contribution, in every relation. The relation fixes the
+sensitivity: C for add-or-remove-one and zero-out-one, 2C for replace-one. `scale_multiplier` is defined in the same way
+with the ℓ1 norm. Kinds with a sensitivity or a guarantee of their own mean it for the relation of the request, and
+nothing is doubled. The field `kind` of a `Spec` names its class. Theorems state the privacy of a spec.
 
-Each kind says which mechanisms it admits. A certified number holds for all of them, so what a kind leaves open costs
-privacy: name the narrowest kind that is so. Where a request protects clients, read *client* for *record*: one client
-makes one contribution, or sends one report, of everything it has. What a kind demands of the data or of the program is
-repeated in every answer as a declared condition.
+Each kind lists the mechanisms that it admits. A certified number holds for all of them, so a wide kind has a weak
+guarantee: use the narrowest kind that is true. If a request protects clients, read *client* for *record*: one client
+makes one contribution, or sends one report, of all its data. The requirements of a kind on the data or on the program
+are repeated in every answer as declared conditions.
 """
 
 from epsilond.accountants.specs import mechanisms

@@ -1,4 +1,4 @@
-"""The spec of a mechanism that is known only by its guarantee."""
+"""The spec of a mechanism with a known guarantee and no other known property."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from epsilond.accountants.specs.primitives import KIND, BlackBox
 
 @request
 class Approximate:
-    """Some mechanism of which nothing is known but that it is (ε, δ)-differentially private in the request's relation.
+    """A mechanism of which only an (ε, δ) guarantee is known, in the relation of the request.
 
     δ = 0 is allowed: a pure guarantee.
 
-    Admits: whatever keeps that guarantee. Under replace-one and zero-out-one it may tell how many records there are,
-    and what it makes of a zeroed record need not be what it makes of an absent one.
+    Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number of
+    records. Its output for a zeroed record may differ from that for an absent record.
     """
 
     kind: Annotated[Literal["approximate"], KIND] = "approximate"

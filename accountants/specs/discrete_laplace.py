@@ -14,9 +14,9 @@ class DiscreteLaplace:
 
     `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's relation.
 
-    Admits: integers that depend on the data in any way within that distance. They need not be a sum, and a zeroed
-    record may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or
-    1. So a Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+    Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed record
+    may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1. So a
+    Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
     """
 
     kind: Annotated[Literal["discrete_laplace"], KIND] = "discrete_laplace"

@@ -12,8 +12,8 @@ from epsilond.accountants.specs.primitives import KIND, NoisySum
 class Gaussian:
     """Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C.
 
-    Admits: a sum to which each record adds one vector, whatever the other records are. A record that is absent, not
-    drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+    Admits: a sum to which each record adds one vector that does not depend on the other records. A record that is
+    absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
 
     Not covered: dividing by the actual batch size, or adding noise per record.
     """

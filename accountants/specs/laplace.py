@@ -14,7 +14,7 @@ class Laplace:
 
     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
 
-    Admits: what `Gaussian` admits, with Laplace noise.
+    Admits: the sums that `Gaussian` admits, with Laplace noise.
     """
 
     kind: Annotated[Literal["laplace"], KIND] = "laplace"

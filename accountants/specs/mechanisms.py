@@ -1,4 +1,4 @@
-"""THE list of kinds of mechanism.
+"""The list of kinds of mechanism.
 
 A new kind is its spec here, its theorem and its sentence in `accountants/kinds`, and three lines of this file.
 """

@@ -1,6 +1,6 @@
-"""What a mechanism does to the data, in the terms that theorems and attacks share.
+"""The primitives of mechanisms, which theorems and attacks refer to.
 
-A spec says in `primitive` which of these it is. A statement about a primitive holds for every kind that has it.
+The property `primitive` of a spec is one of these. A statement about a primitive holds for every kind that has it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class IntegerShift(NamedTuple):
 
     @property
     def fits_one_axis(self) -> bool:
-        """Whether a single coordinate may differ by the whole ℓ1 norm."""
+        """True if a single coordinate may differ by the whole ℓ1 norm."""
         return self.linf >= self.l1 and (self.l2 is None or self.l2 >= self.l1)
 
 

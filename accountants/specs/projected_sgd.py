@@ -1,4 +1,4 @@
-"""The spec of noisy projected gradient descent of which one model is released."""
+"""The spec of noisy projected gradient descent with one released model."""
 
 from __future__ import annotations
 
@@ -34,28 +34,38 @@ from epsilond.accountants.specs.primitives import KIND, Primitive
 
 
 def first_step_of_suffix(fraction: float | None, steps: int) -> int:
-    """⌈αT⌉, α the decimal it is written as; 1 without a fraction."""
-    return 1 if fraction is None else math.ceil(Fraction(repr(fraction)) * steps)
+    """Return ⌈αT⌉, the first step that may be released, or 1 without a fraction.
+
+    Args:
+        fraction: α, taken as its shortest decimal form.
+        steps: T.
+    """
+    if fraction is None:
+        return 1
+    return math.ceil(Fraction(repr(fraction)) * steps)
 
 
 @request
 class ProjectedSgd:
-    """Noisy projected gradient descent of which one model is released and nothing else is seen.
+    """Noisy projected gradient descent that releases one model. Only this model is seen.
 
-    W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), Z_{t,j} ~ N(0, I), Π the projection onto
-    the ball of radius ρ, W_0 in it and independent of the data. Each of the n clients holds one record; each of the m
-    clients of a batch adds its own noise, so that the mean carries σ_t/√m. Gradients are used as they are: no clipping.
+    W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
+    projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients holds
+    one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients are
+    not clipped.
 
-    `batches`: `shuffled`, a uniform partition into ⌊n/m⌋ batches of m, drawn once, kept secret, and gone through in
-    its order, over and over if there are more steps than batches (clients left over never take part); `cyclic`, such
-    a partition fixed in advance, which anyone may know; `without-replacement`, a fresh uniform batch in each step.
-    `rounds` is the number T of steps; absent, one pass of ⌊n/m⌋. `release`: W_T (`last`), or W_τ with τ uniform on
+    `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its batches
+    are used in order, repeatedly if there are more steps than batches. Clients in no batch never take part. `cyclic` is
+    such a partition that is fixed in advance and may be public. `without-replacement` is a fresh uniform batch in each
+    step.
+
+    `rounds` is the number T of steps; if absent, one pass of ⌊n/m⌋. `release`: W_T (`last`), or W_τ with τ uniform on
     1, …, T (`random-stop`) or on ⌈αT⌉, …, T (`suffix`, α = `suffix_fraction`). Every record's loss is L-Lipschitz on
-    the ball, and convex unless `convex` is false; β-smooth if `smoothness` is given, λ-strongly convex with λ =
-    `strong_convexity`. zero-out-one: the record's gradient is zero, its client still adds noise.
+    the ball, and convex unless `convex` is false. It is β-smooth if `smoothness` is given, and λ-strongly convex with
+    λ = `strong_convexity`. Under zero-out-one the record's gradient is zero, and its client still adds noise.
 
-    Admits: exactly n clients in both worlds. A batch of another number cannot be run on, and in a `cyclic` order a
-    place may be anyone's, so that drawing the n clients from a larger population only thins.
+    Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
+    `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
     """
 
     primitive: ClassVar[Primitive | None] = None
@@ -77,7 +87,7 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, lists are as long as the run."""
+        """Check that m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, and lists have T entries."""
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:
@@ -91,15 +101,15 @@ class ProjectedSgd:
 
     @property
     def period(self) -> int:
-        """Batches in one pass over the clients."""
+        """Number of batches in one pass over the clients."""
         return self.clients // self.participants
 
     @property
     def steps(self) -> int:
-        """How many steps are run."""
+        """Number T of steps."""
         return self.period if self.rounds is None else self.rounds
 
     @property
     def first_stop(self) -> int:
-        """The first step whose model may be the released one."""
+        """First step at which the model may be released."""
         return self.steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, self.steps)

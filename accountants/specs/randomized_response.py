@@ -12,11 +12,11 @@ from epsilond.accountants.specs.primitives import KIND, CategoryReport
 class RandomizedResponse:
     """Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
 
-    `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
+    `epsilon` is the guarantee for replacing a record's category by another, in every relation.
 
-    Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw only
-    thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered as
-    some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
+    Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
+    thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
+    some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
     """
 
     kind: Annotated[Literal["randomized_response"], KIND] = "randomized_response"

@@ -1,4 +1,4 @@
-"""The specs that are made of other mechanisms, and `Spec`, the union of all specs."""
+"""The specs that contain other mechanisms, and `Spec`, the union of all specs."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Subsampled:
     """Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
 
     `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
-    `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
-    is drawn. `full`: every record, no amplification.
+    `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it is
+    drawn. `full`: every record, no amplification.
 
-    Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
-    batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs them
-    declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+    Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch stay
+    secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
+    them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-    `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
-    draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
-    clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
-    one of the client's records. For a client, records that no draw of clients stands above may be its own or drawn from
-    all clients' together. Where no bound covers both readings the spec is refused: say `records` or `clients`
-    (docs/decisions/0004-two-level-sampling.md).
+    `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
+    again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
+    draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
+    the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
+    from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
+    `clients` (docs/decisions/0004-two-level-sampling.md).
     """
 
     primitive: ClassVar[Primitive | None] = None
@@ -64,13 +64,13 @@ class Subsampled:
     mechanism: Annotated[Spec, MECHANISM]
 
     def check(self) -> None:
-        """Require `rate` alone, or `batch_size` and `population`; sampling with replacement needs the two counts."""
+        """Require `rate`, or `batch_size` and `population`; sampling with replacement requires the two counts."""
         self._check_levels()
         self._check_shuffled()
-        given = (self.rate is not None, self.batch_size is not None, self.population is not None)
+        present = (self.rate is not None, self.batch_size is not None, self.population is not None)
         if self.sampling == "full":
             return
-        if given not in {(True, False, False), (False, True, True)}:
+        if present not in {(True, False, False), (False, True, True)}:
             raise InvalidInput.at("/rate", "give either rate, or batch_size and population")
         if self.sampling == "with-replacement":
             if self.rate is not None:
@@ -79,17 +79,17 @@ class Subsampled:
             raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
 
     def _check_levels(self) -> None:
-        """Reject a draw of clients from a batch of records, and a batch of it with another population."""
+        """Reject a draw of clients from a batch of records, and an inner draw with a wrong population."""
         if self.level == "records" and (fault := self._fault_of_records()):
             raise InvalidInput(fault)
 
     @property
     def may_be_of_records(self) -> bool:
-        """Whether the draws below can be draws from a batch of records."""
+        """True if the inner draws can be draws from a batch of records."""
         return self._fault_of_records() is None
 
     def _fault_of_records(self) -> Fault | None:
-        """Return the first field below that contradicts a batch of records. A full batch of a batch is that batch."""
+        """Return the first inner field that contradicts a batch of records. A full batch of a batch is that batch."""
         inner, pointer = self.mechanism, "/mechanism"
         while isinstance(inner, Subsampled):
             if inner.level == "clients":
@@ -118,7 +118,7 @@ class Subsampled:
 
     @property
     def inclusion_probability(self) -> float:
-        """The probability that a given record is in the batch at least once."""
+        """Probability that a given record is in the batch at least once."""
         if self.sampling == "full":
             return 1.0
         if self.rate is not None:
@@ -133,13 +133,12 @@ class Subsampled:
 class Shuffled:
     """Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes the reports.
 
-    A trusted shuffler passes on the reports of a round in a uniformly random order and nothing else. Neighbours differ
-    by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee. Bounds
-    that depend on the number of coordinates of a report need `dimension`; the others hold for any.
+    A trusted shuffler forwards only the reports of a round, in a uniformly random order. Neighbours differ by replacing
+    one client's contribution. The guarantee of `mechanism` for its own report is a replace-one guarantee. Bounds that
+    depend on the number of coordinates of a report need `dimension`; the others hold for any.
 
-    Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
-    alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of its
-    client.
+    Admits: one `mechanism` that is the same for every client. Its report depends only on its client's contribution, so
+    it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its client.
     """
 
     primitive: ClassVar[Primitive | None] = None
@@ -167,15 +166,15 @@ def _parts(spec: Spec) -> Iterator[Spec]:
 
 @request
 class Repeated:
-    """`times` independent runs of `mechanism`, each free to depend on what came before.
+    """`times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
 
-    Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+    Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs. All
     outputs are seen.
     """
 
     primitive: ClassVar[Primitive | None] = None
     stepped: ClassVar[bool] = True
-    """A product of equal runs: it may be stopped between two, and a ledger keeps what was not run."""
+    """True, because the runs are equal: a ledger may stop between two runs and keep the budget of the rest."""
     kind: Annotated[Literal["repeated"], KIND] = "repeated"
     times: Times
     mechanism: Annotated[Spec, MECHANISM]
@@ -183,9 +182,10 @@ class Repeated:
 
 @request
 class Composed:
-    """The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance.
+    """Mechanisms that run one after another. Each may depend on the outputs of earlier ones.
 
-    Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
+    Admits: runs with parameters fixed in advance, each of which fits its mechanism for all outputs of earlier runs. All
+    outputs are seen.
     """
 
     primitive: ClassVar[Primitive | None] = None

@@ -21,9 +21,9 @@ class TruncatedDiscreteLaplace:
     """Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to each of `dimension` integers.
 
     The sensitivities bound the distance of the integers, in grid steps, on any two neighbours in the request's
-    relation; a real bound means its floor. Outputs that only one of two neighbours can give are infinite losses.
+    relation; a real bound means its floor. Outputs that are possible for only one of two neighbours have infinite loss.
 
-    Admits: integers that depend on the data in any way within those distances, as `discrete_laplace` does.
+    Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
     """
 
     kind: Annotated[Literal["truncated_discrete_laplace"], KIND] = "truncated_discrete_laplace"

@@ -1,1 +1,1 @@
-"""Plain statements of what a guarantee is about, each true by the setting, the spec and the declared conditions."""
+"""Plain statements about a guarantee, each implied by the setting, the spec and the declared conditions."""

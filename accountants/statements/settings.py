@@ -1,4 +1,4 @@
-"""The statements of one guarantee: what it protects, against whom, who is trusted, and what must be kept secret.
+"""The statements of one guarantee: protected unit, adversary, trusted parties, and the secrecy of batches.
 
 Each statement depends only on the setting, on the spec's random draws, on the declared conditions, and on who adds the
 noise if that is known. A spec does not say who adds its noise, so an account of a bare spec states a condition instead.
@@ -52,7 +52,7 @@ NOISE_ADDED_BEFORE: Mapping[Observer, str] = {
     "final-model": "this noise is added before the last model is released",
     "other-clients": "this noise is added before a model is sent to the clients",
 }
-"""What an account of a bare spec assumes about its noise, for each adversary."""
+"""Assumption of an account of a bare spec about its noise, for each adversary."""
 SAMPLINGS: Mapping[Sampling, str] = {
     "poisson": "each {unit} is drawn independently",
     "without-replacement": "a fixed number of {unit}s is drawn without replacement",
@@ -69,14 +69,14 @@ PUBLIC_MEMBERS = "Their members may be public, because the bound uses no amplifi
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One plain statement of a guarantee, and what it is about."""
+    """One plain statement of a guarantee, and its subject."""
 
     about: About
     text: str
 
 
 def noise_condition(observer: Observer) -> Condition:
-    """Return the condition on the noise that an account of a bare spec rests on, to be declared by the caller."""
+    """Return the condition on the noise of a bare spec, which the caller declares."""
     return Condition(
         "noise-before-sight",
         f"{NOISE_ADDED_BEFORE[observer]}, so that the adversary sees nothing without it",
@@ -92,13 +92,13 @@ def state_guarantee(
     draws: Sequence[Draw] = (),
     declared: Collection[Condition] = (),
 ) -> tuple[Statement, ...]:
-    """State what a guarantee protects, against whom, who is trusted, and whether batches must stay secret.
+    """State the protected unit, the adversary, the trusted parties, and whether batches must stay secret.
 
     Args:
         definition: the trust model, if it is known who adds the noise; None for an account of a bare spec.
         observer: the adversary.
-        unit: whose data is protected.
-        relation: how neighbours differ.
+        unit: the protected unit, a record or a client.
+        relation: the neighbouring relation.
         draws: the random draws of the spec, outermost first.
         declared: conditions of the guarantee; they say whether a draw may be public.
 
@@ -140,7 +140,7 @@ def _statements(
 
 
 def _trust(definition: Definition | None, observer: Observer, shuffled: bool) -> Iterator[Statement]:
-    """State who is trusted, or what a bare spec leaves open."""
+    """State the trusted parties, or the condition of a bare spec."""
     if definition is not None:
         yield Statement(about="trusted", text=f"Trusted: {TRUSTED[definition]}.")
         return

@@ -34,7 +34,7 @@ from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
 from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, opened, pickled
-from epsilond.ledgers.http.signatures import signed
+from epsilond.ledgers.http.signatures import sign_response
 
 SMALL = 4_096
 """Largest body in bytes that the event loop reads; workers read longer bodies."""
@@ -102,7 +102,7 @@ async def respond(
     answer, cache = outcome.get(), str(record_of(request).cache)
     headers = {**headers_of(kind), **announcement, "x-cache": cache, **preferences.applied}
     response = Response(answer.body, media_type=question.media_type, headers=headers)
-    return await signed(request, response, question.kind, question.name, body, digest=answer.digest)
+    return await sign_response(request, response, question.kind, question.name, body, digest=answer.digest)
 
 
 async def _respond_from_job(request: Request, job: Job, seconds: float, preferences: Preferences) -> Response:
@@ -174,7 +174,7 @@ async def signed_result(request: Request, job: Job) -> Response:
         Problem: as `result_response` does.
     """
     record = job.record
-    return await signed(
+    return await sign_response(
         request, result_response(job), record.kind, record.name, bytes(record.request), record.engine_version
     )
 

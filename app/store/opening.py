@@ -36,7 +36,7 @@ def opened(settings: Settings) -> Database:
         url = url_of(settings)
     except (ArgumentError, ValueError):
         raise StoreUnavailable(f"{name} is not a database's URL") from None
-    return opening.opened(url, [CHAIN], name=name, what="jobs")
+    return opening.open_database(url, [CHAIN], name=name, what="jobs")
 
 
 def url_of(settings: Settings) -> URL:

@@ -16,7 +16,7 @@ from epsilond.app.store.reading import has_key, one
 from epsilond.app.store.record import NAMES, End, Record, State
 from epsilond.app.store.tables import JOBS
 from epsilond.app.store.ticks import DAY, count, ticks
-from epsilond.storage.faults import StoreFault, shown
+from epsilond.storage.faults import StoreFault, public_url
 from epsilond.storage.transactions import Database
 
 STORED: Final = ("sequence", "ended", "ended_tick", "size")
@@ -54,8 +54,8 @@ class Store(Leases):
         """Open a store in memory, because the file is in use, and return it with an explanation in one sentence."""
         memory = settings.model_copy(update={"store_path": ":memory:", "store_url": ""})
         sentence = (
-            f"Another service keeps its jobs and ledgers in {shown(url_of(settings))}; this one has a store in memory,"
-            f" and forgets what is in it when it stops. Give it a file of its own with {PREFIX}STORE_PATH."
+            f"Another service keeps its jobs and ledgers in {public_url(url_of(settings))}; this one has a store in"
+            f" memory, and forgets what is in it when it stops. Give it a file of its own with {PREFIX}STORE_PATH."
         )
         return cls.open(memory), sentence
 

@@ -3845,29 +3845,30 @@ export interface components {
             item: string;
         };
         /**
-         * @description `approximate`: Some mechanism of which nothing is known but that it is (ε, δ)-differentially private in the request's relation.
+         * @description `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of the request.
          *
          *     δ = 0 is allowed: a pure guarantee.
          *
-         *     Admits: whatever keeps that guarantee. Under replace-one and zero-out-one it may tell how many records there are,
-         *     and what it makes of a zeroed record need not be what it makes of an absent one.
+         *     Admits: every mechanism with this guarantee. Under replace-one and zero-out-one its output may reveal the number of
+         *     records. Its output for a zeroed record may differ from that for an absent record.
          *
-         *     `composed`: The mechanisms one after another, each free to depend on what came before; their parameters fixed in advance.
+         *     `composed`: Mechanisms that run one after another. Each may depend on the outputs of earlier ones.
          *
-         *     Admits: runs that each fit the words of their mechanism whatever came before. All outputs are seen.
+         *     Admits: runs with parameters fixed in advance, each of which fits its mechanism for all outputs of earlier runs. All
+         *     outputs are seen.
          *
          *     `discrete_laplace`: Adds two-sided geometric noise, P(y) ∝ e^(−decay_rate·|y|) on the integers, to each coordinate of integers.
          *
          *     `sensitivity` is the ℓ1 distance of the integers on any two data sets that are neighbours in the request's relation.
          *
-         *     Admits: integers that depend on the data in any way within that distance. They need not be a sum, and a zeroed
-         *     record may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or
-         *     1. So a Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
+         *     Admits: integers that depend on the data arbitrarily within that distance. They need not be a sum. A zeroed record
+         *     may count where an absent one does not: 1000 |S| + Σ x has distance 1 under zero-out-one if every x is 0 or 1. So a
+         *     Poisson batch of them is thinned under zero-out-one (δ' = q δ at the same ε) and not amplified.
          *
          *     `gaussian`: Adds N(0, σ²) per coordinate to a sum of contributions of ℓ2 norm at most C, with σ = noise_multiplier · C.
          *
-         *     Admits: a sum to which each record adds one vector, whatever the other records are. A record that is absent, not
-         *     drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
+         *     Admits: a sum to which each record adds one vector that does not depend on the other records. A record that is
+         *     absent, not drawn or zeroed adds exactly zero, and the noise stays the same. Only the noisy sum is seen.
          *
          *     Not covered: dividing by the actual batch size, or adding noise per record.
          *
@@ -3875,71 +3876,73 @@ export interface components {
          *
          *     b = scale_multiplier · C. The relation gives the sensitivity: 2C for replace-one, C for the others.
          *
-         *     Admits: what `Gaussian` admits, with Laplace noise.
+         *     Admits: the sums that `Gaussian` admits, with Laplace noise.
          *
-         *     `projected_sgd`: Noisy projected gradient descent of which one model is released and nothing else is seen.
+         *     `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
          *
-         *     W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), Z_{t,j} ~ N(0, I), Π the projection onto
-         *     the ball of radius ρ, W_0 in it and independent of the data. Each of the n clients holds one record; each of the m
-         *     clients of a batch adds its own noise, so that the mean carries σ_t/√m. Gradients are used as they are: no clipping.
+         *     W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
+         *     projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients holds
+         *     one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients are
+         *     not clipped.
          *
-         *     `batches`: `shuffled`, a uniform partition into ⌊n/m⌋ batches of m, drawn once, kept secret, and gone through in
-         *     its order, over and over if there are more steps than batches (clients left over never take part); `cyclic`, such
-         *     a partition fixed in advance, which anyone may know; `without-replacement`, a fresh uniform batch in each step.
-         *     `rounds` is the number T of steps; absent, one pass of ⌊n/m⌋. `release`: W_T (`last`), or W_τ with τ uniform on
+         *     `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its batches
+         *     are used in order, repeatedly if there are more steps than batches. Clients in no batch never take part. `cyclic` is
+         *     such a partition that is fixed in advance and may be public. `without-replacement` is a fresh uniform batch in each
+         *     step.
+         *
+         *     `rounds` is the number T of steps; if absent, one pass of ⌊n/m⌋. `release`: W_T (`last`), or W_τ with τ uniform on
          *     1, …, T (`random-stop`) or on ⌈αT⌉, …, T (`suffix`, α = `suffix_fraction`). Every record's loss is L-Lipschitz on
-         *     the ball, and convex unless `convex` is false; β-smooth if `smoothness` is given, λ-strongly convex with λ =
-         *     `strong_convexity`. zero-out-one: the record's gradient is zero, its client still adds noise.
+         *     the ball, and convex unless `convex` is false. It is β-smooth if `smoothness` is given, and λ-strongly convex with
+         *     λ = `strong_convexity`. Under zero-out-one the record's gradient is zero, and its client still adds noise.
          *
-         *     Admits: exactly n clients in both worlds. A batch of another number cannot be run on, and in a `cyclic` order a
-         *     place may be anyone's, so that drawing the n clients from a larger population only thins.
+         *     Admits: exactly n clients in both data sets. It does not run on a batch of a different number of clients. In a
+         *     `cyclic` order every client may have every place, so drawing the n clients from a larger population only thins.
          *
          *     `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
          *
-         *     `epsilon` is meant for replacing a record's category by another, whatever the request's relation.
+         *     `epsilon` is the guarantee for replacing a record's category by another, in every relation.
          *
-         *     Admits: reports that are seen with the names of their records, so that a batch shows who is in it and a draw only
-         *     thins (δ' = q δ at the same ε). For reports without names or order say `shuffled`. A zeroed record is answered as
-         *     some category would be, fixed or random; an absent one sends nothing, so nothing bounds add-or-remove-one.
+         *     Admits: reports that are seen with the names of their records. A batch then shows its members, and a draw only
+         *     thins: δ' = q δ at the same ε. For reports without names or order use `shuffled`. A zeroed record is answered as
+         *     some category would be, fixed or random. An absent record sends nothing, so add-or-remove-one has no bound.
          *
-         *     `repeated`: `times` independent runs of `mechanism`, each free to depend on what came before.
+         *     `repeated`: `times` independent runs of `mechanism`. Each may depend on the outputs of earlier runs.
          *
-         *     Admits: runs that each fit the words of `mechanism` whatever came before, with parameters fixed in advance. All
+         *     Admits: runs with parameters fixed in advance, each of which fits `mechanism` for all outputs of earlier runs. All
          *     outputs are seen.
          *
          *     `shuffled`: Each of `clients` clients runs `mechanism` on its own single contribution, and a shuffler permutes the reports.
          *
-         *     A trusted shuffler passes on the reports of a round in a uniformly random order and nothing else. Neighbours differ
-         *     by replacing one client's contribution; what `mechanism` is for its own report is a replace-one guarantee. Bounds
-         *     that depend on the number of coordinates of a report need `dimension`; the others hold for any.
+         *     A trusted shuffler forwards only the reports of a round, in a uniformly random order. Neighbours differ by replacing
+         *     one client's contribution. The guarantee of `mechanism` for its own report is a replace-one guarantee. Bounds that
+         *     depend on the number of coordinates of a report need `dimension`; the others hold for any.
          *
-         *     Admits: one `mechanism` that is the same for every client and whose report depends on its client's contribution
-         *     alone, so that it names no sender. The number of reports is known to all. What `mechanism` draws are records of its
-         *     client.
+         *     Admits: one `mechanism` that is the same for every client. Its report depends only on its client's contribution, so
+         *     it names no sender. The number of reports is public. The draws of `mechanism` are draws of records of its client.
          *
          *     `subsampled`: Runs `mechanism` on a fresh random batch. Give `rate`, or `batch_size` and `population`.
          *
          *     `poisson`: every record independently with probability `rate`. `without-replacement`: a uniform subset of
-         *     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws, a record counts as often as it
-         *     is drawn. `full`: every record, no amplification.
+         *     `batch_size` records. `with-replacement`: `batch_size` independent uniform draws; a record counts as often as it is
+         *     drawn. `full`: every record, no amplification.
          *
-         *     Admits: fresh draws, whatever the data are. That nobody sees who is in a batch, and that the mechanism is told a
-         *     batch of fixed size as a set (no order, place or name), are conditions of the amplified ε; an answer that needs them
-         *     declares them. A mechanism that needs a fixed number of records or clients is not run on a batch of random size.
+         *     Admits: fresh draws that do not depend on the data. The amplified ε has two conditions. The members of a batch stay
+         *     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
+         *     them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
          *
-         *     `level` says what is drawn. Absent, it is the unit that is protected. For a record it stays open where `mechanism`
-         *     draws again, unless records are drawn above it: the answer then covers both readings, a batch of a batch, and
-         *     clients who then draw among their own records. For a client it stays open below a draw of clients, where it may be
-         *     one of the client's records. For a client, records that no draw of clients stands above may be its own or drawn from
-         *     all clients' together. Where no bound covers both readings the spec is refused: say `records` or `clients`
-         *     (docs/decisions/0004-two-level-sampling.md).
+         *     `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
+         *     again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
+         *     draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
+         *     the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
+         *     from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
+         *     `clients` (docs/decisions/0004-two-level-sampling.md).
          *
          *     `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to each of `dimension` integers.
          *
          *     The sensitivities bound the distance of the integers, in grid steps, on any two neighbours in the request's
-         *     relation; a real bound means its floor. Outputs that only one of two neighbours can give are infinite losses.
+         *     relation; a real bound means its floor. Outputs that are possible for only one of two neighbours have infinite loss.
          *
-         *     Admits: integers that depend on the data in any way within those distances, as `discrete_laplace` does.
+         *     Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
          */
         Spec: {
             /** @description which mechanism this is */

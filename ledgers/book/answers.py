@@ -25,7 +25,7 @@ from epsilond.ledgers.book.figures import (
     slot_answer,
 )
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.mathematics.amounts import shown
+from epsilond.ledgers.mathematics.amounts import format_amount
 from epsilond.ledgers.mathematics.entries import amounts
 from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.state import Charge, LedgerState
@@ -205,15 +205,20 @@ class Promised:
     """ε and log δ of everything that an amended ledger allows. None if not amended: the opening record has both."""
 
 
-def promised(state: LedgerState, *, of_block: bool) -> Promised:
-    """Compute a ledger's conditions, the curve of its plan, and a new certificate if it was amended."""
-    found = conditions(state, of_block=of_block)
-    told = tuple(DeclaredCondition(id=each.id, statement=each.statement) for each in found)
+def compute_promise(state: LedgerState, *, of_block: bool) -> Promised:
+    """Compute a ledger's conditions, the curve of its plan, and a new certificate if it was amended.
+
+    Args:
+        state: the ledger.
+        of_block: whether the ledger is of a block of a data set.
+    """
+    all_conditions = conditions(state, of_block=of_block)
+    declared = tuple(DeclaredCondition(id=condition.id, statement=condition.statement) for condition in all_conditions)
     certified = None
     if state.amended:
-        now = opening(state)
-        certified = {"epsilon": now.epsilon, "log_delta": now.log_delta}
-    return Promised(tuple(dict.fromkeys(told)), plan_curve(state), certified)
+        certificate = opening(state)
+        certified = {"epsilon": certificate.epsilon, "log_delta": certificate.log_delta}
+    return Promised(tuple(dict.fromkeys(declared)), plan_curve(state), certified)
 
 
 def summary(row: LedgerRow) -> LedgerSummary:
@@ -221,22 +226,32 @@ def summary(row: LedgerRow) -> LedgerSummary:
     return LedgerSummary(**_own(row))
 
 
-def answer(row: LedgerRow, state: LedgerState, said: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
-    """Return the full answer about a ledger. A contradicted ledger has no guarantee."""
-    curve = tuple(PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in said.curve)
+def answer(row: LedgerRow, state: LedgerState, promise: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
+    """Return the full answer about a ledger. A contradicted ledger has no guarantee.
+
+    Args:
+        row: rows of the ledger.
+        state: state of the ledger.
+        promise: the slow parts of the answer.
+        warnings: warnings about the ledger and of the service.
+    """
+    curve = tuple(
+        PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in promise.curve
+    )
     return LedgerAnswer(
         **_own(row),
-        guarantee=None if state.observations else _guarantee(row, state, said),
+        guarantee=None if state.observations else _guarantee(row, state, promise),
         observations=tuple(map(ObservationAnswer.of, state.observations)),
         runs_out_first=resource_answer(find_scarcest(state)),
-        declared_conditions=said.conditions,
+        declared_conditions=promise.conditions,
         curve=curve,
         warnings=tuple(warnings),
     )
 
 
-def _guarantee(row: LedgerRow, state: LedgerState, said: Promised) -> GuaranteeOfLedger:
-    certified = said.certified or json.loads(row.record)["certified"]
+def _guarantee(row: LedgerRow, state: LedgerState, promise: Promised) -> GuaranteeOfLedger:
+    """Return the guarantee of a ledger."""
+    certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]
     return GuaranteeOfLedger(
         in_words=in_words(state, row.name),
@@ -249,21 +264,28 @@ def _guarantee(row: LedgerRow, state: LedgerState, said: Promised) -> GuaranteeO
 def reservation(
     row: ReservationRow, receipts: Sequence[JsonObject] | None = None, warnings: Sequence[Caution] = ()
 ) -> ReservationAnswer:
-    """Return the answer about a reservation, with the receipts of its commits if they are passed."""
-    holdings = tuple(
-        HoldingAnswer(ledger=each.ledger, committed=each.committed, charge=_held(each)) for each in row.holdings
-    )
+    """Return the answer about a reservation.
+
+    Args:
+        row: the reservation.
+        receipts: receipts of its newest commits; None leaves them out.
+        warnings: warnings about the reservation and of the service.
+    """
+    holdings = []
+    for holding in row.holdings:
+        charge = _holding_charge(holding)
+        holdings.append(HoldingAnswer(ledger=holding.ledger, committed=holding.committed, charge=charge))
     return ReservationAnswer(
         id=row.id,
         state=row.state,
         count=row.holdings[0].count,
-        committed=min(each.committed for each in row.holdings),
+        committed=min(holding.committed for holding in row.holdings),
         charge=holdings[0].charge,
         created=when(row.created),
         expires=None if row.expires is None else when(row.expires),
-        ledgers=tuple(each.ledger for each in row.holdings),
-        holdings=holdings,
-        receipts=None if receipts is None else tuple(ReceiptAnswer(**each) for each in receipts),
+        ledgers=tuple(holding.ledger for holding in row.holdings),
+        holdings=tuple(holdings),
+        receipts=None if receipts is None else tuple(ReceiptAnswer(**receipt) for receipt in receipts),
         warnings=tuple(warnings),
     )
 
@@ -273,44 +295,44 @@ def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
     return dict(receipts[0]) if len(receipts) == 1 else {**receipts[0], "receipts": list(receipts)}
 
 
-def what_if(found: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
+def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
     """Return the answer to the question whether a job fits. The charge is absent if the job does not fit."""
-    charge = _charge(found.item, found.slot, found.count, found.charge) if found.fits else None
+    charge = _charge(result.item, result.slot, result.count, result.charge) if result.fits else None
     return WhatIfAnswer(
-        fits=found.fits,
-        count=found.count,
+        fits=result.fits,
+        count=result.count,
         charge=charge,
-        reason=found.reason,
-        nearest=dict(found.nearest),
-        runs_out_first=resource_answer(found.scarcest),
-        held_by_others={kind: amounts(parts) for kind, parts in found.held_by_others.items()},
+        reason=result.reason,
+        nearest=dict(result.nearest),
+        runs_out_first=resource_answer(result.scarcest),
+        held_by_others={kind: amounts(parts) for kind, parts in result.held_by_others.items()},
         warnings=tuple(warnings) or None,
     )
 
 
-def found_within(found: Within) -> JsonObject:
+def within_record(result: Within) -> JsonObject:
     """Return the answer to a calibration within a ledger, without the calibration itself and without absent parts."""
-    held = found.held
-    told = {
-        "algorithm": found.algorithm,
-        "request": as_json(found.request),
-        "spec": as_json(found.spec),
+    held = result.held
+    members = {
+        "algorithm": result.algorithm,
+        "request": as_json(result.request),
+        "spec": as_json(result.spec),
         "count": held.count,
         "charge": _charge(held.item, held.slot, held.count, held.charge),
-        "slack": found.slack,
+        "slack": result.slack,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}
 
 
-def within(found: Within, calibration: Calibration, warnings: Sequence[Caution] = ()) -> WithinAnswer:
-    """Return the same with the calibration.
+def within(result: Within, calibration: Calibration, warnings: Sequence[Caution] = ()) -> WithinAnswer:
+    """Return the answer to a calibration within a ledger, with the calibration.
 
     Args:
-        found: the search's result.
+        result: the search's result.
         calibration: the whole answer to its request.
-        warnings: of the service.
+        warnings: warnings of the service.
     """
-    return WithinAnswer(**found_within(found), calibration=calibration, warnings=tuple(warnings) or None)
+    return WithinAnswer(**within_record(result), calibration=calibration, warnings=tuple(warnings) or None)
 
 
 def when(seconds: float) -> str:
@@ -319,6 +341,7 @@ def when(seconds: float) -> str:
 
 
 def _own(row: LedgerRow) -> JsonRecord:
+    """Return the members of a ledger's answer that its rows have."""
     record = json.loads(row.record)
     log_delta = float(record["target"]["log_delta"])
     return {
@@ -344,7 +367,8 @@ def _own(row: LedgerRow) -> JsonRecord:
     }
 
 
-def _held(row: HoldingRow) -> ChargeAnswer:
+def _holding_charge(row: HoldingRow) -> ChargeAnswer:
+    """Return the answer about the charge of a holding."""
     charge = {} if row.charge is None else json.loads(row.charge)
     return ChargeAnswer(
         item=row.item,
@@ -358,6 +382,7 @@ def _held(row: HoldingRow) -> ChargeAnswer:
 
 
 def _charge(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
+    """Return the answer about a charge."""
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
     return ChargeAnswer(
@@ -366,6 +391,6 @@ def _charge(item: str | None, slot: str | None, count: int, charge: Charge | Non
         count=count,
         parts=amounts(charge.parts),
         each=amounts(charge.each) if charge.each else None,
-        remaining=None if charge.remaining is None else shown(charge.remaining),
+        remaining=None if charge.remaining is None else format_amount(charge.remaining),
         theorem=charge.theorem,
     )

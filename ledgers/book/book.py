@@ -1,10 +1,9 @@
-"""A book of ledgers: every request in, one transaction with its entries out, and a receipt for what was committed.
+"""A book of ledgers: it makes each request in one transaction with its entries, and returns receipts of commits.
 
-What takes time is evaluated before anything is locked, from rows and a version that were read together; then the
-ledgers are locked, in the order of their ids, and the move is made if their versions are still those. What costs
-nothing to judge (runs of the plan, commits of charges that add up) is judged under the lock, and never repeated. Keys
-of requests are kept for ever beside what was answered, so that a request that is sent again is answered again and
-debits nothing.
+Slow computations are evaluated before anything is locked, from rows and a version that were read together. Then the
+ledgers are locked in the order of their ids, and the move is made if their versions are the same. Quick moves (runs of
+the plan, commits of charges that add up) are judged under the lock and never repeated. Idempotency keys are kept for
+ever with their answers, so that a repeated request is answered the same and debits nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_a
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import Gated
+from epsilond.ledgers.book.owning import require_movable
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import opened
+from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.mathematics.what_if import WhatIf, what_if, with_nearest
+from epsilond.ledgers.mathematics.what_if import WhatIf, add_nearest, what_if
 from epsilond.ledgers.requests import (
     SECONDS,
     CommitAsked,
@@ -62,30 +62,34 @@ class Book(Gated):
         NotReconciled: the log may lack entries, after a restore: see `restore`.
     """
 
-    # Opened and looked at.
-
-    def open(self, tenant: str, asked: OpenLedger, key: str, *, by: str = "") -> LedgerRow:
+    def open(self, tenant: str, request: OpenLedger, key: str, *, by: str = "") -> LedgerRow:
         """Open a ledger, certified to stay within its target.
 
+        Args:
+            tenant: owner of the ledger.
+            request: the ledger.
+            key: idempotency key of the request.
+            by: name of the caller.
+
         Raises:
-            BlockHasLedger: the block has one, open or closed; or one has no block and another of the dataset has.
-            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.opened` does.
+            BlockHasLedger: the block has a ledger, open or closed; or one of the data set's ledgers has no block.
+            Infeasible, ConditionViolated, InvalidInput: as `ledgers.mathematics.opening.open_ledger`.
         """
-        fingerprint = fingerprint_of("open", without_default(asked))
-        if asked.approval and not by:
+        fingerprint = fingerprint_of("open", without_default(request))
+        if request.approval and not by:
             raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         with looking(self._database) as connection:
-            before = self._desk.answered(connection, tenant, key, fingerprint, by)
+            before = self._desk.find_answer(connection, tenant, key, fingerprint, by)
         if before is not None:
             return self.ledger(tenant, before["ledger"])
-        state, certified = self._evaluate(partial(opened, **asked.parts))
-        record = told.opened(state, certified, {item.name: text_of(item.spec) for item in state.plan})
+        state, certified = self._evaluate(partial(open_ledger, **request.parts))
+        record = told.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
         row = LedgerRow(
             id=f"ledger_{secrets.token_urlsafe(12)}",
             tenant=tenant,
-            dataset=asked.dataset,
-            block=asked.block or "",
-            name=asked.name,
+            dataset=request.dataset,
+            block=request.block or "",
+            name=request.name,
             record=text(record),
             created=self._clock(),
             sealed=state.sealed,
@@ -96,23 +100,23 @@ class Book(Gated):
 
         def write() -> LedgerRow:
             with self._moving({}) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint, by)
+                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 if again is not None:
                     return self._desk.row(connection, tenant, again["ledger"])
-                for misplaced in owners.misplaced(connection, organisation=tenant):
+                for misplaced in owners.find_misplaced(connection, organisation=tenant):
                     raise NotReconciled(MISPLACED.format(misplaced), misplaced)
                 try:
                     ledgers.add(connection, row, opened_by=by or None)
                 except ledgers.BlockTaken as taken:
                     message = "the block has a ledger, open or closed: a second would double the loss unseen"
                     raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
-                where = {"dataset": asked.dataset, "block": asked.block or "", "name": asked.name}
+                where = {"dataset": request.dataset, "block": request.block or "", "name": request.name}
                 moved = MovedLedger(row.id, record | where, state)
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-                other = ledgers.overlapping(connection, row)
-                if other is not None:
+                overlapping = ledgers.overlapping(connection, row)
+                if overlapping is not None:
                     message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
-                    raise BlockHasLedger(message, None, {"ledger": other})
+                    raise BlockHasLedger(message, None, {"ledger": overlapping})
                 if owners.is_barred(connection, row):
                     message = (
                         "another organisation has a ledger of the data set, and one of the two names or named none"
@@ -120,21 +124,21 @@ class Book(Gated):
                     raise BlockHasLedger(message, None, {})
             return row
 
-        return self._retried(write)
+        return self._retry(write)
 
-    def what_if(self, tenant: str, identifier: str, asked: JobAsked) -> WhatIf:
+    def what_if(self, tenant: str, identifier: str, job: JobAsked) -> WhatIf:
         """Return the cost of a job and whether it fits; change nothing.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            asked: the job.
+            job: the job.
         """
-        state = self.asked_of(tenant, identifier, asked)
-        found: WhatIf = self._evaluate(partial(what_if, state, **asked.job))
-        return found
+        state = self.asked_of(tenant, identifier, job)
+        result: WhatIf = self._evaluate(partial(what_if, state, **job.job))
+        return result
 
-    def evaluated(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
+    def evaluate(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
         """Return the result of a picklable computation on the current state of a ledger; change nothing.
 
         Args:
@@ -145,34 +149,32 @@ class Book(Gated):
         Raises:
             BlockHasLedger: another ledger of the same people is open.
         """
-        found: T = self._evaluate(partial(computation, self.sole_state(tenant, identifier)))
-        return found
+        result: T = self._evaluate(partial(computation, self.sole_state(tenant, identifier)))
+        return result
 
-    def asked_of(self, tenant: str, identifier: str, asked: JobAsked) -> LedgerState:
+    def asked_of(self, tenant: str, identifier: str, job: JobAsked) -> LedgerState:
         """Return the state of a ledger, after checking that the job names no other relation than the ledger's.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            asked: the job.
+            job: the job.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
         """
         state = self.sole_state(tenant, identifier)
-        _require_relation(state, asked)
+        _require_relation(state, job)
         return state
 
-    # Moves.
-
     def reserve(
-        self, tenant: str, asked: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
+        self, tenant: str, identifiers: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
     ) -> ReservationRow:
         """Hold runs in these ledgers: in all of them, or in none.
 
         Args:
             tenant: owner of the ledgers.
-            asked: ids of the ledgers.
+            identifiers: ids of the ledgers.
             job: the runs to hold, and when the reservation expires.
             key: idempotency key of the request.
             by: name of the caller.
@@ -182,7 +184,7 @@ class Book(Gated):
             RunDiffers: as `moves.reserve`.
             LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
         """
-        fingerprint = fingerprint_of("reserve", [sorted(asked), job])
+        fingerprint = fingerprint_of("reserve", [sorted(identifiers), job])
         identifier = f"reservation_{secrets.token_urlsafe(12)}"
 
         quick = job.spec is None and job.slot is None
@@ -192,25 +194,25 @@ class Book(Gated):
                 _require_relation(state, job)
             if quick:
                 return {name: moves.reserve(state, identifier, **job.job) for name, (_, state) in states.items()}
-            return {name: self._reserved(state, identifier, job) for name, (_, state) in states.items()}
+            return {name: self._reserve_priced(state, identifier, job) for name, (_, state) in states.items()}
 
         def attempt(under_lock: bool) -> ReservationRow:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint, by)
-                if again is not None:
-                    return self._desk.reserved(connection, tenant, again["reservation"])
-                states = self._desk.states(connection, tenant, asked)
+                earlier = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+                if earlier is not None:
+                    return self._desk.load_reservation(connection, tenant, earlier["reservation"])
+                states = self._desk.states(connection, tenant, identifiers)
             judged_inside = quick or under_lock
             after = {} if under_lock else after_of(states)
             with self._moving(states, compared=not judged_inside) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
+                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 if judged_inside:
-                    states = self._desk.states(connection, tenant, asked)
+                    states = self._desk.states(connection, tenant, identifiers)
                     after = after_of(states)
-                self._desk.require_movable(connection, [row for row, _ in states.values()])
+                require_movable(connection, [row for row, _ in states.values()])
                 now = self._clock()
-                made = ReservationRow(
+                reservation = ReservationRow(
                     id=identifier,
                     tenant=tenant,
                     created=now,
@@ -219,22 +221,22 @@ class Book(Gated):
                 )
                 for name, state in after.items():
                     ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
-                reservations.add(connection, made)
+                reservations.add(connection, reservation)
                 records = [
                     MovedLedger(
                         name,
-                        told.reserved(after[name].reservations[identifier], held.spec),
+                        told.reservation_record(after[name].reservations[identifier], holding.spec),
                         after[name],
                     )
-                    for name, held in zip(sorted(after), made.holdings, strict=True)
+                    for name, holding in zip(sorted(after), reservation.holdings, strict=True)
                 ]
                 self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records, by)
-            return made
+            return reservation
 
         self.expire()
-        return self._judged(attempt)
+        return self._retry_judged(attempt)
 
-    def _reserved(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
+    def _reserve_priced(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
         """Return a ledger after a charge that takes time to price.
 
         Raises:
@@ -244,13 +246,13 @@ class Book(Gated):
             after: LedgerState = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
         except LedgerExhausted as refused:
             of_slot = {part: value for part, value in job.job.items() if part != "item"}
-            raise self._evaluate(partial(with_nearest, refused, state, **of_slot)) from None
+            raise self._evaluate(partial(add_nearest, refused, state, **of_slot)) from None
         return after
 
     def reservation(self, tenant: str, identifier: str) -> ReservationRow:
         """Return a reservation. `receipts` returns the receipts of its commits."""
         with looking(self._database) as connection:
-            return self._desk.reserved(connection, tenant, identifier)
+            return self._desk.load_reservation(connection, tenant, identifier)
 
     def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
         """Return the ids of the ledgers that contradict the run of a reservation."""
@@ -262,9 +264,9 @@ class Book(Gated):
 
         The list is empty if runs of the reservation were voided or contradicted: no run may begin with them.
         """
-        with self._continued() as connection:
-            held = self._desk.reserved(connection, tenant, identifier)
-            if not any(one.committed for one in held.holdings) or self._desk.was_voided(connection, held):
+        with self._continuous_log() as connection:
+            held = self._desk.load_reservation(connection, tenant, identifier)
+            if not any(holding.committed for holding in held.holdings) or self._desk.was_voided(connection, held):
                 return []
             if self._desk.contradicting_ledgers(connection, held):
                 return []
@@ -272,7 +274,7 @@ class Book(Gated):
             size = self._signed_size(connection)
             return [self._desk.receipt(connection, row, size) for row in rows]
 
-    def commit(self, tenant: str, identifier: str, asked: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
+    def commit(self, tenant: str, identifier: str, request: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
         """Commit runs of a reservation in all its ledgers, and return the receipts.
 
         The outputs of the runs may be released once the receipts are there.
@@ -280,7 +282,7 @@ class Book(Gated):
         Args:
             tenant: owner of the ledgers.
             identifier: id of the reservation.
-            asked: number of runs to commit.
+            request: number of runs to commit.
             key: idempotency key of the request.
             by: name of the caller.
 
@@ -288,15 +290,15 @@ class Book(Gated):
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
-        fingerprint = fingerprint_of("commit", [identifier, asked])
-        answer = self._commits.submit(CommitRequest(tenant, identifier, asked.count, key, by, fingerprint))
+        fingerprint = fingerprint_of("commit", [identifier, request])
+        answer = self._commits.submit(CommitRequest(tenant, identifier, request.count, key, by, fingerprint))
         if answer is not None:
             return answer
 
         def attempt(under_lock: bool) -> JsonRecord:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint, by)
-                held, states = self._desk.held(connection, tenant, identifier)
+                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+                held, states = self._desk.load_held(connection, tenant, identifier)
                 if again is not None:
                     for _, state in states.values():
                         moves.require_consistent(state)
@@ -308,7 +310,7 @@ class Book(Gated):
             if held.state == "reserved" and held.expires is not None and held.expires <= self._clock():
                 self._release(tenant, identifier, "expired")
                 raise ReservationEnded("The reservation has expired.")
-            wanted = asked.count
+            wanted = request.count
             quick = all(is_quick(state.reservations[identifier]) for _, state in states.values())
 
             def after_of(states: States) -> dict[str, LedgerState]:
@@ -318,24 +320,24 @@ class Book(Gated):
             judged_inside = quick or under_lock
             after = {} if judged_inside else after_of(states)
             with self._moving(states, compared=not judged_inside) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
+                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 if judged_inside:  # nobody comes in between, and nothing is repeated
-                    earlier, (held, states) = held, self._desk.held(connection, tenant, identifier)
+                    earlier, (held, states) = held, self._desk.load_held(connection, tenant, identifier)
                     if held.state != earlier.state:
                         raise Again(key)
                     after = after_of(states)
-                self._desk.require_movable(connection, [row for row, _ in states.values()])
+                require_movable(connection, [row for row, _ in states.values()])
                 self._change(connection, held, states, after)
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    record = told.committed(now, now.committed - was.committed)
+                    record = told.commit_record(now, now.committed - was.committed)
                     records.append(MovedLedger(name, record, state))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
         self.expire()
-        return self._judged(attempt)
+        return self._retry_judged(attempt)
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
         """Give back the runs that were not committed. Return a reservation that has ended as it is.
@@ -345,7 +347,7 @@ class Book(Gated):
             identifier: id of the reservation.
             by: name of the caller.
         """
-        return self._retried(partial(self._release, tenant, identifier, "cancelled", by))
+        return self._retry(partial(self._release, tenant, identifier, "cancelled", by))
 
     def expire(self) -> int:
         """End the reservations whose time has passed, and return how many there were.
@@ -355,23 +357,25 @@ class Book(Gated):
         """
         return self._end_due(lambda identifier: self._release(None, identifier, "expired"))
 
-    # What the methods above share.
-
-    def _release(self, tenant: str | None, identifier: str, how: str, by: str = "") -> ReservationRow:
+    def _release(self, tenant: str | None, identifier: str, outcome: str, by: str = "") -> ReservationRow:
+        """End a reservation, and return it."""
         with looking(self._database) as connection:
-            held, states = self._desk.held(connection, tenant, identifier)
-        if held.state in ("cancelled", "expired") or all(one.committed == one.count for one in held.holdings):
+            held, states = self._desk.load_held(connection, tenant, identifier)
+        if held.state in ("cancelled", "expired") or all(
+            holding.committed == holding.count for holding in held.holdings
+        ):
             return held
-        after = {name: moves.release(state, identifier, how) for name, (_, state) in states.items()}  # type: ignore[arg-type]
+        after = {name: moves.release(state, identifier, outcome) for name, (_, state) in states.items()}  # type: ignore[arg-type]
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
             records = [
-                MovedLedger(name, told.ended(state.reservations[identifier]), state) for name, state in after.items()
+                MovedLedger(name, told.end_record(state.reservations[identifier]), state)
+                for name, state in after.items()
             ]
             for owner in sorted({row.tenant for row, _ in states.values()}):
                 own = [moved for moved in records if states[moved.ledger][0].tenant == owner]
                 self._desk.write(connection, owner, None, "", {}, own, by)
-            return self._desk.reserved(connection, tenant, identifier)
+            return self._desk.load_reservation(connection, tenant, identifier)
 
     def _change(
         self,
@@ -380,13 +384,15 @@ class Book(Gated):
         states: States,
         after: Mapping[str, LedgerState],
     ) -> None:
+        """Write the rows of ledgers and of a reservation after a change."""
         for name, state in after.items():
             ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
         reservations.write(connection, [(held, reservation_after(held, after))])
 
 
-def _require_relation(state: LedgerState, asked: JobAsked) -> None:
-    if asked.relation is not None and asked.relation != state.setting.relation:
+def _require_relation(state: LedgerState, job: JobAsked) -> None:
+    """Raise InvalidInput if a job names another relation than the ledger's."""
+    if job.relation is not None and job.relation != state.setting.relation:
         raise InvalidInput.at(
             "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
         )

@@ -1,4 +1,4 @@
-"""Changes of a whole ledger by one person: sealed, closed, contradicted; and how every change is written.
+"""Changes of a whole ledger by one person (seal, close, contradict), and the writing of all changes.
 
 A change is judged on rows and versions that were read together. Then the ledgers are locked, and the change is written
 if their versions are the same; otherwise it is judged again.
@@ -99,32 +99,34 @@ class Owned(Looked):
         """
         return self._simple(tenant, identifier, key, "closed", moves.close, by)
 
-    def contradict(self, tenant: str, identifier: str, asked: ContradictAsked, key: str, *, by: str = "") -> LedgerRow:
+    def contradict(
+        self, tenant: str, identifier: str, request: ContradictAsked, key: str, *, by: str = ""
+    ) -> LedgerRow:
         """Let nothing more be committed, because observations contradict a run that was paid from the ledger.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            asked: the observations, and the reservations that paid for the run.
+            request: the observations, and the reservations that paid for the run.
             key: idempotency key of the request.
             by: name of the caller.
 
         Raises:
             InvalidInput: a reservation of another ledger.
         """
-        fingerprint = fingerprint_of("contradict", [identifier, asked])
-        observations, named = asked.evidence, asked.reservations
+        fingerprint = fingerprint_of("contradict", [identifier, request])
+        observations, named = request.evidence, request.reservations
 
         def attempt() -> LedgerRow:
             """Judge and write under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
                 row, state = states[identifier]
-                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
+                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     return row
                 after = moves.contradict(state, observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                record = told.contradiction(observations, named)
+                record = told.contradiction_record(observations, named)
                 self._desk.write(
                     connection,
                     tenant,
@@ -136,7 +138,7 @@ class Owned(Looked):
                 )
                 return written
 
-        return self._retried(attempt)
+        return self._retry(attempt)
 
     # Writing.
 
@@ -158,21 +160,21 @@ class Owned(Looked):
         """
         ended, stuck = 0, set[str]()
         while True:
-            with self._continued() as connection:
+            with self._continuous_log() as connection:
                 due = reservations.due(connection, self._clock(), limit=MOST_DUE - ended, without=stuck)
-            known = len(stuck)
-            for each in due:
+            stuck_before = len(stuck)
+            for reservation in due:
                 try:
-                    if not stuck.intersection(holding.ledger for holding in each.holdings):
-                        self._retried(partial(end, each.id))
+                    if not stuck.intersection(holding.ledger for holding in reservation.holdings):
+                        self._retry(partial(end, reservation.id))
                         ended += 1
                 except NotReconciled as trouble:  # of a ledger whose rows were changed: it stays as it is, others go on
                     if trouble.ledger is None:
                         raise
                     stuck.add(trouble.ledger)
                 except ValueError:  # of amounts that no move leaves, in a ledger whose newest entry has no balance
-                    stuck.update(holding.ledger for holding in each.holdings)
-            if len(stuck) == known or ended >= MOST_DUE:
+                    stuck.update(holding.ledger for holding in reservation.holdings)
+            if len(stuck) == stuck_before or ended >= MOST_DUE:
                 return ended
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
@@ -189,25 +191,26 @@ class Owned(Looked):
         move: Callable[[LedgerState], LedgerState],
         by: str,
     ) -> LedgerRow:
+        """Make a move that takes only the state of a ledger."""
         fingerprint = fingerprint_of(kind, [identifier, {}])
 
         def attempt() -> LedgerRow:
             with looking(self._database) as connection:
-                again = self._desk.answered(connection, tenant, key, fingerprint, by)
+                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 states = self._desk.states(connection, tenant, [identifier])
                 if again is not None:
                     return states[identifier][0]
             row, state = states[identifier]
             after = move(state)
             with self._moving(states) as connection:
-                if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
+                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
                 written = ledgers.write(connection, row, rows_after(row, after))
                 moved = MovedLedger(row.id, {"kind": kind}, after)
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
             return written
 
-        return self._retried(attempt)
+        return self._retry(attempt)
 
     @contextmanager
     def _moving(self, states: States, *, compared: bool = True) -> Iterator[Connection]:
@@ -229,31 +232,36 @@ class Owned(Looked):
         if head is not None:
             self.continuity.see(head)
 
-    def _judged(self, attempt: Callable[[bool], T]) -> T:
+    def _retry_judged(self, attempt: Callable[[bool], T]) -> T:
         """Retry an attempt that takes time to judge: outside the lock at first, then under it, so that it ends.
 
         Args:
             attempt: judges and writes; its argument says whether it judges under the lock.
         """
         tries = itertools.count()
-        return self._retried(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
+        return self._retry(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
 
-    def _retried(self, attempt: Callable[[], T]) -> T:
-        for tried in range(MOST_TRIES):
+    def _retry(self, attempt: Callable[[], T]) -> T:
+        """Repeat an attempt until no other process has moved its ledgers meanwhile.
+
+        Raises:
+            Contended: `MOST_TRIES` attempts were not enough.
+        """
+        for attempts in range(MOST_TRIES):
             try:
                 return attempt()
             except Again:
-                time.sleep(min(0.001 * 2.0 ** min(tried, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
+                time.sleep(min(0.001 * 2.0 ** min(attempts, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
         raise Contended("others moved the ledger each time; nothing was written")
 
 
-def fingerprint_of(kind: str, asked: object) -> str:
+def fingerprint_of(kind: str, request: object) -> str:
     """Return a digest that is equal for equal requests."""
-    text = json.dumps([kind, as_json(asked)], sort_keys=True, ensure_ascii=False, default=str)
+    text = json.dumps([kind, as_json(request)], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def without_default(asked: OpenLedger) -> JsonRecord:
+def without_default(request: OpenLedger) -> JsonRecord:
     """Return a request as it was before requests had `approval`, if it asks for none: keys of earlier requests hold."""
-    record: JsonRecord = as_json(asked)
-    return record if asked.approval else {name: value for name, value in record.items() if name != "approval"}
+    record: JsonRecord = as_json(request)
+    return record if request.approval else {name: value for name, value in record.items() if name != "approval"}

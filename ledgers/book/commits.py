@@ -21,7 +21,7 @@ from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
 from epsilond.ledgers.store.records import ReservationRow
-from epsilond.ledgers.store.transactions import locked
+from epsilond.ledgers.store.transactions import lock_ledgers
 
 MOST_TOGETHER = 64
 """Largest number of commits in one transaction: with more, the first of them would wait for the last for long."""
@@ -77,9 +77,9 @@ def commit_together(
     names = reservations.ledgers_of(connection, {(request.tenant, request.reservation) for request in requests})
     if not names:
         return [None] * len(requests)
-    locked(connection, *names)
+    lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
-    taken = keys.known(connection, set().union(*(request.kept_keys for request in requests)))
+    taken = keys.find_taken(connection, set().union(*(request.kept_keys for request in requests)))
     logged: list[LoggedMove | None] = []
     for request in requests:
         records = group.commit(request) if taken.isdisjoint(request.kept_keys) else None
@@ -103,7 +103,9 @@ class _Group:
     def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
         self._connection = connection
         self._rows = ledgers.load(connection, *sorted(names))
-        self._held = {each.id: each for each in reservations.of_ledgers(connection, names, identifiers)}
+        self._held = {
+            reservation.id: reservation for reservation in reservations.of_ledgers(connection, names, identifiers)
+        }
         self._excluded = owners.colliding_among(connection, names)
         gated = [name for name, row in self._rows.items() if row.approval_from is not None]
         self._excluded |= pending.awaiting_reconciliation(connection, gated) if gated else set()
@@ -132,7 +134,7 @@ class _Group:
         records = []
         for name, state in after.items():
             now, was = state.reservations[held.id], self._states[name].reservations[held.id]
-            records.append(MovedLedger(name, told.committed(now, now.committed - was.committed), state))
+            records.append(MovedLedger(name, told.commit_record(now, now.committed - was.committed), state))
         self._states |= after
         self._changed[held.id] = reservation_after(held, after)
         return tuple(records)
@@ -163,8 +165,8 @@ class _Group:
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
     """Return the row of a reservation after a change of its ledgers."""
     holdings = tuple(
-        holding_of(one.ledger, after[one.ledger].reservations[held.id]) if one.ledger in after else one
-        for one in held.holdings
+        holding_of(holding.ledger, after[holding.ledger].reservations[held.id]) if holding.ledger in after else holding
+        for holding in held.holdings
     )
     state = next(iter(after.values())).reservations[held.id].state
     is_over = all(holding.committed == holding.count for holding in holdings)

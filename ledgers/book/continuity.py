@@ -1,11 +1,11 @@
 """The check that the log continues every known head: a log that fails it has lost or changed entries.
 
-A database that was restored from a copy, or a standby that was promoted without the newest transactions, has forgotten
-commits whose receipts exist: what they debited would be free again. Two heads show that, each of a log that existed:
-the newest that this process wrote or signed, and the newest that anybody wrote, in a file on other storage.
+A database that was restored from a copy, or a standby that was promoted without the newest transactions, has lost
+commits whose receipts exist, and their debits would be free again. Two heads reveal this: the newest that this process
+wrote or signed, and the newest that any process wrote, in a file on other storage.
 
 Every move compares the log with both in its own transaction, and so does everything that signs a head. A process that
-stays up while its database is restored therefore refuses the next move.
+runs while its database is restored therefore rejects the next move.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
 def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
-    """Return why a log does not continue a head, as one sentence; None where it does.
+    """Return in one sentence why a log does not continue a head, or None if it does.
 
     Args:
         head: a head that was signed.
         root: roots of the log.
         whose: names the head in the sentence.
     """
-    found = root(head.size)
-    if found is None:
+    present_root = root(head.size)
+    if present_root is None:
         return f"{whose} has {head.size} entries, and the log has fewer."
-    if found != head.root:
+    if present_root != head.root:
         return f"{whose} is of {head.size} entries that are not the first of the log."
     return None
 
 
 @dataclass(frozen=True)
 class KnownHeads:
-    """The heads that a log must continue which is read later than they were.
+    """Heads that a log must continue if it is read later than they were.
 
     Attributes:
         newest: the newest head that this process wrote or signed; None before its first.
-        kept: the head in the file; None where there is no file.
-        fault: why the file cannot be used, or what a witness rejected, as a sentence.
+        kept: the head in the file; None without a file.
+        fault: why the file cannot be used, or the reason of a witness's rejection, as a sentence.
         needs_file: whether a log with entries must have a file.
         cosigned: number of entries that a witness cosigned and the log lacked, with a sentence that says so.
     """
@@ -59,23 +59,23 @@ class KnownHeads:
     cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
-        """Return why a log does not continue these heads, as a sentence; None where it does."""
+        """Return in one sentence why a log does not continue these heads, or None if it does."""
         if self.fault is not None:
             return self.fault
         if self.cosigned is not None and root(self.cosigned[0]) is None:
             return self.cosigned[1]
         if self.kept is None and self.needs_file and root(1) is not None:
             return ABSENT
-        named = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
-        found = (discontinuity(head, root, name) for name, head in named if head is not None)
-        return next((each for each in found if each is not None), None)
+        heads = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
+        sentences = (discontinuity(head, root, name) for name, head in heads if head is not None)
+        return next((sentence for sentence in sentences if sentence is not None), None)
 
 
 class Continuity:
-    """The heads of one log that this process knows. Every method may be called in any thread.
+    """Known heads of one log in this process. Every method may be called in any thread.
 
     Attributes:
-        trouble: why the log was last found not to continue them, as a sentence; None where it did.
+        trouble: why the last check failed, as a sentence; None if it passed.
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
@@ -92,29 +92,29 @@ class Continuity:
         """True if the newest head is kept in a file as well."""
         return self._file is not None
 
-    def known(self) -> KnownHeads:
-        """Return the heads that are known now. Take them before the log is read, or while nobody else can write it.
+    def known_heads(self) -> KnownHeads:
+        """Return the present heads. Call this before the log is read, or while no other process can write it.
 
         Raises:
             HeadUnavailable: the file cannot be read.
         """
-        kept, fault = None, None
+        file_head, fault = None, None
         if self._file is not None:
             try:
-                kept = self._file.read()
+                file_head = self._file.load()
             except UnreadableCheckpoint as error:
                 fault = str(error)
             except OSError as error:
                 self.trouble = f"{KEPT} cannot be read: {error.strerror}."
                 raise HeadUnavailable(self.trouble) from None
         with self._lock:
-            return KnownHeads(self._newest, kept, self._rejection or fault, self._file is not None, self._cosigned)
+            return KnownHeads(self._newest, file_head, self._rejection or fault, self._file is not None, self._cosigned)
 
     def require(self, known: KnownHeads, root: Root) -> None:
-        """Refuse to go on if a log does not continue these heads.
+        """Require that a log continues these heads.
 
         Raises:
-            NotReconciled: with the reason.
+            NotReconciled: it does not.
         """
         trouble = self.trouble = known.trouble(root)
         if trouble is not None:
@@ -145,7 +145,7 @@ class Continuity:
                 self._newest = head
 
     def begin(self, root: Root, note: Callable[[], str]) -> None:
-        """Put the head of an empty log into a file that is not there yet: one that is lost later is missed then.
+        """Put the head of an empty log into a file that does not exist yet, so that its later loss is noticed.
 
         Raises:
             OSError: it cannot be written.
@@ -166,13 +166,13 @@ class Continuity:
         """
         if self._file is not None:
             with self._file.alone():
-                self.require(self.known(), root)
+                self.require(self.known_heads(), root)
                 self._file.advance(note)
 
     def accept(self, note: str) -> None:
-        """Take the log as it is, as its operator says, by this head of it.
+        """Accept the log as it is, on behalf of its operator, by this head.
 
-        Other processes that have written or signed a head which is lost must be told too, or started again.
+        Other processes that have written or signed a lost head must accept it too, or be started again.
 
         Raises:
             OSError: the file cannot be written.

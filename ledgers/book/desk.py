@@ -1,17 +1,17 @@
-"""What every request of a book does in its transaction: rows are read as states, entries written, receipts made."""
+"""Steps of every request of a book in its transaction: rows are read as states, entries written, receipts made."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger, EpsilondError
+from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.ledgers.book.continuity import Continuity, Root
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
@@ -25,7 +25,7 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.log.tree import Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
+from epsilond.ledgers.store import entries, keys, ledgers, reservations
 from epsilond.ledgers.store.balances import Balances
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import EntryRow, KeptAnswer, LedgerRow, ReservationRow
@@ -34,7 +34,7 @@ from epsilond.ledgers.store.transactions import Unknown
 
 MOST_VOIDS = 1_000_000
 WRITTEN = "epsilond.head"
-"""Name of the head that a transaction has written, among what a connection is told."""
+"""Name of the head that a transaction has written, in `Connection.info`."""
 States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
@@ -74,7 +74,7 @@ class LoggedMove:
 
 
 class Desk:
-    """Of a book: the keys it signs with, its clock, and the check of its rows against the log."""
+    """Access to the log and the rows of a book, with the signing keys, the clock, and the check of the rows."""
 
     def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float], continuity: Continuity) -> None:
         self._keyring = keyring
@@ -92,7 +92,20 @@ class Desk:
         records: Sequence[MovedLedger],
         by: str = "",
     ) -> JsonRecord:
-        """Write one move to the log. See `write_all` and `LoggedMove`."""
+        """Write one move to the log, and return its answer.
+
+        Args:
+            connection: connection of the transaction of the move.
+            tenant: owner of the ledgers.
+            key: idempotency key of the request, if it has one.
+            fingerprint: digest of the request.
+            answer: answer to keep; None means the receipts of the entries.
+            records: records of the move, one for each ledger.
+            by: name of the caller.
+
+        Raises:
+            NotReconciled: as `write_all`.
+        """
         return self.write_all(connection, [LoggedMove(tenant, by, key, fingerprint, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
@@ -110,14 +123,14 @@ class Desk:
         """
         first, now = entries.take(connection, sum(len(move.records) for move in moves)), self._clock()
         nodes, signing = StoredNodes(connection), self._keyring().signing
-        self._continuity.require(self._continuity.known(), roots(nodes, first))
+        self._continuity.require(self._continuity.known_heads(), roots(nodes, first))
         numbers = itertools.count(first)
         rows = [[_entry_row(next(numbers), now, move, moved) for moved in move.records] for move in moves]
         flat = [*itertools.chain.from_iterable(rows)]
         entries.append(connection, flat)
         tree = Tree(nodes, first).extend([row.leaf for row in flat])
         head = connection.info[WRITTEN] = checkpoints.of_tree(tree, signing.name)
-        note = checkpoints.signed(head, signing)
+        note = checkpoints.sign(head, signing)
         wanted = [row for move, own in zip(moves, rows, strict=True) if move.answer is None for row in own]
         receipts = iter(make_all(tree, [(row.seq, entry(row)) for row in wanted], note, signing))
         answers = [
@@ -153,50 +166,64 @@ class Desk:
 
     @staticmethod
     def _answer_row(tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str, now: float) -> KeptAnswer:
+        """Return the row of a kept answer."""
         text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
         return KeptAnswer(tenant=scope_of(tenant, by), key=key, fingerprint=fingerprint, answer=text, at=now)
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
-        """Return the receipt of an entry under the head of the log of so many entries."""
+        """Return the receipt of an entry under the head of the log of `size` entries.
+
+        Args:
+            connection: connection to read on.
+            row: row of the entry.
+            size: number of entries of the log.
+        """
         tree = Tree(StoredNodes(connection), size)
         signing = self._keyring().signing
-        head = checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)
+        head = checkpoints.sign(checkpoints.of_tree(tree, signing.name), signing)
         return make(tree, row.seq, entry(row), head, signing)
 
     def head(self, connection: Connection, size: int) -> str:
-        """Return the signed head of the log of so many entries."""
-        return checkpoints.signed(self.unsigned_head(connection, size), self._keyring().signing)
+        """Return the signed head of the log of `size` entries."""
+        return checkpoints.sign(self.unsigned_head(connection, size), self._keyring().signing)
 
     def unsigned_head(self, connection: Connection, size: int) -> Checkpoint:
-        """Return the head of the log of so many entries."""
+        """Return the head of the log of `size` entries."""
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
 
     def present_head(self, connection: Connection) -> Checkpoint:
         """Return the head of the log as it is now."""
         return self.unsigned_head(connection, entries.size(connection))
 
-    def answered(
+    def find_answer(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
     ) -> JsonRecord | None:
-        """Return the answer to an equal request of this caller with this key, None if there is none.
+        """Return the answer to an equal request of this caller with this key; None if there is none.
+
+        Args:
+            connection: connection to read on.
+            tenant: owner of the ledgers.
+            key: idempotency key of the request.
+            fingerprint: digest of the request.
+            by: name of the caller.
 
         Raises:
             KeyReused: the key came with another request.
         """
         # An earlier version kept the answer without the organisation.
-        kept = keys.find(connection, scope_of(tenant, by), key) or keys.find(connection, by or tenant, key)
-        if kept is None:
+        earlier = keys.find(connection, scope_of(tenant, by), key) or keys.find(connection, by or tenant, key)
+        if earlier is None:
             return None
-        if kept.fingerprint != fingerprint:
+        if earlier.fingerprint != fingerprint:
             raise KeyReused(key)
-        found: JsonRecord = json.loads(kept.answer)
-        return found
+        answer: JsonRecord = json.loads(earlier.answer)
+        return answer
 
     def states(
         self,
         connection: Connection,
         tenant: str | None,
-        asked: Sequence[str],
+        identifiers: Sequence[str],
         named: ReservationRow | None = None,
         *,
         mentioned: Sequence[str] = (),
@@ -206,7 +233,7 @@ class Desk:
         Args:
             connection: to read on.
             tenant: owner of the ledgers; None means any.
-            asked: ids of the ledgers.
+            identifiers: ids of the ledgers.
             named: a reservation whose voided runs are counted.
             mentioned: ids of other reservations.
 
@@ -214,105 +241,90 @@ class Desk:
             NotFound: this tenant has no such ledger.
             NotReconciled: a ledger is not what its newest entry says.
         """
-        found: States = {}
-        for name in sorted(asked):
+        states: States = {}
+        for name in sorted(identifiers):
             row = self.row(connection, tenant, name)
-            held = {each.id: each for each in reservations.of_ledgers(connection, [name], mentioned)}
+            by_id = {
+                reservation.id: reservation for reservation in reservations.of_ledgers(connection, [name], mentioned)
+            }
             if named is not None:
-                held[named.id] = named
-            own = [each for each in held.values() if any(one.ledger == name for one in each.holdings)]
-            found[name] = row, _readable(row, own)
-        for name, trouble in self.balances.wrong(connection, found).items():
+                by_id[named.id] = named
+            own = [
+                reservation
+                for reservation in by_id.values()
+                if any(holding.ledger == name for holding in reservation.holdings)
+            ]
+            states[name] = row, _readable(row, own)
+        for name, trouble in self.balances.wrong(connection, states).items():
             raise NotReconciled(trouble, name)
         if named is None:
-            return found
-        return {name: (row, _with_voids(connection, state, name, named.id)) for name, (row, state) in found.items()}
+            return states
+        return {name: (row, _with_voids(connection, state, name, named.id)) for name, (row, state) in states.items()}
 
-    def held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
+    def load_held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
         """Return a reservation with the ledgers in which it holds runs or amounts.
 
+        Args:
+            connection: connection to read on.
+            tenant: owner of the ledgers; None means any.
+            identifier: id of the reservation.
+
         Raises:
-            NotFound: this tenant has none of this id.
+            NotFound: this tenant has no such reservation.
         """
-        held = self.reserved(connection, tenant, identifier)
-        return held, self.states(connection, tenant, [one.ledger for one in held.holdings], held)
+        reservation = self.load_reservation(connection, tenant, identifier)
+        return reservation, self.states(
+            connection, tenant, [holding.ledger for holding in reservation.holdings], reservation
+        )
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
         """Return whether runs of a reservation were voided. No run may begin with its receipts then."""
-        return any(_count_voided(connection, one.ledger, held.id) for one in held.holdings)
+        return any(_count_voided(connection, holding.ledger, held.id) for holding in held.holdings)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
         """Return the ids of the ledgers that contradict the run of a reservation."""
-        rows = ledgers.load(connection, *(one.ledger for one in held.holdings))
+        rows = ledgers.load(connection, *(holding.ledger for holding in held.holdings))
         return [
-            one.ledger
-            for one in held.holdings
-            if is_contradicted(held.id, one.committed, contradictions_of(rows[one.ledger]))
+            holding.ledger
+            for holding in held.holdings
+            if is_contradicted(held.id, holding.committed, contradictions_of(rows[holding.ledger]))
         ]
 
-    def reserved(self, connection: Connection, tenant: str | None, identifier: str) -> ReservationRow:
-        """Return a reservation in ledgers of this tenant; of any if it is None.
+    def load_reservation(self, connection: Connection, tenant: str | None, identifier: str) -> ReservationRow:
+        """Return a reservation in ledgers of this tenant.
+
+        Args:
+            connection: connection to read on.
+            tenant: owner of the ledgers; None means any.
+            identifier: id of the reservation.
 
         Raises:
-            NotFound: there is none of this id, or one of its ledgers is another's.
+            NotFound: there is no such reservation, or one of its ledgers is another tenant's.
         """
         held = reservations.get(connection, identifier, tenant=tenant)
         if held is None:
             raise NotFound(identifier)
         return held
 
-    def require_sole(self, connection: Connection, rows: Iterable[LedgerRow]) -> None:
-        """Require of ledgers that each is the only one of its people that is not closed.
-
-        Raises:
-            BlockHasLedger: another is open, or this one is closed and is not the only one.
-        """
-        for row in rows:
-            others = owners.colliding(connection, row)
-            if others and row.status == "closed":
-                message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
-                raise BlockHasLedger(message, None, {"ledger": others[0][0]})
-            still_open = [identifier for identifier, is_open in others if is_open]
-            if still_open:
-                message = "the data set has another open ledger since it belongs to an organisation: close one of them"
-                raise BlockHasLedger(message, None, {"ledger": still_open[0]})
-
-    def require_reconciled(self, connection: Connection, rows: Iterable[LedgerRow]) -> None:
-        """Require of ledgers that no reconciliation waits for a second person.
-
-        Raises:
-            AwaitsApproval: one does.
-        """
-        gated = [row.id for row in rows if row.approval_from is not None]
-        waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
-        if waiting:
-            message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
-            raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
-
-    def require_movable(self, connection: Connection, rows: Sequence[LedgerRow]) -> None:
-        """Require of ledgers that neither another ledger nor the log keeps them from reservations and commits.
-
-        Raises:
-            AwaitsApproval: a reconciliation waits for a second person.
-            BlockHasLedger: as `require_sole`.
-        """
-        self.require_reconciled(connection, rows)
-        self.require_sole(connection, rows)
-
     def commits(self, connection: Connection, held: ReservationRow) -> list[EntryRow]:
         """Return the log entries of a reservation's commits, in the order of the log."""
-        found = (
+        rows = (
             row
-            for one in held.holdings
-            for row in entries.page(connection, limit=MOST_VOIDS, ledger=one.ledger, kind="committed")
+            for holding in held.holdings
+            for row in entries.page(connection, limit=MOST_VOIDS, ledger=holding.ledger, kind="committed")
         )
-        return sorted((row for row in found if entry(row)["reservation"] == held.id), key=lambda row: row.seq)
+        return sorted((row for row in rows if entry(row)["reservation"] == held.id), key=lambda row: row.seq)
 
     def row(self, connection: Connection, tenant: str | None, identifier: str) -> LedgerRow:
-        """Return a ledger of this tenant; of any if it is None.
+        """Return a ledger of this tenant.
+
+        Args:
+            connection: connection to read on.
+            tenant: owner of the ledger; None means any.
+            identifier: id of the ledger.
 
         Raises:
-            NotFound: there is none of this id, or it is another's.
+            NotFound: there is no such ledger, or it is another tenant's.
         """
         try:
             return ledgers.load(connection, identifier, tenant=tenant)[identifier]
@@ -324,7 +336,7 @@ def _readable(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
     """Return the state that rows describe.
 
     Raises:
-        NotReconciled: they describe none.
+        NotReconciled: the rows describe no state.
     """
     try:
         return state_from(row, held)
@@ -359,12 +371,13 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
+    """Return the number of voided runs of a reservation in a ledger."""
     records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
 def roots(nodes: StoredNodes, size: int) -> Root:
-    """Return the roots of the log of so many entries."""
+    """Return the function from a size to the root of the log, for logs of at most `size` entries."""
     return lambda first: Tree(nodes, first).root() if 0 <= first <= size else None
 
 

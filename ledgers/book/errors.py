@@ -1,26 +1,26 @@
-"""What a book refuses that is not the mathematics' own."""
+"""Errors of a book that are not the mathematics' own."""
 
 from __future__ import annotations
 
 
 class BookError(Exception):
-    """Base of what a book refuses."""
+    """Base class of the errors of a book."""
 
 
 class NotFound(BookError):
-    """There is no such ledger, reservation or entry, or it is another tenant's; its text is the id."""
+    """There is no such ledger, reservation or entry, or it is another tenant's. The message is the id."""
 
 
 class KeyReused(BookError):
-    """The idempotency key came with another request before; its text is the key."""
+    """The idempotency key came with another request before. The message is the key."""
 
 
 class RoleMissing(BookError):
-    """The caller lacks the role that the move needs in the ledger's organisation; its text is the role."""
+    """The caller lacks the role that the move needs in the ledger's organisation. The message is the role."""
 
 
 class NotReconciled(BookError):
-    """The log is not known to hold all that receipts were given for: it refuses moves until it is reconciled.
+    """The log may lack entries that have receipts. It rejects moves until it is reconciled.
 
     Attributes:
         ledger: id of the only ledger that this concerns; None if it concerns the whole log.
@@ -37,4 +37,4 @@ class HeadUnavailable(BookError):
 
 
 class Contended(BookError):
-    """Others moved the ledger each time that this was tried; nothing was written."""
+    """Other processes moved the ledger during each attempt; nothing was written."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from epsilond.calibrators.answer import Served
-from epsilond.ledgers.mathematics.amounts import Amount, less, shown
+from epsilond.ledgers.mathematics.amounts import Amount, format_amount, less
 from epsilond.ledgers.mathematics.view import ScarceResource
 from epsilond.ledgers.store.records import ItemRow, LedgerRow
 
@@ -63,19 +63,19 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
     """Return the answer about the slot of a kind, from the rows of its ledger."""
-    parts = [part for part in row.parts if part.kind == kind]
-    return SlotAnswer(
-        kind=kind,  # type: ignore[arg-type]
-        capacity={part.part: shown(part.capacity) for part in parts},
-        used={part.part: shown(part.used) for part in parts},
-        reserved={part.part: shown(part.reserved) for part in parts},
-        remaining={part.part: _difference(part.capacity, part.held) for part in parts},
-    )
+    capacity, used, reserved, remaining = {}, {}, {}, {}
+    for part in row.parts:
+        if part.kind == kind:
+            capacity[part.part] = format_amount(part.capacity)
+            used[part.part] = format_amount(part.used)
+            reserved[part.part] = format_amount(part.reserved)
+            remaining[part.part] = _difference(part.capacity, part.held)
+    return SlotAnswer(kind=kind, capacity=capacity, used=used, reserved=reserved, remaining=remaining)  # type: ignore[arg-type]
 
 
 def _difference(capacity: Amount, held: Amount) -> str:
-    """What is neither used nor held; of a Rényi order that is overdrawn, which other orders bear, nothing."""
-    return shown(max(less(capacity, held), Amount(0)))
+    """Return the amount that is neither used nor held; zero for a Rényi order that is overdrawn."""
+    return format_amount(max(less(capacity, held), Amount(0)))
 
 
 def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
@@ -87,7 +87,7 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
         slot=resource.slot,
         part=resource.part,
         share_used=float(resource.share),
-        remaining=shown(resource.left),
+        remaining=format_amount(resource.left),
     )
 
 

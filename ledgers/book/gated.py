@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -23,25 +22,25 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book.changes import Owned, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
+from epsilond.ledgers.book.owning import require_movable, require_reconciled
+from epsilond.ledgers.book.pending import Gatable, is_over, read_request
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as told
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.amending import amended
+from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
-from epsilond.ledgers.store.balances import misread
+from epsilond.ledgers.store.balances import find_misread
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow
 from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
-from epsilond.reading import read
 
 PENDING_SECONDS: Final = 604_800.0
 """Time in seconds after which a pending move expires: a week, so that an approver may be away for some days."""
 MOST_PENDING: Final = 100
 """Largest number of pending moves of a ledger, so that its list stays short and no key fills the store."""
-Gatable: TypeAlias = AmendAsked | VoidAsked
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,10 @@ class Gated(Owned):
         Raises:
             BlockHasLedger: another ledger of the same people is open.
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
-            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amended`.
+            ConditionViolated, Infeasible, LedgerClosed, InvalidInput: as `ledgers.mathematics.amending.amend_plan`.
         """
         fingerprint = fingerprint_of("amend", [identifier, request])
-        return self._retried(partial(self._request, tenant, identifier, "amend", request, key, fingerprint, by))
+        return self._retry(partial(self._request, tenant, identifier, "amend", request, key, fingerprint, by))
 
     def void(
         self, tenant: str, identifier: str, request: VoidAsked, key: str, *, by: str = "", may_act: bool = True
@@ -107,7 +106,7 @@ class Gated(Owned):
         more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
         fingerprint = fingerprint_of("voided", [identifier, more])
         attempt = partial(self._request, tenant, identifier, "void", request, key, fingerprint, by, may_act)
-        return self._retried(attempt)
+        return self._retry(attempt)
 
     def pending(self, tenant: str, identifier: str) -> list[PendingRow]:
         """Return the moves of a ledger that wait for approval, oldest first."""
@@ -148,7 +147,7 @@ class Gated(Owned):
         """
         if not by.strip():
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
-        return self._retried(partial(self._approve, tenant, identifier, move, by))
+        return self._retry(partial(self._approve, tenant, identifier, move, by))
 
     def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
         """End a pending move without making it: its requester withdraws it, or an approver rejects it.
@@ -166,7 +165,7 @@ class Gated(Owned):
             MoveEnded: it was approved, or has expired.
             AwaitsApproval: it is a reconciliation, without which the ledger cannot go on.
         """
-        return self._retried(partial(self._reject, tenant, identifier, move, by, is_approver))
+        return self._retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
         """Let every ledger with approval wait for its approver, because an operator accepts a log that lacks entries.
@@ -187,7 +186,7 @@ class Gated(Owned):
             names = pending.ledgers_with_approval(connection)
         if names and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        return sum(self._retried(partial(self._request_reconciliation, name, by, reason)) for name in names)
+        return sum(self._retry(partial(self._request_reconciliation, name, by, reason)) for name in names)
 
     # What the methods above share.
 
@@ -202,8 +201,9 @@ class Gated(Owned):
         by: str,
         may_act: bool = True,
     ) -> LedgerRow | PendingRow:
+        """Make a move at once, or keep it pending in a ledger with approval."""
         with looking(self._database) as connection:
-            again = self._desk.answered(connection, tenant, key, fingerprint, by)
+            again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
             states = self._gated_states(connection, tenant, identifier, request)
             row, state = states[identifier]
             if again is not None:
@@ -217,7 +217,7 @@ class Gated(Owned):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
         judged = self._judged_move(request, row, state)
         with self._moving(states) as connection:
-            if self._desk.answered(connection, tenant, key, fingerprint, by) is not None:
+            if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                 raise Again(key)
             self._require_movable(connection, kind, row)
             if has_approval:
@@ -230,13 +230,14 @@ class Gated(Owned):
         return written
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
+        """Make a pending move, and return it."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
             if told.is_same_person(move.requested_by, by):
                 message = f"{move.requested_by} requested the move, so {by} cannot approve it: another approver must."
                 raise SamePerson(message)
-            request = _read_request(move)
+            request = read_request(move)
             states = {} if move.state != "pending" else self._gated_states(connection, tenant, identifier, request)
         if move.state == "approved":
             return move
@@ -245,7 +246,7 @@ class Gated(Owned):
         judged = self._judged_move(request, row, state)
         with self._moving(states) as connection:
             now = self._clock()
-            if _is_over(move, now):
+            if is_over(move, now):
                 raise Again(move.id)
             if move.kind != "reconcile":
                 self._require_movable(connection, move.kind, row)
@@ -258,6 +259,7 @@ class Gated(Owned):
         return ended
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
+        """End a pending move without making it, and return it."""
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -270,7 +272,7 @@ class Gated(Owned):
             now = self._clock()
             if move.state in ("rejected", "withdrawn"):
                 return move
-            if move.state == "pending" and not _is_over(move, now):
+            if move.state == "pending" and not is_over(move, now):
                 ended = replace(move, state="withdrawn" if withdraws else "rejected", closed_by=by, closed_at=now)
                 pending.close(connection, move, ended)
                 return ended
@@ -288,7 +290,9 @@ class Gated(Owned):
             body = {"size": head.size, "root": to_base64(head.root), "reason": reason}
             live = pending.live(connection, identifier, self._clock())
             heads = [json.loads(move.body) for move in live if move.kind == "reconcile"]
-            if any((each["size"], each["root"]) == (body["size"], body["root"]) for each in heads):
+            if any(
+                (pending_head["size"], pending_head["root"]) == (body["size"], body["root"]) for pending_head in heads
+            ):
                 return True
             self._file(connection, row, "reconcile", body, by, None)
             return True
@@ -302,6 +306,7 @@ class Gated(Owned):
         by: str,
         seconds: float | None,
     ) -> PendingRow:
+        """Write a pending move, and return it."""
         now = self._clock()
         if kind != "reconcile" and pending.count_live(connection, row.id, now) >= MOST_PENDING:
             message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
@@ -326,30 +331,37 @@ class Gated(Owned):
         """
         if isinstance(request, AmendAsked):
             parts = request.parts
-            after, certified = self._evaluate(partial(amended, state, **parts, released=row.released))
+            after, certified = self._evaluate(partial(amend_plan, state, **parts, released=row.released))
             specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amended(parts["add"], parts["lower"], request.declared, certified, specs, request.approval)
+            record = told.amendment_record(
+                parts["add"], parts["lower"], request.declared, certified, specs, request.approval
+            )
             return Judged(after, record)
         if isinstance(request, VoidAsked):
             after = moves.void(state, identifier=request.reservation, count=request.count)
             more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
             return Judged(after, {"kind": "voided", **more})
-        return Judged(state, told.reconciliation(request["size"], request["root"]))
+        return Judged(state, told.reconciliation_record(request["size"], request["root"]))
 
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        named = self._desk.reserved(connection, tenant, request.reservation) if isinstance(request, VoidAsked) else None
+        """Return the state of the ledger that a move needs."""
+        named = (
+            self._desk.load_reservation(connection, tenant, request.reservation)
+            if isinstance(request, VoidAsked)
+            else None
+        )
         states = self._desk.states(connection, tenant, [identifier], named)
         if named is not None and any(holding.ledger == identifier for holding in named.holdings):
-            trouble = misread(connection, identifier, named)
+            trouble = find_misread(connection, identifier, named)
             if trouble is not None:
                 raise NotReconciled(trouble, identifier)
         return states
 
     def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
         """Require of a ledger what its move needs of other ledgers and of the log."""
-        require = self._desk.require_movable if kind == "amend" else self._desk.require_reconciled
+        require = require_movable if kind == "amend" else require_reconciled
         require(connection, [row])
 
     def _require_live(self, move: PendingRow) -> None:
@@ -358,7 +370,7 @@ class Gated(Owned):
         Raises:
             MoveEnded: it may not.
         """
-        if _is_over(move, self._clock()):
+        if is_over(move, self._clock()):
             expired = replace(move, state="expired", closed_at=self._clock())
             with suppress(Again), self._moving({move.ledger: self._row(move.ledger)}, compared=False) as connection:
                 pending.close(connection, move, expired)
@@ -375,23 +387,12 @@ class Gated(Owned):
 
     @staticmethod
     def _move(connection: Connection, ledger: str, identifier: str) -> PendingRow:
+        """Return a pending move of a ledger.
+
+        Raises:
+            NotFound: there is none.
+        """
         move = pending.get(connection, ledger, identifier)
         if move is None:
             raise NotFound(identifier)
         return move
-
-
-def _read_request(move: PendingRow) -> Gatable | JsonRecord:
-    """Return what a pending move requested."""
-    body: JsonRecord = json.loads(move.body)
-    readers: dict[str, Callable[[], Gatable]] = {
-        "amend": lambda: read(AmendAsked, body),
-        "void": lambda: read(VoidAsked, body),
-    }
-    reader = readers.get(move.kind)
-    return body if reader is None else reader()
-
-
-def _is_over(move: PendingRow, now: float) -> bool:
-    """Return whether the time of a pending move has passed."""
-    return move.state == "pending" and move.expires is not None and move.expires <= now

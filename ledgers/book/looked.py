@@ -9,13 +9,14 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.contradictions import contradictions_of, mark_commit
 from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.book.owning import require_movable
 from epsilond.ledgers.book.published import PublishedLog
 from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.states import state_from
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
-from epsilond.ledgers.store.balances import unplayed
+from epsilond.ledgers.store.balances import find_imbalance
 from epsilond.ledgers.store.figures import LedgerFigures, figures
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
@@ -91,17 +92,23 @@ class Looked(PublishedLog):
         return [sentence for sentence in checked if sentence is not None]
 
     def _imbalance_of(self, identifier: str) -> str | None:
+        """Return a sentence if the rows of a ledger are not what its entries give; None if they are."""
         with looking(self._database) as connection:
             try:
                 _, state = self._desk.states(connection, None, [identifier])[identifier]
             except NotReconciled as trouble:
                 return str(trouble)
-            return unplayed(connection, identifier, state)
+            return find_imbalance(connection, identifier, state)
 
     def log_entries(self, tenant: str, *, start: int = 0, limit: int = 1000) -> list[JsonRecord]:
-        """Return the entries of all ledgers of a tenant from this number in the log on, as they were signed.
+        """Return the entries of all ledgers of a tenant, as they were signed.
 
         Commits that paid for a contradicted run have `contradicted` next to the signed record.
+
+        Args:
+            tenant: owner of the ledgers.
+            start: number in the log of the first entry.
+            limit: largest number of entries.
         """
         with looking(self._database) as connection:
             page = entries.page(connection, start=start, limit=limit, organisation=tenant)
@@ -127,7 +134,7 @@ class Looked(PublishedLog):
         """
         with looking(self._database) as connection:
             row = self._desk.row(connection, tenant, identifier)
-            self._desk.require_movable(connection, [row])
+            require_movable(connection, [row])
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
@@ -170,16 +177,18 @@ class Looked(PublishedLog):
         """
         with looking(self._database) as connection:
             contradictions = contradictions_of(self._desk.row(connection, tenant, identifier))
-            found = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
-            return [mark_commit(entry(row), contradictions) for row in found]
+            rows = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
+            return [mark_commit(entry(row), contradictions) for row in rows]
 
     def written(self, tenant: str, identifier: str) -> JsonRecord:
         """Return a summary of a ledger's entries in the log."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
-            found = entries.counted(connection, identifier)
-        kinds = {kind: count for kind, (count, _, _) in found.items()}
-        return written(kinds, min(each[1] for each in found.values()), max(each[2] for each in found.values()))
+            kinds = entries.count_kinds(connection, identifier)
+        counts = {kind: count for kind, (count, _, _) in kinds.items()}
+        return written(
+            counts, min(figures[1] for figures in kinds.values()), max(figures[2] for figures in kinds.values())
+        )
 
 
 def _is_near(name: str, given: str, normal: str) -> bool:

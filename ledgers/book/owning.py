@@ -1,10 +1,15 @@
-"""Warnings about ledgers that cover the same people, and about names that are almost equal."""
+"""Ledgers that cover the same people: the rules that keep them from moves, and warnings about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from sqlalchemy import Connection
+
+from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
 from epsilond.calibrators.answer import Caution
+from epsilond.ledgers.store import owners, pending
+from epsilond.ledgers.store.records import LedgerRow
 
 
 def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Caution, ...]:
@@ -17,6 +22,7 @@ def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cautio
 
 
 def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
+    """Return the warning of one ledger."""
     ids = ", ".join(name for name, _ in others)
     message = f"The people of {identifier} have other ledgers: {ids}. What those released is not in its guarantee."
     if any(is_open for _, is_open in others):
@@ -35,3 +41,44 @@ def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
     quoted = ", ".join(f"\u201c{name}\u201d" for name in names)
     message = f"There is almost the same name: {quoted}. If that is the same data, its people now have two budgets."
     return (Caution(code="almost-equal-name", message=message),)
+
+
+def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
+    """Require of ledgers that neither another ledger nor the log keeps them from reservations and commits.
+
+    Raises:
+        AwaitsApproval: a reconciliation waits for a second person.
+        BlockHasLedger: as `require_sole`.
+    """
+    require_reconciled(connection, rows)
+    require_sole(connection, rows)
+
+
+def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
+    """Require of ledgers that no reconciliation waits for a second person.
+
+    Raises:
+        AwaitsApproval: one does.
+    """
+    gated = [row.id for row in rows if row.approval_from is not None]
+    waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
+    if waiting:
+        message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
+        raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
+
+
+def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
+    """Require of ledgers that each is the only one of its people that is not closed.
+
+    Raises:
+        BlockHasLedger: another is open, or this one is closed and is not the only one.
+    """
+    for row in rows:
+        colliding = owners.colliding(connection, row)
+        if colliding and row.status == "closed":
+            message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
+            raise BlockHasLedger(message, None, {"ledger": colliding[0][0]})
+        still_open = [identifier for identifier, is_open in colliding if is_open]
+        if still_open:
+            message = "the data set has another open ledger since it belongs to an organisation: close one of them"
+            raise BlockHasLedger(message, None, {"ledger": still_open[0]})

@@ -1,16 +1,21 @@
-"""Answers about moves that a second person approves."""
+"""Moves that wait for a second person: their requests, their expiry, and the answers about them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from epsilond.accountants.json_types import JsonObject
+from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.ledgers.book.answers import when
+from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store.records import PendingKind, PendingRow, PendingState
+from epsilond.reading import read
+
+Gatable: TypeAlias = AmendAsked | VoidAsked
+"""Request that needs approval in a ledger with approval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +43,11 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
         now: seconds since 1970; a pending move whose time has passed is shown as expired.
         warnings: of the service.
     """
-    is_over = row.state == "pending" and row.expires is not None and row.expires <= now
     return PendingMove(
         id=row.id,
         ledger=row.ledger,
         kind=row.kind,
-        state="expired" if is_over else row.state,
+        state="expired" if is_over(row, now) else row.state,
         body=json.loads(row.body),
         requested_by=row.requested_by,
         requested_at=when(row.requested_at),
@@ -63,3 +67,19 @@ def waiting_ledgers(count: int) -> Caution:
     named = "1 ledger with approval moves" if count == 1 else f"{count} ledgers with approval move"
     message = f"{named} again only once an approver of the organisation approves the pending reconciliation."
     return Caution(code="reconciliation-pending", message=message)
+
+
+def read_request(move: PendingRow) -> Gatable | JsonRecord:
+    """Return the request of a pending move: of a reconciliation its body."""
+    body: JsonRecord = json.loads(move.body)
+    readers: dict[str, Callable[[], Gatable]] = {
+        "amend": lambda: read(AmendAsked, body),
+        "void": lambda: read(VoidAsked, body),
+    }
+    reader = readers.get(move.kind)
+    return body if reader is None else reader()
+
+
+def is_over(move: PendingRow, now: float) -> bool:
+    """Return whether the time of a pending move has passed."""
+    return move.state == "pending" and move.expires is not None and move.expires <= now

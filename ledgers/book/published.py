@@ -21,7 +21,7 @@ from epsilond.storage.transactions import Database
 
 
 class PublishedLog:
-    """The log of a book. Its methods read alone, and may be called in any thread."""
+    """Log of a book, for reading. Its methods may be called in any thread."""
 
     def __init__(
         self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk, continuity: Continuity
@@ -32,15 +32,15 @@ class PublishedLog:
         self.continuity = continuity
 
     @contextmanager
-    def _continued(self) -> Iterator[Connection]:
-        """Read on a connection whose log continues every head that was known before.
+    def _continuous_log(self) -> Iterator[Connection]:
+        """Yield a connection whose log continues every known head.
 
         Raises:
-            NotReconciled: it does not: nothing of it may be signed.
+            NotReconciled: it does not, and nothing of it may be signed.
         """
-        known = self.continuity.known()
+        heads = self.continuity.known_heads()
         with looking(self._database) as connection:
-            self.continuity.require(known, roots(StoredNodes(connection), entries.size(connection)))
+            self.continuity.require(heads, roots(StoredNodes(connection), entries.size(connection)))
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:
@@ -50,16 +50,16 @@ class PublishedLog:
         return size
 
     def require_continued(self) -> None:
-        """Compare the log with every head that is known.
+        """Require that the log continues every known head.
 
         Raises:
-            NotReconciled: it does not continue them.
+            NotReconciled: it does not.
         """
-        with self._continued():
+        with self._continuous_log():
             pass
 
     def find_trouble(self) -> str | None:
-        """Return why the log is not known to continue every known head, as a sentence; None where it does."""
+        """Return in one sentence why the log may not continue every known head, or None if it does."""
         try:
             self.require_continued()
         except (HeadUnavailable, NotReconciled) as trouble:
@@ -72,11 +72,11 @@ class PublishedLog:
         Raises:
             NotReconciled: the log does not continue a head that is known.
         """
-        with self._continued() as connection:
+        with self._continuous_log() as connection:
             return self._desk.head(connection, self._signed_size(connection))
 
     def sign_as_it_is(self) -> str:
-        """Return the log's signed head, whatever heads are known: for an operator who accepts it."""
+        """Return the log's signed head without a comparison, for an operator who accepts it."""
         with looking(self._database) as connection:
             return self._desk.head(connection, entries.size(connection))
 
@@ -87,7 +87,7 @@ class PublishedLog:
             NotFound: there is no such entry of this tenant.
             NotReconciled: the log does not continue a head that is known.
         """
-        with self._continued() as connection:
+        with self._continuous_log() as connection:
             row = entries.get(connection, seq)
             if row is None or row.ledger is None or owners.organisations_of(connection, [row.ledger]) != {tenant}:
                 raise NotFound(str(seq))
@@ -96,10 +96,12 @@ class PublishedLog:
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
         """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries.
 
-        Without `later`, the proof is for the present log.
+        Args:
+            earlier: number of entries.
+            later: number of entries; None means the present log.
 
         Raises:
-            NotFound: the log never had so many.
+            NotFound: the log never had so many entries.
         """
         with looking(self._database) as connection:
             size = entries.size(connection)

@@ -1,4 +1,4 @@
-"""The report of a ledger: what is known of it under the log's head, signed as one record."""
+"""Reports of a ledger: its answer under the log's head, signed as one record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 FORMAT: Final = "epsilond-ledger-report-1"
 TYPE: Final = "epsilond-ledger-report+jws"
-"""The kind of record that is signed: no signature of it is one of a receipt, or of an answer."""
+"""Type of the signed record, so that its signature is never valid for a receipt or an answer."""
 
 
 def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: float) -> JsonRecord:
@@ -27,8 +27,8 @@ def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: floa
         entries: summary of the ledger's entries, as `written` returns it.
         now: time of the report, in seconds since 1970.
     """
-    told = _texts(as_json(ledger))
-    return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": told, "entries": dict(entries)}
+    record = _texts(as_json(ledger))
+    return {"format": FORMAT, "at": when(now), "checkpoint": checkpoint, "ledger": record, "entries": dict(entries)}
 
 
 def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
@@ -42,18 +42,18 @@ def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
     return {"count": sum(kinds.values()), "first": first, "last": last, "kinds": dict(sorted(kinds.items()))}
 
 
-def signed(told: JsonObject, key: SigningKey) -> JsonRecord:
+def sign_report(report: JsonObject, key: SigningKey) -> JsonRecord:
     """Return the report with its detached JSON Web Signature. The signature's subject is the report's digest."""
-    return {"report": told, "signature": jws.sign(told, digest(canonical(told)), key, kind=TYPE)}
+    return {"report": report, "signature": jws.sign(report, digest(canonical(report)), key, kind=TYPE)}
 
 
-def verified(told: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
+def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
     """Return the key that signed a report.
 
     Raises:
-        NotVerified: none did, or it was changed since, or it is a record of another kind.
+        NotVerified: none of the keys signed it, it was changed, or it is a record of another kind.
     """
-    record, signature = told.get("report"), told.get("signature")
+    record, signature = document.get("report"), document.get("signature")
     if not isinstance(record, Mapping) or not isinstance(signature, str) or record.get("format") != FORMAT:
         raise Malformed("is no report of a ledger")
     return jws.verify(record, digest(canonical(record)), signature, keys, kind=TYPE)

@@ -19,14 +19,14 @@ ACCOUNTED_FOR: Final = "missing-entries-are-accounted-for"
 
 
 class UnreadableCheckpoint(Exception):
-    """The file has no checkpoint of this log; the text says why, as a sentence."""
+    """The file has no checkpoint of this log. The message says why, as a sentence."""
 
 
 def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
-    """Return the head that a note holds.
+    """Return the head in a note.
 
     Raises:
-        UnreadableCheckpoint: it is no checkpoint that a key of this log has signed.
+        UnreadableCheckpoint: the note is no checkpoint that a key of this log has signed.
     """
     try:
         return checkpoints.verify(note, keyring.signing.name, keyring.keys)
@@ -50,7 +50,7 @@ class CheckpointFile:
         """True if the file does not exist."""
         return not self._path.exists()
 
-    def read(self) -> Checkpoint | None:
+    def load(self) -> Checkpoint | None:
         """Return the checkpoint in the file; None if there is no file.
 
         Raises:
@@ -74,12 +74,12 @@ class CheckpointFile:
         Raises:
             OSError: it cannot be written.
         """
-        kept = self.read()
-        if kept is None or kept.size < read_checkpoint(note, self._keyring()).size:
+        present = self.load()
+        if present is None or present.size < read_checkpoint(note, self._keyring()).size:
             self.replace(note)
 
     def replace(self, note: str) -> None:
-        """Put a signed checkpoint into the file, on the disk, whatever is there.
+        """Put a signed checkpoint into the file, on the disk, in place of any other.
 
         Raises:
             OSError: it cannot be written.

@@ -11,7 +11,7 @@ from typing import cast
 from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.book.contradictions import contradictions_of, is_contradicted
 from epsilond.ledgers.mathematics.amounts import ZERO, less, total
-from epsilond.ledgers.mathematics.entries import charge_of, charged, observations_of, state_of
+from epsilond.ledgers.mathematics.entries import charge_of, charge_record, observations_of, state_of
 from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Reservation, Slot, SlotKind
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow, PartRow, ReservationRow
 from epsilond.ledgers.store.specs import spec_of, text_of
@@ -25,7 +25,7 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
     for part in row.parts:
         parts.setdefault(part.kind, []).append(part)
     contradictions = contradictions_of(row)
-    reserved = {each.id: _held(each, row.id, contradictions) for each in reservations}
+    reserved = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
     return replace(
         first,
         plan=tuple(_item(item) for item in row.items),
@@ -105,14 +105,15 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
         item=held.item,
         slot=held.slot,
         spec=text_of(held.spec),
-        charge=None if held.charge is None else json.dumps(charged(held.charge), sort_keys=True),
+        charge=None if held.charge is None else json.dumps(charge_record(held.charge), sort_keys=True),
         count=held.count,
         committed=held.committed,
     )
 
 
-def _held(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
-    holding = next(each for each in row.holdings if each.ledger == ledger)
+def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
+    """Return a reservation in one ledger from its row."""
+    holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
     return Reservation(
         id=row.id,
         spec=spec_of(holding.spec),
@@ -127,6 +128,7 @@ def _held(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]
 
 
 def _item(row: ItemRow) -> PlanItem:
+    """Return an item of the plan from its row."""
     return PlanItem(
         name=row.name,
         spec=spec_of(row.spec),
@@ -139,6 +141,7 @@ def _item(row: ItemRow) -> PlanItem:
 
 
 def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
+    """Return a slot with the amounts of its rows."""
     return replace(
         slot,
         capacity={part.part: part.capacity for part in parts},

@@ -1,1 +1,1 @@
-"""Calibrations and plans within what is left of a ledger: pure functions of its state."""
+"""Calibrations and plans within the remaining budget of a ledger: pure functions of its state."""

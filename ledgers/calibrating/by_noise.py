@@ -1,8 +1,9 @@
-"""Where the search for the ε of a run that fits a ledger starts: from the noise that fits, which is found first.
+"""Starting point for the search of ε within a ledger: the noise that fits is found first, then the ε with that noise.
 
-A calibration may be dear, as where every trial noise is met on lattices of its own. Where the run is the same at every
-ε but for its noise, the ledger is asked about other noise in the first run, without a calibration for each; then the ε
-whose calibration has that noise is found in a few. What is found is a start, and is tried as any other.
+A calibration may be expensive, for example if every trial noise needs its own lattices. If the run depends on ε only
+through its noise, the ledger is tried with other noise in the first run, without a calibration for each. Then the ε
+whose calibration has that noise is found in a few calibrations. The result is a starting point, and is tried like any
+other.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ from typing import TypeVar
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.specs import Spec
 from epsilond.calibrators.search import LEAST, MOST, crossing
-from epsilond.ledgers.mathematics.nearest import noise_of, renoised
+from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
 
 NEAR = 2e-6
-"""Of log noise: how closely the noise that fits is found, and how far above it the answer's may be."""
+"""Tolerance of the search, as a difference of log noise; the answer's noise exceeds the noise that fits by at most
+this.
+"""
 DIPS, DIP_WIDTH = (2e-3, 1e-3), 2e-5
-"""Of log noise: how far below what is reserved the ledger is asked again, and how closely the least is then found."""
+"""Steps of log noise below a reserved value, at which the ledger is tried again, and the tolerance of the least value.
+"""
 MOST_RUNS = 6
-"""Calibrations at most: where so many do not come near, the search starts elsewhere."""
+"""Largest number of calibrations; if they do not come near, the search starts elsewhere."""
 LIKELY_SLOPE = 1.0
-"""Of log noise by −log ε, where nothing is known of it."""
+"""Assumed slope of log noise against −log ε before two calibrations are known."""
 T = TypeVar("T")
 _STEEPEST, _FLATTEST = 10.0, 0.1
 _ENDS = (math.log(LEAST), math.log(MOST))
@@ -31,7 +35,7 @@ _ENDS = (math.log(LEAST), math.log(MOST))
 
 def near_strictness(
     run: Callable[[float], Spec | None],
-    missed: Callable[[Spec], float],
+    excess: Callable[[Spec], float],
     least: Callable[[Callable[[float], T | None], float], tuple[float, T] | None],
     reserve: Callable[[Spec], T | None],
     start: float,
@@ -40,7 +44,7 @@ def near_strictness(
 
     Args:
         run: returns the spec at a strictness.
-        missed: returns by how much a spec exceeds the remaining budget.
+        excess: returns by how much a spec exceeds the remaining budget.
         least: steps from a start to the smallest value at which a reservation is made.
         reserve: returns the reservation of a spec; None if it is rejected.
         start: strictness at which the search starts.
@@ -51,12 +55,12 @@ def near_strictness(
         return None
 
     def at(log_noise: float) -> Spec:
-        return renoised(first, lambda _: math.exp(log_noise))
+        return map_noise(first, lambda _: math.exp(log_noise))
 
     try:
-        likely = crossing(lambda log_noise: missed(at(log_noise)), math.log(noise), _ENDS, NEAR)
-        found = None if likely is None else least(lambda log_noise: reserve(at(log_noise)), likely)
-        wanted = None if found is None else _below_dips(lambda log_noise: reserve(at(log_noise)), found[0])
+        estimate = crossing(lambda log_noise: excess(at(log_noise)), math.log(noise), _ENDS, NEAR)
+        best = None if estimate is None else least(lambda log_noise: reserve(at(log_noise)), estimate)
+        wanted = None if best is None else _below_dips(lambda log_noise: reserve(at(log_noise)), best[0])
     except NoCertificate:
         return None
     return None if wanted is None else _strictness_of(wanted, run, first, start)
@@ -80,7 +84,7 @@ def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Sp
     for _ in range(MOST_RUNS):
         spec = run(here)
         noise = None if spec is None else noise_of(spec)
-        if spec is None or noise is None or renoised(spec, lambda _: 1.0) != renoised(first, lambda _: 1.0):
+        if spec is None or noise is None or map_noise(spec, lambda _: 1.0) != map_noise(first, lambda _: 1.0):
             return None
         value = math.log(noise)
         if 0.0 <= value - wanted <= NEAR:

@@ -1,4 +1,4 @@
-"""Whether an algorithm's guarantee is one that a ledger can hold: of its unit and relation, against its observer."""
+"""Settings of algorithms within a ledger: whether a guarantee has the ledger's unit, relation and observer."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ from epsilond.calibrators.calibration import Calibrator
 SETTING: Final = ("unit", "relation", "observer")
 TARGET: Final = ("epsilon", "delta", "log10_delta", "gaussian_dp_mu")
 NOISE: Final = ("noise_multiplier", "noise_std")
-"""What a problem may be solved for within a ledger."""
+"""Fields that a problem may be solved for within a ledger."""
 
 
-def asked_within(calibrator: Calibrator, given: Mapping[str, object], setting: Setting) -> JsonRecord:
+def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
     """Return the fields of a calibration with the ledger's setting and without the target.
+
+    Args:
+        calibrator: calibrator of the algorithm.
+        values: requested fields.
+        setting: setting of the ledger.
 
     Raises:
         InvalidInput: the ledger determines a field, or a field contradicts the ledger.
@@ -30,48 +35,53 @@ def asked_within(calibrator: Calibrator, given: Mapping[str, object], setting: S
     """
     own = {field.name for field in fields(calibrator.problem)}
     faults = [
-        Fault(f"/{name}", "is what the ledger says: leave it out") for name in TARGET if given.get(name) is not None
+        Fault(f"/{name}", "is what the ledger says: leave it out") for name in TARGET if values.get(name) is not None
     ]
     faults += [
         Fault(f"/{name}", "is not the ledger's", getattr(setting, name))
         for name in SETTING
-        if given.get(name) not in (None, getattr(setting, name))
+        if values.get(name) not in (None, getattr(setting, name))
     ]
-    solved = given.get("solve_for")
+    solved = values.get("solve_for")
     if solved not in (None, *NOISE):
         faults.append(Fault("/solve_for", "is not what a ledger can be asked for", " or ".join(NOISE)))
-    if "noise_multiplier" in own and given.get("noise_multiplier") is not None:
+    if "noise_multiplier" in own and values.get("noise_multiplier") is not None:
         faults.append(Fault("/noise_multiplier", "is what is solved for"))
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)
-    asked: JsonRecord = {**given, **{name: getattr(setting, name) for name in SETTING if name in own}}
+    request: JsonRecord = {**values, **{name: getattr(setting, name) for name in SETTING if name in own}}
     if "solve_for" in own and solved is None:
-        asked["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
-    return asked
+        request["solve_for"] = next(name for name in NOISE if name in _choices(calibrator.problem, "solve_for"))
+    return request
 
 
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
-    """Refuse where the algorithm's problem has no such unit, relation or observer.
+    """Require that the algorithm's problem has the ledger's unit, relation and observer.
 
     Raises:
-        ConditionViolated: it has not.
+        ConditionViolated: it does not.
     """
     for name in SETTING:
         choices = _choices(calibrator.problem, name)
         if choices and getattr(setting, name) not in choices:
-            raise _other(calibrator.name, name, " or ".join(choices), getattr(setting, name))
+            raise _mismatch(calibrator.name, name, " or ".join(choices), getattr(setting, name))
 
 
 def require_possible(algorithm: str, definition: Definition, setting: Setting) -> None:
-    """Refuse where the guarantee trusts the ledger's observer.
+    """Require that the guarantee does not trust the ledger's observer.
+
+    Args:
+        algorithm: name of the algorithm.
+        definition: definition of privacy of its guarantee.
+        setting: setting of the ledger.
 
     Raises:
         ConditionViolated: it does.
     """
     if setting.observer not in POSSIBLE[definition]:
         whom = f"{' or '.join(POSSIBLE[definition])}, as its trust model is {definition}"
-        raise _other(algorithm, "observer", whom, setting.observer)
+        raise _mismatch(algorithm, "observer", whom, setting.observer)
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
@@ -87,7 +97,8 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
     return released[0]
 
 
-def _other(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionViolated:
+def _mismatch(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionViolated:
+    """Return the error of a guarantee that a ledger cannot hold."""
     statement = f"the {name} of the guarantee, {theirs}, is that of the ledger, {ledgers}"
     return ConditionViolated(
         f"A ledger of {name} {ledgers} cannot hold {algorithm}: its guarantee has the {name} {theirs}.",
@@ -96,5 +107,6 @@ def _other(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionVio
 
 
 def _choices(problem: type, name: str) -> tuple[str, ...]:
+    """Return the values that a field of a problem may have; none if it has no such field."""
     annotation = get_type_hints(problem, include_extras=True).get(name)
     return () if annotation is None else tuple(get_args(quantity_of(annotation)[0]))

@@ -1,1 +1,1 @@
-"""Ledgers as a library has them: the same words on a file of one's own and on a service."""
+"""Ledgers in the library, with the same methods for a file and for a service."""

@@ -1,19 +1,21 @@
-"""Evidence of a log that somebody holds, verified without whoever keeps it, charges computed again included."""
+"""Audits of a log's evidence without its keeper; all charges are computed again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from epsilond.accountants.errors import EpsilondError, InvalidInput
+from epsilond.accountants.json_types import JsonObject
 from epsilond.ledgers.book.contradictions import mark_commit
 from epsilond.ledgers.client.local import FilePlace, file_place
 from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.bundles import FORMAT, Bundle
-from epsilond.ledgers.log.canonical import Record, read
+from epsilond.ledgers.log.canonical import Record, read_json
 from epsilond.ledgers.log.checkpoints import parse as parse_checkpoint
 from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import Malformed, NotVerified
@@ -24,9 +26,8 @@ from epsilond.ledgers.log.proofs import WARNINGS
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.log.verify import UNCOMPUTED, ClaimOutcome, LogVerification, verify
-from epsilond.ledgers.mathematics.amounts import ZERO
 from epsilond.ledgers.mathematics.entries import amounts, observations_of
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.pages.page import checkpoint_of, is_page
 from epsilond.ledgers.store.names import normalise
@@ -57,66 +58,65 @@ def audited(
         InvalidInput: a file cannot be read, or is of another kind.
     """
     trusted, cosigners = trusted_keys(keys), [_cosigner(vkey) for vkey in witnesses]
-    with_file = _is_database(evidence)
-    place = file_place(evidence, _runs(evidence)) if with_file else None
+    place = file_place(evidence, _runs(evidence)) if _is_database(evidence) else None
     try:
         try:
             bundle = _bundle(evidence) if place is None else _of_file(place, evidence)
         except NotVerified as error:
             if place is None:
                 raise InvalidInput.at("/bundle", str(error)) from None
-            found = LogVerification()
-            found.add(ClaimOutcome.FAILED, f"An entry of the file is none: {error}.")
-            return found
-        own = bundle.receipts
+            verification = LogVerification()
+            verification.add(ClaimOutcome.FAILED, f"An entry of the file is none: {error}.")
+            return verification
+        own_receipts = bundle.receipts
         if log is not None:
             bundle = _with_log(bundle, log)
         old = [note for path in checkpoints for note in _notes(path)]
-        found = verify(
+        verification = verify(
             replace(bundle, checkpoints=[*bundle.checkpoints, *old]),
             origin=trusted[0].name,
             keys=trusted,
             replay=replay,
             witnesses=cosigners,
         )
-        _receipts_replayed(bundle, found)
-        _voided(own, bundle, found)
-        _check_contradictions(own, bundle, found)
+        _replay_receipts(bundle, verification)
+        _check_voids(own_receipts, bundle, verification)
+        _check_contradictions(own_receipts, bundle, verification)
         if place is not None:
-            _balances_compared(place, bundle.entries, found)
-        return found
+            _compare_balances(place, bundle.entries, verification)
+        return verification
     finally:
         if place is not None:
             place.close()
 
 
 def replay(entries: Iterable[Record]) -> Iterator[str]:
-    """Play every ledger's entries again from its opening. Yield a sentence for each ledger whose charges all suffice.
+    """Replay every ledger's entries from its opening. Yield a sentence for each ledger whose charges all suffice.
 
     Raises:
-        DoesNotReplay: an entry is no legal move, or a block has two ledgers, by names as the service compares them.
+        DoesNotReplay: an entry is not a valid move, or a block has two ledgers, by names as the service compares them.
     """
     blocks: dict[tuple[object, str], dict[str, str]] = {}
     for name, own in by_ledger(entries).items():
-        state = _played(name, own)
-        opened = own[0]
-        data_set = opened.get("tenant"), normalise(str(opened.get("dataset", "")))
-        block = normalise(str(opened.get("block") or ""))
+        state = _replay_ledger(name, own)
+        opening = own[0]
+        data_set = opening.get("tenant"), normalise(str(opening.get("dataset", "")))
+        block = normalise(str(opening.get("block") or ""))
         of_data_set = blocks.setdefault(data_set, {})
         for earlier, ledger in of_data_set.items():
             if earlier == block or "" in (earlier, block):
                 raise DoesNotReplay(f"the block of {name} has another ledger, {ledger}")
         of_data_set[block] = name
-        yield _sentence(name, opened, state, len(own))
+        yield _sentence(name, opening, state, len(own))
 
 
 def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
-    """Entries by the ledger they are of, in their order."""
-    found: dict[str, list[Record]] = {}
+    """Return the entries of each ledger, in their order."""
+    groups: dict[str, list[Record]] = {}
     for entry in entries:
         if isinstance(entry.get("ledger"), str):
-            found.setdefault(entry["ledger"], []).append(entry)
-    return found
+            groups.setdefault(entry["ledger"], []).append(entry)
+    return groups
 
 
 def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
@@ -127,7 +127,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
     """
     file = path / PUBLISHED if path.is_dir() else path
     try:
-        return tuple(each.key for each in published_keys(read(_content(file, "/keys"))))
+        return tuple(published.key for published in published_keys(read_json(_content(file, "/keys"))))
     except Malformed as error:
         raise InvalidInput.at("/keys", f"{file}: {error}") from None
 
@@ -144,17 +144,19 @@ def _cosigner(vkey: str) -> CosignerKey:
         raise InvalidInput.at("/witness", str(error)) from None
 
 
-def _played(name: str, own: Sequence[Record]) -> LedgerState:
+def _replay_ledger(name: str, own: Sequence[Record]) -> LedgerState:
+    """Return the state after the entries of a ledger."""
     try:
-        return replayed(own, spec_of, text_of)
+        return replay_entries(own, spec_of, text_of)
     except DoesNotReplay as error:
         raise DoesNotReplay(f"ledger {name}: {error}") from error
 
 
-def _sentence(name: str, opened: Record, state: LedgerState, count: int) -> str:
-    called = opened.get("name", name)
+def _sentence(name: str, opening: Record, state: LedgerState, count: int) -> str:
+    """Return a sentence on a ledger whose entries were replayed."""
+    label = opening.get("name", name)
     computed = (
-        f"Ledger {called} ({name}): its opening and the charges of all its {count} entries were computed again and"
+        f"Ledger {label} ({name}): its opening and the charges of all its {count} entries were computed again and"
         " suffice"
     )
     if state.observations:
@@ -164,27 +166,30 @@ def _sentence(name: str, opened: Record, state: LedgerState, count: int) -> str:
     return f"{computed}; all that it allows is {bound}.{conditional}"
 
 
-def _receipts_replayed(bundle: Bundle, found: LogVerification) -> None:
-    """Play the entries of receipts again, as a service gives no other entries. Report the points that stay open."""
+def _replay_receipts(bundle: Bundle, verification: LogVerification) -> None:
+    """Replay the entries of receipts, because a service gives no other entries. Report the points that stay open."""
     if bundle.entries or not bundle.receipts:
         return
-    entries = sorted((each.entry for each in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
-    unlike = {json.dumps(entry, sort_keys=True): entry for entry in entries}
-    by_name = by_ledger(unlike.values())
-    whole = {name: own for name, own in by_name.items() if own[0].get("kind") == "opened"}
-    if len(whole) < len(by_name) or not by_name:
-        found.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
-    if not whole:
+    entries = sorted((receipt.entry for receipt in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
+    distinct = {json.dumps(entry, sort_keys=True): entry for entry in entries}
+    by_name = by_ledger(distinct.values())
+    from_opening = [own for own in by_name.values() if own[0].get("kind") == "opened"]
+    if len(from_opening) < len(by_name) or not by_name:
+        verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
+    if not from_opening:
         return
     try:
-        for sentence in replay(entry for own in whole.values() for entry in own):
-            found.add(ClaimOutcome.VERIFIED, sentence)
+        for sentence in replay(chain.from_iterable(from_opening)):
+            verification.add(ClaimOutcome.VERIFIED, sentence)
     except EpsilondError as error:
-        found.add(ClaimOutcome.FAILED, f"The entries of the receipts do not follow from each other: {error}.")
-    found.add(ClaimOutcome.NOT_VERIFIED, "Whether the log has more entries of these ledgers, receipts cannot show.")
+        message = f"The entries of the receipts do not follow from each other: {error}."
+        verification.add(ClaimOutcome.FAILED, message)
+    message = "Whether the log has more entries of these ledgers, receipts cannot show."
+    verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
 def _with_log(bundle: Bundle, path: Path) -> Bundle:
+    """Return the bundle with the evidence of another file."""
     try:
         more = _bundle(path, "/log")
     except NotVerified as error:
@@ -199,31 +204,32 @@ def _with_log(bundle: Bundle, path: Path) -> Bundle:
     )
 
 
-def _voided(own: Sequence[Receipt], bundle: Bundle, found: LogVerification) -> None:
-    """Marks receipts of commits whose runs were taken back: nobody may run anything on them, nor show them for a run.
+def _check_voids(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
+    """Report receipts of commits whose runs were voided: nobody may use them, or show them for a run.
 
-    Where the receipt of the void itself was given beside them, as in an export of a ledger, that is said and no fault.
+    It is no failure if the receipt of the void itself is among the receipts, as in an export of a ledger.
     """
+    log_entries = [*bundle.entries, *(receipt.entry for receipt in bundle.receipts)]
     voids = {
         (entry.get("ledger"), entry.get("reservation")): entry.get("seq")
-        for entry in (*bundle.entries, *(each.entry for each in bundle.receipts))
+        for entry in log_entries
         if entry.get("kind") == "voided"
     }
-    shown = bool(bundle.entries) or any(each.entry.get("kind") == "opened" for each in bundle.receipts)
-    commits = [(place, each.entry) for place, each in enumerate(own) if each.entry.get("kind") == "committed"]
+    own_numbers = {receipt.entry.get("seq") for receipt in own}
+    commits = [(place, receipt.entry) for place, receipt in enumerate(own) if receipt.entry.get("kind") == "committed"]
     for place, entry in commits:
         void = voids.get((entry.get("ledger"), entry.get("reservation")))
         if void is not None:
-            told = any(each.entry.get("seq") == void for each in own)
-            outcome = ClaimOutcome.VOIDED if told else ClaimOutcome.FAILED
+            outcome = ClaimOutcome.VOIDED if void in own_numbers else ClaimOutcome.FAILED
             message = f"Receipt {place} is good for nothing: runs of its reservation were voided by entry {void}."
-            found.add(outcome, message)
-    if commits and not shown:
+            verification.add(outcome, message)
+    has_log = bool(bundle.entries) or any(receipt.entry.get("kind") == "opened" for receipt in bundle.receipts)
+    if commits and not has_log:
         message = "Whether runs of a receipt were voided or contradicted later is not shown: give the log."
-        found.add(ClaimOutcome.NOT_VERIFIED, message)
+        verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
-def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: LogVerification) -> None:
+def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
     """Report contradicted ledgers with their observations, and mark the receipts of contradicted runs.
 
     A receipt fails unless the contradiction itself is among the receipts, as in an export of a ledger.
@@ -235,56 +241,69 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, found: LogVeri
             observations = " ".join(map(str, observations_of(entry)))
             list(entry.get("reservations", ()))
         except (EpsilondError, KeyError, TypeError):
-            found.add(ClaimOutcome.FAILED, f"Entry {seq} is of the kind of a contradiction, and is none.")
+            verification.add(ClaimOutcome.FAILED, f"Entry {seq} is of the kind of a contradiction, and is none.")
             return
-        found.add(ClaimOutcome.CONTRADICTED, f"Ledger {entry.get('ledger')}, by entry {seq}: {observations}")
+        verification.add(ClaimOutcome.CONTRADICTED, f"Ledger {entry.get('ledger')}, by entry {seq}: {observations}")
     by_ledgers = by_ledger(entries.values())
     for place, receipt in enumerate(own):
         commit = receipt.entry
         contradictions = by_ledgers.get(str(commit.get("ledger")), ())
         if mark_commit(dict(commit), contradictions) == commit:
             continue
-        shown = any(each.entry in contradictions for each in own)
+        shown = any(own_receipt.entry in contradictions for own_receipt in own)
         outcome = ClaimOutcome.CONTRADICTED if shown else ClaimOutcome.FAILED
         message = f"Receipt {place} is of a run that differs from its record: there is no ε of what was released."
-        found.add(outcome, message)
+        verification.add(outcome, message)
 
 
-def _balances_compared(place: FilePlace, entries: Sequence[Record], found: LogVerification) -> None:
+def _compare_balances(place: FilePlace, entries: Sequence[Record], verification: LogVerification) -> None:
     """Check that the file's balances and contradicted ledgers are those that the entries give."""
     for name, own in by_ledger(entries).items():
         try:
-            state = replayed(own, spec_of, text_of)
-            wanted = balances(state)
+            state = replay_entries(own, spec_of, text_of)
         except EpsilondError:
             continue  # a finding already
-        told = place.ledger(name)
-        slots = {slot["kind"]: {"used": slot["used"], "reserved": slot["reserved"]} for slot in told["slots"]}
-        expected = {
-            kind: {part: amounts({**dict.fromkeys(slots[kind][part], ZERO), **held}) for part, held in each.items()}
-            for kind, each in wanted["slots"].items()
-        }
-        plan = {
-            item["name"]: {part: item[part] for part in ("reserved", "committed", "credit")} for item in told["plan"]
-        }
-        same = slots == expected and plan == wanted["plan"]
-        same = same and (told["state"] == "contradicted") == (state.status == "contradicted")
-        same = same and told["approval"] == state.approval
+        stored = place.ledger(name)
+        same = _has_balances(stored, state)
+        same = same and (stored["state"] == "contradicted") == (state.status == "contradicted")
+        same = same and stored["approval"] == state.approval
         outcome, verb = (ClaimOutcome.VERIFIED, "are") if same else (ClaimOutcome.FAILED, "are not")
-        found.add(outcome, f"The balances of ledger {told['name']} in the file {verb} those that its entries give.")
+        message = f"The balances of ledger {stored['name']} in the file {verb} those that its entries give."
+        verification.add(outcome, message)
+
+
+def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
+    """Return whether a stored ledger has the amounts and runs of this state."""
+    expected = balances(state)
+    plan = {item["name"]: {part: item[part] for part in ("reserved", "committed", "credit")} for item in stored["plan"]}
+    if plan != expected["plan"] or {slot["kind"] for slot in stored["slots"]} != expected["slots"].keys():
+        return False
+    for slot in stored["slots"]:
+        for column in ("used", "reserved"):
+            amounts_of_state = amounts(expected["slots"][slot["kind"]][column])
+            if slot[column] != {**dict.fromkeys(slot[column], "0"), **amounts_of_state}:
+                return False
+    return True
 
 
 def _of_file(place: FilePlace, path: Path) -> Bundle:
+    """Return the log of a file, with the head that is noted next to it."""
     bundle = place.bundle_as_it_is()
     head = _runs(path).head
     return replace(bundle, checkpoints=[*bundle.checkpoints, *(_notes(head) if head.exists() else ())])
 
 
 def _runs(path: Path) -> RunNotes:
+    """Return the notes next to a file."""
     return RunNotes(path.with_name(f"{path.name}.runs"))
 
 
 def _is_database(path: Path) -> bool:
+    """Return whether a path is a file of ledgers.
+
+    Raises:
+        InvalidInput: it is one without its keys next to it, or cannot be read.
+    """
     if _content(path, "/bundle", len(SQLITE)) != SQLITE:
         return False
     if not path.with_name(f"{path.name}.keys").is_dir():
@@ -293,8 +312,9 @@ def _is_database(path: Path) -> bool:
 
 
 def _bundle(path: Path, pointer: str = "/bundle") -> Bundle:
+    """Return the evidence in a file: a bundle or one receipt."""
     text = _content(path, pointer)
-    record = read(text)
+    record = read_json(text)
     if record.keys() - {WARNINGS} == _RECEIPT:
         return Bundle(receipts=[Receipt.of_record(record)])
     if record.get("format") != FORMAT:
@@ -303,7 +323,7 @@ def _bundle(path: Path, pointer: str = "/bundle") -> Bundle:
 
 
 def _notes(path: Path) -> list[str]:
-    """Checkpoints from a note, a receipt, a bundle or a ledger's page."""
+    """Return the checkpoints of a note, a receipt, a bundle or a ledger's page."""
     text = _content(path, "/checkpoint")
     try:
         if not text.lstrip().startswith(b"{"):
@@ -312,7 +332,7 @@ def _notes(path: Path) -> list[str]:
         bundle = _bundle(path)
     except NotVerified as error:
         raise InvalidInput.at("/checkpoint", str(error)) from None
-    return [*bundle.checkpoints, *(each.checkpoint for each in bundle.receipts)]
+    return [*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)]
 
 
 def newest(path: Path) -> str:
@@ -328,6 +348,7 @@ def newest(path: Path) -> str:
 
 
 def _content(path: Path, pointer: str, size: int = -1) -> bytes:
+    """Return the first bytes of a file, or all of them."""
     try:
         with path.open("rb") as opened:
             return opened.read(size)

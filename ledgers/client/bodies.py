@@ -1,4 +1,4 @@
-"""Bodies of requests about ledgers, made of the library's words."""
+"""Bodies of requests about ledgers, from the arguments of the library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,17 @@ def job(
     delta: AmountTold | None,
     expires_in: float | None = None,
 ) -> JsonRecord:
-    """Return a job as the body of a request. The name is the plan's item, unless a slot is charged."""
+    """Return a job as the body of a request.
+
+    Args:
+        name: name of the plan's item. It is only a label if a slot is charged.
+        spec: mechanism.
+        slot: kind of the slot that is charged.
+        count: number of runs.
+        eta: η that the charge may take.
+        delta: δ that each run may take.
+        expires_in: seconds until the reservation expires.
+    """
     members = {
         "spec": None if spec is None else as_json(spec),
         "item": None if slot is not None else name,
@@ -44,7 +54,7 @@ def amendment(
 
     Args:
         add: mechanisms by the names of new items.
-        lower: numbers of runs by the names of items that fall to them.
+        lower: new numbers of runs by the names of items.
         declared: the declaration, if one is made.
         approval: whether a second person approves from then on; None leaves that as it is.
     """
@@ -57,13 +67,16 @@ def amendment(
     return without_absent(body)
 
 
-def slot_bodies(told: JsonObject | Iterable[str]) -> list[JsonRecord]:
+def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
     """Return slots as a request has them: each kind with its capacity."""
-    named = told if isinstance(told, Mapping) else dict.fromkeys([told] if isinstance(told, str) else told, "largest")
-    return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in named.items()]
+    capacities = (
+        slots if isinstance(slots, Mapping) else dict.fromkeys([slots] if isinstance(slots, str) else slots, "largest")
+    )
+    return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in capacities.items()]
 
 
 def _capacity(parts: object) -> object:
+    """Return a capacity with amounts as texts."""
     if not isinstance(parts, Mapping):
         return parts
     return {
@@ -71,23 +84,23 @@ def _capacity(parts: object) -> object:
     }
 
 
-def amount_text(told: AmountTold | None) -> str | None:
+def amount_text(amount: AmountTold | None) -> str | None:
     """Return an amount as the text that a request has."""
-    if isinstance(told, Decimal):
-        return f"{told:f}"
-    return None if told is None else told if isinstance(told, str) else repr(told)
+    if amount is None or isinstance(amount, str):
+        return amount
+    return f"{amount:f}" if isinstance(amount, Decimal) else repr(amount)
 
 
 def readable(answer: Answer | None) -> ReadableAnswer | None:
-    """Return an answer whose members can be read by name, if there is one."""
+    """Return an answer whose members can be read by name, or None for None."""
     return None if answer is None else ReadableAnswer(answer)
 
 
-def without_absent(told: Mapping[str, object]) -> JsonRecord:
+def without_absent(members: Mapping[str, object]) -> JsonRecord:
     """Return the members that are not None."""
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}
 
 
-def key_or_new(told: str | None) -> str:
-    """Return an idempotency key, a new one if none is passed."""
-    return secrets.token_urlsafe(24) if told is None else told
+def key_or_new(key: str | None) -> str:
+    """Return an idempotency key, a new one if None is passed."""
+    return secrets.token_urlsafe(24) if key is None else key

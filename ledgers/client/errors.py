@@ -1,4 +1,4 @@
-"""What a client of ledgers refuses or meets that is not the mathematics' own."""
+"""Errors of a client of ledgers that are not the mathematics' own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from epsilond.accountants.errors import EpsilondError
 
 
 class ReceiptUsed(EpsilondError):
-    """A run was begun with this receipt before: it is good for one. What is run again needs a commit of its own."""
+    """A run was begun with this receipt before. A receipt is valid for one run; another run needs its own commit."""
 
 
 class LogForked(EpsilondError):
@@ -14,8 +14,8 @@ class LogForked(EpsilondError):
 
 
 class Unanswered(EpsilondError):
-    """The service did not answer, or cannot now: whether it did what was asked, the same key asked again will tell."""
+    """The service did not answer. The same request with the same key shows whether it was carried out."""
 
 
 class Refused(EpsilondError):
-    """The service refuses, and not for the sake of a budget: no such ledger, no right to it, or a fault of its own."""
+    """The service refuses for a reason other than a budget: no such ledger, no permission, or a fault of its own."""

@@ -1,7 +1,7 @@
-"""The newest head of a service's log that this client has seen, in a file: a log that does not continue it was changed.
+"""Newest head of a service's log that this client has seen, kept in a file to notice a log that was changed.
 
-A service whose database was restored, or that shows different logs to different people, signs two logs of which neither
-is the beginning of the other. A client shows that by the head that it kept.
+A service whose database was restored from a backup, or that shows different logs to different people, signs two
+inconsistent logs. The client proves this with the head that it kept.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from epsilond.ledgers.log.proofs import Consistency
 from epsilond.storage.replacing import replace_file
 
 Prove = Callable[[int, int], Consistency]
-"""Asks the service that its log of the first size is the beginning of the one of the second size."""
+"""Function that asks the service for the consistency proof from the first size to the second."""
 
 
 class SeenHead:
-    """The newest head of one log, kept in a folder."""
+    """Newest head of one log, kept in a folder."""
 
     def __init__(self, folder: Path, origin: str) -> None:
         """Use the file of the log of this origin in a folder, which is made when a head is first kept."""
@@ -31,41 +31,42 @@ class SeenHead:
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Require that a head and the one that is kept are of one log, and keep the larger.
+        """Require that a head is consistent with the kept head, and keep the larger of them.
 
         Args:
-            note: a signed head that the service has given.
-            keys: the keys that sign the log.
+            note: signed head from the service.
+            keys: keys that sign the log.
             prove: asks the service for a proof.
 
         Raises:
-            LogForked: the service cannot show it, or the head is not signed.
+            LogForked: the service has no such proof, or the head is not signed.
             OSError: the head cannot be kept.
         """
         trusted = tuple(keys)
-        head, kept = self._verified(note, trusted), self._read(trusted)
-        if kept is not None:
+        head, newest = self._verify(note, trusted), self._read_head(trusted)
+        if newest is not None:
             try:
-                earlier, later = sorted((kept, head), key=lambda each: each.size)
-                _require_one_log(earlier, later, prove)
+                earlier, later = sorted((newest, head), key=lambda checkpoint: checkpoint.size)
+                _require_consistent(earlier, later, prove)
             except (NotVerified, Refused) as error:  # a log that lost entries has no proof to give
                 raise LogForked(
-                    f"the log of {self._origin} has forked: its head of {head.size} entries and the one of {kept.size}"
-                    f" that is kept in {self._path} are not of one log ({error}); nothing may be run"
+                    f"the log of {self._origin} has forked: its head of {head.size} entries and the one of"
+                    f" {newest.size} that is kept in {self._path} are not of one log ({error}); nothing may be run"
                 ) from None
-        if kept is None or head.size > kept.size:
+        if newest is None or head.size > newest.size:
             self.accept(note)
 
     def accept(self, note: str) -> None:
-        """Keep a head in place of the one that is kept, whatever that is.
+        """Keep a head in place of the kept head, without a comparison.
 
         Raises:
-            OSError: it cannot be kept.
+            OSError: it cannot be written.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_file(self._path, note.encode())
 
-    def _verified(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
+    def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
+        """Return the checkpoint in a note after verifying its signature."""
         try:
             return checkpoints.verify(note, self._origin, keys)
         except NotVerified as error:
@@ -73,21 +74,22 @@ class SeenHead:
                 f"a head of the log of {self._origin} does not hold, so nothing may be run: {error}"
             ) from None
 
-    def _read(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
+    def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
+        """Return the kept checkpoint, or None if there is none."""
         try:
-            return self._verified(self._path.read_text(encoding="utf-8"), keys)
+            return self._verify(self._path.read_text(encoding="utf-8"), keys)
         except FileNotFoundError:
             return None
 
 
-def _require_one_log(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Verify that a head is the beginning of a later one.
+def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
+    """Require a proof that a head is the beginning of a later head.
 
     Raises:
-        NotVerified: it is not shown.
+        NotVerified: it is not proved.
     """
-    at_once = earlier.size in (0, later.size)
-    proof = Consistency(earlier.size, later.size, ()) if at_once else prove(earlier.size, later.size)
+    trivial = earlier.size in (0, later.size)
+    proof = Consistency(earlier.size, later.size, ()) if trivial else prove(earlier.size, later.size)
     if (proof.first, proof.second) != (earlier.size, later.size):
         raise NotVerified("the proof is about other sizes")
     proof.verify(earlier.root, later.root)

@@ -1,4 +1,4 @@
-"""Answers of a service of ledgers: a document or a text, or else the error of the library that its problem names."""
+"""Requests to a service of ledgers: they return a document or a text, or raise the library's error for its problem."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def ask(
         path: the path and the query.
         body: the JSON body, if any.
         key: the idempotency key, if any.
-        accept: the media types that are wanted.
+        accept: the accepted media types.
 
     Raises:
         InvalidInput, NoCertificate: as the service's problem says.
-        Refused: the service refuses otherwise.
-        Unanswered: nothing came back in several tries; the same key sent again tells what became of it.
+        Refused: the service refuses for another reason.
+        Unanswered: no answer came in several tries. The same key sent again shows whether the request was carried out.
     """
     headers = {"Accept": accept}
     headers |= {} if key is None else {"Idempotency-Key": key}
@@ -52,14 +52,14 @@ def ask(
         headers["Content-Type"] = "application/json"
         data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
     try:
-        return service.send(method, path, _read, data=data, headers=headers)
+        return service.send(method, path, _parse, data=data, headers=headers)
     except ServiceProblem as error:
         _refuse(error)
     except NoAnswer as error:
         raise Unanswered(str(error)) from None
 
 
-def _read(answer: ServiceAnswer) -> object:
+def _parse(answer: ServiceAnswer) -> object:
     """Return a text as it is, and a document as its value; an empty answer is an empty document."""
     if answer.media_type.startswith("text/"):
         return answer.content.decode()
@@ -67,42 +67,43 @@ def _read(answer: ServiceAnswer) -> object:
 
 
 def _refuse(error: ServiceProblem) -> NoReturn:
-    """Raise what a problem says, in the library's own words where it has some."""
+    """Raise the library's error for a problem, or Refused if it has none."""
     problem = error.problem
     slug = str(problem.get("type", "")).rpartition("/")[2]
-    said = str(problem.get("detail") or problem.get("title") or f"{error.status} {error.reason}")
+    message = str(problem.get("detail") or problem.get("title") or f"{error.status} {error.reason}")
     if slug == RunDiffers.slug:
-        raise RunDiffers(said, _observations(problem.get("observations"))) from None
+        raise RunDiffers(message, _observations(problem.get("observations"))) from None
     if slug in _REFUSALS:
         failing = _condition(problem.get("condition"))
-        raise _REFUSALS[slug](said, failing, dict(problem.get("nearest") or {})) from None
+        raise _REFUSALS[slug](message, failing, dict(problem.get("nearest") or {})) from None
     faults = [
-        Fault(str(each.get("pointer") or each.get("parameter") or ""), str(each["message"]), each.get("allowed"))
-        for each in problem.get("errors", ())
-        if isinstance(each, Mapping) and "message" in each
+        Fault(str(fault.get("pointer") or fault.get("parameter") or ""), str(fault["message"]), fault.get("allowed"))
+        for fault in problem.get("errors", ())
+        if isinstance(fault, Mapping) and "message" in fault
     ]
     if faults:
         raise InvalidInput(*faults) from None
     if error.status >= 500 or error.status == 429:
-        raise Unanswered(f"the service cannot answer now: {said}") from None
-    raise Refused(said) from None
+        raise Unanswered(f"the service cannot answer now: {message}") from None
+    raise Refused(message) from None
 
 
-def _condition(told: object) -> ConditionResult | None:
-    """Return the failed condition that a problem names. A side that is no number is left out."""
-    if not isinstance(told, Mapping) or not {"id", "statement"} <= told.keys():
+def _condition(condition: object) -> ConditionResult | None:
+    """Return the failed condition that a problem names. A side that is not a number is left out."""
+    if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None
-    left, right = (told.get(side) for side in ("left", "right"))
-    return ConditionResult(str(told["id"]), str(told["statement"]), Verdict.NO, _side(left), _side(right))
+    left, right = (condition.get(side) for side in ("left", "right"))
+    return ConditionResult(str(condition["id"]), str(condition["statement"]), Verdict.NO, _side(left), _side(right))
 
 
-def _observations(listed: object) -> tuple[Observation, ...]:
+def _observations(records: object) -> tuple[Observation, ...]:
     """Return the observations of a problem; none if one of them cannot be read."""
     try:
-        return observations_of({"observations": listed or ()})
+        return observations_of({"observations": records or ()})
     except (InvalidInput, TypeError):
         return ()
 
 
-def _side(told: object) -> float | None:
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+def _side(side: object) -> float | None:
+    """Return one side of a condition, or None if it is not a number."""
+    return float(side) if isinstance(side, int | float) and not isinstance(side, bool) else None

@@ -1,6 +1,6 @@
-"""Ledgers in a file of one's own: a book in SQLite, with the keys that sign in a folder beside it.
+"""Ledgers in a file of the user: a book in SQLite, with the signing keys in a folder next to it.
 
-One process at a time has the file, whose threads share it.
+One process at a time has the file; its threads share it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, NotReco
 from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.book.pending import pending_move
 from epsilond.ledgers.book.restore import ACCOUNTED_FOR, CheckpointFile, UnreadableCheckpoint, read_checkpoint
-from epsilond.ledgers.calibrating.within import calibrated
+from epsilond.ledgers.calibrating.within import calibrate_within
 from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.client.runs import RunNotes
@@ -49,7 +49,7 @@ from epsilond.ledgers.requests import (
     WhatIfAsked,
 )
 from epsilond.ledgers.store import entries
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import EntryRow, LedgerRow, PendingRow, ReservationRow
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
@@ -58,7 +58,7 @@ from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
 OWNER: Final = "local"
-"""Whose the ledgers of a file are: everybody's who has the file."""
+"""Owner of all ledgers in a file, which belong to everyone who has the file."""
 LONGEST_PERSON: Final = 64
 """Largest number of characters of a declared name, as of the name of a key."""
 _PAGE: Final = 100
@@ -76,19 +76,19 @@ def file_place(path: Path, runs: RunNotes) -> FilePlace:
     """
     where = path.expanduser().resolve()
     with _OPENING:
-        found = _OPEN.get(where)
-        if found is None or found.closed:
-            found = _OPEN[where] = FilePlace(where, runs)
-    return found
+        place = _OPEN.get(where)
+        if place is None or place.closed:
+            place = _OPEN[where] = FilePlace(where, runs)
+    return place
 
 
 class FilePlace:
-    """`place.Place` on a file."""
+    """Ledgers of a file."""
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
-        """Open it. Keys are made beside a file that has none."""
+        """Open the file. Keys are made next to a file that has none."""
         try:
-            self._database: Database = opened(path, name=str(path))
+            self._database: Database = open_store(path, name=str(path))
         except ValueError as error:
             raise InvalidInput.at("/place", str(error)) from None
         try:
@@ -111,83 +111,94 @@ class FilePlace:
         finalize(self, self._database.close)
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        asked, name = read(OpenLedger, body), _read_name(by)
-        row = self._moved(lambda book: book.open(OWNER, asked, key, by=name))
-        near = as_json(near_names(self._asked(lambda book: book.near_names(row))))
+        request, name = read(OpenLedger, body), _read_name(by)
+        row = self._call_and_note(lambda book: book.open(OWNER, request, key, by=name))
+        near = as_json(near_names(self._call(lambda book: book.near_names(row))))
         answer = self.ledger(row.id)
         self.warnings |= {warning["code"]: warning["message"] for warning in near}
         return {**answer, "warnings": [*near, *answer["warnings"]]}
 
     def ledgers(self) -> list[Answer]:
         def every(book: Book) -> list[Answer]:
-            found = page = book.ledgers(OWNER, limit=_PAGE)
+            rows = page = book.ledgers(OWNER, limit=_PAGE)
             while len(page) == _PAGE:
                 page = book.ledgers(OWNER, limit=_PAGE, after=page[-1].id)
-                found = found + page
-            return [as_json(answers.summary(row)) for row in found]
+                rows = rows + page
+            return [as_json(answers.summary(row)) for row in rows]
 
-        return self._asked(every)
+        return self._call(every)
 
     def ledger(self, identifier: str) -> Answer:
-        answer: Answer = self._asked(lambda book: as_json(_ledger(book, identifier)))
+        answer: Answer = self._call(lambda book: as_json(_ledger(book, identifier)))
         self.warnings |= {warning["code"]: warning["message"] for warning in answer["warnings"]}
         return answer
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        def every(book: Book) -> list[Answer]:
-            found: list[Answer] = []
+        """Return a ledger's entries as `Place.entries` does.
+
+        Args:
+            identifier: id of the ledger.
+            start: number of the log from which on entries are returned.
+            order: whether the oldest or the newest come first.
+            limit: largest number of entries; None means all.
+        """
+
+        def read_pages(book: Book) -> list[Answer]:
+            result: list[Answer] = []
             begin, newest = (start, False) if order == "oldest" else (None, True)
-            while limit is None or len(found) < limit:
+            while limit is None or len(result) < limit:
                 page = book.entries(OWNER, identifier, start=begin, limit=_ENTRIES, order=order)
-                found += [each for each in page if each["seq"] >= start]
+                result += [entry for entry in page if entry["seq"] >= start]
                 if len(page) < _ENTRIES:
                     break
                 begin = page[-1]["seq"] + (-1 if newest else 1)
-            return found[:limit]
+            return result[:limit]
 
-        return self._asked(every)
+        return self._call(read_pages)
 
     def what_if(self, identifier: str, body: Body) -> Answer:
-        asked = read(WhatIfAsked, body)
-        return self._asked(lambda book: as_json(answers.what_if(book.what_if(OWNER, identifier, asked))))
+        request = read(WhatIfAsked, body)
+        return self._call(lambda book: as_json(answers.what_if(book.what_if(OWNER, identifier, request))))
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        asked = read(CalibrateAsked, body)
-        find = partial(calibrated, algorithm=algorithm, given=asked.fields, place=asked.place)
-        return self._asked(lambda book: as_json(answers.found_within(book.evaluated(OWNER, identifier, find))))
+        request = read(CalibrateAsked, body)
+        find = partial(calibrate_within, algorithm=algorithm, given=request.fields, place=request.place)
+        return self._call(lambda book: as_json(answers.within_record(book.evaluate(OWNER, identifier, find))))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
-        asked = read(ReserveAsked, body)
-        return self._moved(lambda book: as_json(answers.reservation(book.reserve(OWNER, ledgers, asked, key))))
+        request = read(ReserveAsked, body)
+        return self._call_and_note(
+            lambda book: as_json(answers.reservation(book.reserve(OWNER, ledgers, request, key)))
+        )
 
     def reservation(self, identifier: str) -> Answer:
-        return self._asked(lambda book: _reservation(book, book.reservation(OWNER, identifier)))
+        return self._call(lambda book: _reservation(book, book.reservation(OWNER, identifier)))
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        asked = read(CommitAsked, body)
-        answer: Any = self._moved(lambda book: book.commit(OWNER, identifier, asked, key))
-        return [Receipt.of_record(each) for each in answer["receipts"]]
+        request = read(CommitAsked, body)
+        answer: Any = self._call_and_note(lambda book: book.commit(OWNER, identifier, request, key))
+        return [Receipt.of_record(record) for record in answer["receipts"]]
 
     def cancel(self, identifier: str) -> Answer:
-        return self._moved(lambda book: _reservation(book, book.cancel(OWNER, identifier)))
+        return self._call_and_note(lambda book: _reservation(book, book.cancel(OWNER, identifier)))
 
     def seal(self, identifier: str, key: str) -> None:
-        self._moved(lambda book: book.seal(OWNER, identifier, key))
+        self._call_and_note(lambda book: book.seal(OWNER, identifier, key))
 
     def close_ledger(self, identifier: str, key: str) -> None:
-        self._moved(lambda book: book.close(OWNER, identifier, key))
+        self._call_and_note(lambda book: book.close(OWNER, identifier, key))
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        asked, name = read(AmendAsked, body), _read_name(by)
-        return _pending(self._moved(lambda book: book.amend(OWNER, identifier, asked, key, by=name)))
+        request, name = read(AmendAsked, body), _read_name(by)
+        return _pending_answer(self._call_and_note(lambda book: book.amend(OWNER, identifier, request, key, by=name)))
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        asked, name = read(VoidAsked, body), _read_name(by)
-        return _pending(self._moved(lambda book: book.void(OWNER, identifier, asked, key, by=name)))
+        request, name = read(VoidAsked, body), _read_name(by)
+        return _pending_answer(self._call_and_note(lambda book: book.void(OWNER, identifier, request, key, by=name)))
 
     def pending(self, identifier: str) -> list[Answer]:
         """Return the moves of a ledger that wait for a second person."""
-        return [_move(row) for row in self._asked(lambda book: book.pending(OWNER, identifier))]
+        return [_move_answer(row) for row in self._call(lambda book: book.pending(OWNER, identifier))]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
         """Make a pending move as the person of this name.
@@ -198,7 +209,7 @@ class FilePlace:
             by: name of the person; it is needed.
         """
         name = _require_name(by)
-        return _move(self._moved(lambda book: book.approve(OWNER, identifier, move, by=name)))
+        return _move_answer(self._call_and_note(lambda book: book.approve(OWNER, identifier, move, by=name)))
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
         """End a pending move as the person of this name.
@@ -209,7 +220,7 @@ class FilePlace:
             by: name of the person; it is needed.
         """
         name = _require_name(by)
-        return _move(self._asked(lambda book: book.reject(OWNER, identifier, move, by=name)))
+        return _move_answer(self._call(lambda book: book.reject(OWNER, identifier, move, by=name)))
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Let nothing more be committed, because observations contradict a run.
@@ -220,18 +231,20 @@ class FilePlace:
             key: idempotency key of the request.
         """
         contradiction = read(ContradictAsked, body)
-        self._moved(lambda book: book.contradict(OWNER, identifier, contradiction, key))
+        self._call_and_note(lambda book: book.contradict(OWNER, identifier, contradiction, key))
 
     def report(self, identifier: str) -> str:
-        def made(book: Book) -> str:
-            ledger, summary = _ledger(book, identifier), book.written(OWNER, identifier)
-            told = reports.report(ledger, book.checkpoint(), summary, time.time())
-            return page(told, self._keyring.signing)
+        """Return the ledger as a signed page of HTML."""
 
-        return self._asked(made)
+        def make_report(book: Book) -> str:
+            ledger, summary = _ledger(book, identifier), book.written(OWNER, identifier)
+            report = reports.report(ledger, book.checkpoint(), summary, time.time())
+            return page(report, self._keyring.signing)
+
+        return self._call(make_report)
 
     def checkpoint(self) -> str:
-        return self._asked(lambda book: book.checkpoint())
+        return self._call(lambda book: book.checkpoint())
 
     def keys(self) -> Answer:
         return self._keyring.document()
@@ -240,25 +253,34 @@ class FilePlace:
         return self._bundle(Book.checkpoint)
 
     def bundle_as_it_is(self) -> Bundle:
-        """Return the whole log, also where it does not continue a head that is known: for whoever audits it."""
+        """Return the whole log for an audit, even if it does not continue a known head."""
         return self._bundle(Book.sign_as_it_is)
 
     def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
-        def whole(book: Book) -> Bundle:
+        """Return the whole log with its head, signed by this function."""
+
+        def read_log(book: Book) -> Bundle:
             note = sign(book)
             size = checkpoints.verify(note, self._keyring.signing.name, self._keyring.keys).size
             with looking(self._database) as connection:
-                found: list[EntryRow] = []
-                while len(found) < size and (page := entries.page(connection, start=len(found), limit=_ENTRIES)):
-                    found += page
-            return Bundle(entries=[parse(row.leaf) for row in found[:size]], checkpoints=[note])
+                rows: list[EntryRow] = []
+                while len(rows) < size and (page := entries.page(connection, start=len(rows), limit=_ENTRIES)):
+                    rows += page
+            return Bundle(entries=[parse(row.leaf) for row in rows[:size]], checkpoints=[note])
 
-        return self._asked(whole)
+        return self._call(read_log)
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
+        """Compare the log with a checkpoint as `Place.reconcile` does.
+
+        Args:
+            checkpoint: the note to compare with; None means the newest note next to the file.
+            declared: the declaration of an operator who accepts a log that lacks entries.
+            by: name of the person.
+        """
         name = _read_name(by)
 
-        def compared(book: Book) -> Answer:
+        def compare(book: Book) -> Answer:
             trouble = None if checkpoint is None else self._not_continued(checkpoint, book)
             if trouble is None and not (self._file.missing and checkpoint is not None):
                 with suppress(NotReconciled):
@@ -269,12 +291,17 @@ class FilePlace:
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
             note = book.sign_as_it_is()
             book.continuity.accept(note)
-            accepted = {} if trouble is None else {"accepted": trouble}
-            return {"checkpoint": note, **accepted} | ({"waiting": waiting} if waiting else {})
+            answer: Answer = {"checkpoint": note}
+            if trouble is not None:
+                answer["accepted"] = trouble
+            if waiting:
+                answer["waiting"] = waiting
+            return answer
 
-        return self._asked(compared)
+        return self._call(compare)
 
     def _not_continued(self, note: str, book: Book) -> str | None:
+        """Return in one sentence why the log does not continue a checkpoint, or None if it does."""
         try:
             head = read_checkpoint(note, self._keyring)
         except UnreadableCheckpoint as error:
@@ -282,7 +309,7 @@ class FilePlace:
         return discontinuity(head, book.root, KEPT)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         if not self.closed:
             self.closed = True
             self._database.close()
@@ -290,40 +317,43 @@ class FilePlace:
     def _keys(self) -> SigningKeys:
         return self._keyring
 
-    def _moved(self, call: Callable[[Book], T]) -> T:
+    def _call_and_note(self, call: Callable[[Book], T]) -> T:
         """Make a move on the book. The log's head is noted before the answer is returned."""
-        answer = self._asked(call)
+        answer = self._call(call)
         try:
-            self._asked(lambda book: book.continuity.keep(book.checkpoint(), book.root))
+            self._call(lambda book: book.continuity.keep(book.checkpoint(), book.root))
         except OSError as error:
             message = f"the head of the log cannot be noted: {error.strerror}; ask again with the same key"
             raise Unanswered(message) from None
         return answer
 
-    def _asked(self, call: Callable[[Book], T]) -> T:
+    def _call(self, call: Callable[[Book], T]) -> T:
+        """Call the book, and raise the client's errors for its errors."""
         if self.closed:
             raise Refused("the ledgers were closed; open the file again")
         try:
             return call(self._book)
         except BookError as error:
-            raise Refused(_said(error)) from None
+            raise Refused(_message(error)) from None
         except StoreFault as error:
             raise Unanswered(f"the ledgers cannot be used: {error}") from None
 
 
 def _ledger(book: Book, identifier: str) -> answers.LedgerAnswer:
+    """Return the answer on a ledger."""
     row, state = book.whole(OWNER, identifier)
     warnings = collisions(book.colliding(row.id))
-    return answers.answer(row, state, answers.promised(state, of_block=bool(row.block)), warnings)
+    return answers.answer(row, state, answers.compute_promise(state, of_block=bool(row.block)), warnings)
 
 
 def _reservation(book: Book, row: ReservationRow) -> Answer:
+    """Return the answer on a reservation."""
     answer: Answer = as_json(answers.reservation(row, warnings=cautions(book.contradicting_ledgers(row))))
     return answer
 
 
 def _read_name(by: str | None) -> str:
-    """Return a declared name, empty where none is declared.
+    """Return a declared name, empty if none is declared.
 
     Raises:
         InvalidInput: it is empty or too long, or cannot be printed.
@@ -338,7 +368,7 @@ def _require_name(by: str | None) -> str:
     """Return a declared name.
 
     Raises:
-        InvalidInput: none is declared, or it is no name.
+        InvalidInput: none is declared, or it is not valid.
     """
     name = _read_name(by)
     if not name:
@@ -346,17 +376,19 @@ def _require_name(by: str | None) -> str:
     return name
 
 
-def _move(row: PendingRow) -> Answer:
+def _move_answer(row: PendingRow) -> Answer:
+    """Return the answer on a pending move."""
     answer: Answer = as_json(pending_move(row, time.time()))
     return answer
 
 
-def _pending(made: LedgerRow | PendingRow) -> Answer | None:
-    """Return a move that waits for a second person, None if the ledger was changed at once."""
-    return _move(made) if isinstance(made, PendingRow) else None
+def _pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
+    """Return a move that waits for a second person, or None if the ledger was changed at once."""
+    return _move_answer(row) if isinstance(row, PendingRow) else None
 
 
-def _said(error: BookError) -> str:
+def _message(error: BookError) -> str:
+    """Return the message of a book's error for users of a file."""
     if isinstance(error, NotFound):
         return f"there is no such ledger, reservation or entry: {error}"
     if isinstance(error, KeyReused):

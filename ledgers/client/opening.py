@@ -1,4 +1,4 @@
-"""A budget that is held over time: the ledgers of a file, or of a service."""
+"""Entry point of the library to ledgers: those of a file, or of a service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from epsilond.extras import extra
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import Books
+    from epsilond.ledgers.client.books import Books
 
 
 def ledger(
@@ -19,14 +19,18 @@ def ledger(
     key: str | None = None,
     timeout: float = 60.0,
 ) -> Books:
-    """The ledgers of an SQLite file, made if it is not there, or of the service at a URL.
+    """Return the ledgers of an SQLite file, which is created if it does not exist, or of a service.
 
-    Keys that sign stand in the folder FILE.keys. `runs` is the folder in which used receipts are noted, FILE.runs
-    beside a file, else one of the user's; all processes that might get the same receipt share it. `key` is the
-    service's, EPSILOND_API_KEY if absent; `timeout` [s] is for each try of a request.
+    Args:
+        place: path of the file, or URL of the service. The signing keys of a file are in the folder FILE.keys.
+        runs: folder in which used receipts are noted. By default it is FILE.runs next to a file, and a folder of the
+            user for a service. All processes that might get the same receipt must share it.
+        key: API key of the service; EPSILOND_API_KEY by default.
+        timeout: longest time of each try of a request, in seconds.
 
-    Guarantees: what a ledger allows, all of it together, stays within its ε and δ, as long as its declared conditions
-    are so: that everything is committed before it is released, and each receipt is used for one run.
+    Guarantees:
+        Everything that a ledger allows stays within its ε and δ, under its declared conditions: outputs are released
+            only after their commit, and each receipt is used for one run.
 
     Example:
         >>> import epsilond, tempfile
@@ -45,27 +49,29 @@ def ledger(
         >>> books.close()
 
     Raises:
-        InvalidInput: the file is another process's or cannot be written; that is no URL.
+        InvalidInput: another process has the file, it cannot be written, or the URL is not valid.
         MissingExtra: the packages of the extra `ledger` are not installed.
     """
     with extra("ledger", "a ledger"):
-        from epsilond.ledgers.client.ledgers import Books  # noqa: PLC0415  only the extra has their packages
+        from epsilond.ledgers.client.books import Books  # noqa: PLC0415  only the extra has their packages
         from epsilond.ledgers.client.local import file_place  # noqa: PLC0415
         from epsilond.ledgers.client.remote import ServicePlace  # noqa: PLC0415
         from epsilond.ledgers.client.runs import RunNotes  # noqa: PLC0415
-    told = os.fspath(place)
-    if "://" in told:
-        noted = RunNotes(_folder(runs, _of_user()))
-        return Books(ServicePlace(told, key, timeout=timeout, heads=noted.folder), noted)
-    path = Path(told).expanduser()
-    noted = RunNotes(_folder(runs, path.with_name(f"{path.name}.runs")))
-    return Books(file_place(path, noted), noted)
+    location = os.fspath(place)
+    if "://" in location:
+        notes = RunNotes(_folder(runs, _user_folder()))
+        return Books(ServicePlace(location, key, timeout=timeout, heads=notes.folder), notes)
+    path = Path(location).expanduser()
+    notes = RunNotes(_folder(runs, path.with_name(f"{path.name}.runs")))
+    return Books(file_place(path, notes), notes)
 
 
-def _folder(told: str | os.PathLike[str] | None, otherwise: Path) -> Path:
-    return otherwise if told is None else Path(told)
+def _folder(folder: str | os.PathLike[str] | None, default: Path) -> Path:
+    """Return the given folder, or the default one."""
+    return default if folder is None else Path(folder)
 
 
-def _of_user() -> Path:
+def _user_folder() -> Path:
+    """Return the user's folder for notes on runs."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "epsilond" / "runs"

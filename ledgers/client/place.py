@@ -1,4 +1,4 @@
-"""Where ledgers are kept, as the library speaks to it: bodies and answers are those of the HTTP service."""
+"""Interface of the library to a place of ledgers, with the bodies and answers of the HTTP service."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ Answer: TypeAlias = JsonRecord
 
 
 class Place(Protocol):
-    """A book on a file, or a service. Whatever changes something takes the idempotency key of its request.
+    """A book in a file, or a service.
 
-    Raises, whichever method:
-        InvalidInput, NoCertificate: as the moves of `ledgers.mathematics` do; LedgerExhausted has what would fit.
+    Methods that change something take the idempotency key of their request.
+
+    Raises:
+        InvalidInput, NoCertificate: as the moves of `ledgers.mathematics`; LedgerExhausted has the nearest jobs that
+            fit.
         Refused, Unanswered: there is no such ledger, or no answer.
     """
 
@@ -41,22 +44,47 @@ class Place(Protocol):
         """Return a ledger with its balances, its curve and its conditions."""
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Return a ledger's entries from this number of the log on: all, or the `limit` oldest or newest."""
+        """Return a ledger's entries.
+
+        Args:
+            identifier: id of the ledger.
+            start: number of the log from which on entries are returned.
+            order: whether the oldest or the newest come first.
+            limit: largest number of entries; None means all.
+        """
 
     def what_if(self, identifier: str, body: Body) -> Answer:
         """Return the cost of a job, and whether it fits."""
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """Return the request whose run takes the remaining budget, its spec and its charge. Reserve nothing."""
+        """Return the request whose run takes the remaining budget, its spec and its charge. Reserve nothing.
+
+        Args:
+            identifier: id of the ledger.
+            algorithm: name of the algorithm.
+            body: body of the service's request.
+        """
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
-        """Reserve runs in all of these ledgers or in none."""
+        """Reserve runs in all of these ledgers or in none.
+
+        Args:
+            ledgers: ids of the ledgers.
+            body: body of the service's request.
+            key: idempotency key of the request.
+        """
 
     def reservation(self, identifier: str) -> Answer:
         """Return a reservation as it is now."""
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        """Commit runs, and return the verified receipts: one receipt for each ledger."""
+        """Commit runs, and return the verified receipts: one receipt for each ledger.
+
+        Args:
+            identifier: id of the reservation.
+            body: body of the service's request.
+            key: idempotency key of the request.
+        """
 
     def cancel(self, identifier: str) -> Answer:
         """Give back the runs that were not committed, and return the reservation."""
@@ -65,13 +93,27 @@ class Place(Protocol):
         """Fix the membership of the block."""
 
     def close_ledger(self, identifier: str, key: str) -> None:
-        """Nothing more is reserved."""
+        """Accept no further reservations in a ledger."""
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Change the plan. Return the pending move if a second person approves it."""
+        """Change the plan. Return the pending move if a second person must approve it.
+
+        Args:
+            identifier: id of the ledger.
+            body: body of the service's request.
+            key: idempotency key of the request.
+            by: name of the caller, if the place does not know it.
+        """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Take committed runs back on a declaration. Return the pending move if a second person approves it."""
+        """Take committed runs back on a declaration. Return the pending move if a second person must approve it.
+
+        Args:
+            identifier: id of the ledger.
+            body: body of the service's request.
+            key: idempotency key of the request.
+            by: name of the caller, if the place does not know it.
+        """
 
     def pending(self, identifier: str) -> list[Answer]:
         """Return the moves of a ledger that wait for a second person."""
@@ -112,13 +154,13 @@ class Place(Protocol):
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
         """Compare the log with a checkpoint, and return the accepted head as `checkpoint`.
 
-        If the log was no continuation, and that was declared to be accounted for, `accepted` says why it was none.
-        `waiting` is the number of ledgers that wait for a second person, if some do.
+        If the log was no continuation and was accepted on a declaration, `accepted` has the reason why it was none.
+        `waiting` is the number of ledgers that wait for a second person, if there are any.
 
         Args:
-            checkpoint: the note to compare with; None means the newest that the place knows.
+            checkpoint: the note to compare with; None means the newest note that the place knows.
             declared: the declaration of an operator who accepts a log that lacks entries.
-            by: name of the caller, where the place does not know it.
+            by: name of the caller, if the place does not know it.
         """
 
     def keys(self) -> Answer:
@@ -128,4 +170,4 @@ class Place(Protocol):
         """Return evidence of the log: all of it, or a ledger's part, as far as the place may show it."""
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Release the resources of the place."""

@@ -26,27 +26,28 @@ from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.requests import Order
 
 _MOST_ENTRIES = 1000
-"""Of one page of entries."""
+"""Largest number of entries of one page."""
 _PAGES = 10_000
 
 
 class ServicePlace:
-    """`place.Place` on a service. Receipts are verified with the keys that the service publishes before they are given.
+    """Ledgers of a service. Receipts are verified with the service's published keys before they are returned.
 
-    That shows that the answer is whole; whoever doubts the service compares its keys with those from elsewhere.
+    This proves that the answer is complete. To check the service itself, compare its keys with keys from another
+    source.
     """
 
     def __init__(self, url: str, key: str | None = None, *, timeout: float = 60.0, heads: Path | None = None) -> None:
-        """Ask the service at a URL.
+        """Use the service at a URL.
 
         Args:
-            url: of the service.
-            key: API key; None: the one in EPSILOND_API_KEY, if there is one.
-            timeout: seconds of each try.
-            heads: folder in which the newest head that was seen is kept; None: none is kept.
+            url: URL of the service.
+            key: API key; None takes EPSILOND_API_KEY, if it is set.
+            timeout: longest time of each try, in seconds.
+            heads: folder for the newest head that was seen; None keeps none.
 
         Raises:
-            InvalidInput: it is no URL of a service.
+            InvalidInput: the URL is not that of a service.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
@@ -62,62 +63,62 @@ class ServicePlace:
         return self._document("POST", "/v1/ledgers", as_json(body), key)
 
     def ledgers(self) -> list[Answer]:
-        return self._listed("/v1/ledgers", "ledgers")
+        return self._list_pages("/v1/ledgers", "ledgers")
 
     def ledger(self, identifier: str) -> Answer:
-        return self._document("GET", f"/v1/ledgers/{_quoted(identifier)}")
+        return self._document("GET", f"/v1/ledgers/{_quote(identifier)}")
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        path = f"/v1/ledgers/{_quoted(identifier)}/entries"
-        asked = f"from={start}" if order == "oldest" else "order=newest"
+        path = f"/v1/ledgers/{_quote(identifier)}/entries"
+        query = f"from={start}" if order == "oldest" else "order=newest"
         if limit is not None:
-            asked += f"&limit={min(max(limit, 1), _MOST_ENTRIES)}"
-        found = self._listed(f"{path}?{asked}", "entries", limit)
-        return [each for each in found if each["seq"] >= start]
+            query += f"&limit={min(max(limit, 1), _MOST_ENTRIES)}"
+        pages = self._list_pages(f"{path}?{query}", "entries", limit)
+        return [entry for entry in pages if entry["seq"] >= start]
 
     def what_if(self, identifier: str, body: Body) -> Answer:
-        return self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/what-if", as_json(body))
+        return self._document("POST", f"/v1/ledgers/{_quote(identifier)}/what-if", as_json(body))
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        path = f"/v1/ledgers/{_quoted(identifier)}/calibrations/{_quoted(algorithm)}"
+        path = f"/v1/ledgers/{_quote(identifier)}/calibrations/{_quote(algorithm)}"
         return self._document("POST", path, as_json(body))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
         if len(ledgers) == 1:
-            return self._document("POST", f"/v1/ledgers/{_quoted(ledgers[0])}/reservations", as_json(body), key)
+            return self._document("POST", f"/v1/ledgers/{_quote(ledgers[0])}/reservations", as_json(body), key)
         return self._document("POST", "/v1/reservations", as_json({**body, "ledgers": list(ledgers)}), key)
 
     def reservation(self, identifier: str) -> Answer:
-        return self._document("GET", f"/v1/reservations/{_quoted(identifier)}")
+        return self._document("GET", f"/v1/reservations/{_quote(identifier)}")
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        answer = self._document("POST", f"/v1/reservations/{_quoted(identifier)}/commits", as_json(body), key)
+        answer = self._document("POST", f"/v1/reservations/{_quote(identifier)}/commits", as_json(body), key)
         try:
-            found = [Receipt.of_record(each) for each in answer.get("receipts", [answer])]
+            result = [Receipt.of_record(record) for record in answer.get("receipts", [answer])]
         except Malformed as error:
             raise Refused(f"the service answers what is no receipt, so nothing may be run: {error}") from None
-        for receipt in found:
+        for receipt in result:
             if receipt.entry.get("kind") != "committed" or receipt.entry.get("reservation") != identifier:
                 raise Refused("the service answers the receipt of something else, so nothing may be run")
             self._verify(receipt)
             self._follow(receipt.checkpoint)
-        return found
+        return result
 
     def cancel(self, identifier: str) -> Answer:
-        path = f"/v1/reservations/{_quoted(identifier)}"
+        path = f"/v1/reservations/{_quote(identifier)}"
         return self._document("DELETE", path) or self.reservation(identifier)
 
     def seal(self, identifier: str, key: str) -> None:
-        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/seal", {}, key)
+        self._document("POST", f"/v1/ledgers/{_quote(identifier)}/seal", {}, key)
 
     def close_ledger(self, identifier: str, key: str) -> None:
-        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/close", {}, key)
+        self._document("POST", f"/v1/ledgers/{_quote(identifier)}/close", {}, key)
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        return self._request(f"/v1/ledgers/{_quoted(identifier)}/amendments", body, key, by)
+        return self._request(f"/v1/ledgers/{_quote(identifier)}/amendments", body, key, by)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        return self._request(f"/v1/ledgers/{_quoted(identifier)}/voids", body, key, by)
+        return self._request(f"/v1/ledgers/{_quote(identifier)}/voids", body, key, by)
 
     def _request(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
         """Request a move; return it if it waits for a second person."""
@@ -127,7 +128,7 @@ class ServicePlace:
 
     def pending(self, identifier: str) -> list[Answer]:
         """Return the moves of a ledger that wait for a second person."""
-        moves = ask(self._service, "GET", f"/v1/ledgers/{_quoted(identifier)}/pending")
+        moves = ask(self._service, "GET", f"/v1/ledgers/{_quote(identifier)}/pending")
         if not isinstance(moves, list):
             raise Refused("the service answers something else than a list of pending moves")
         return moves
@@ -153,8 +154,9 @@ class ServicePlace:
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
+        """Approve or reject a pending move."""
         _require_no_name(by)
-        return self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/pending/{_quoted(move)}/{decision}")
+        return self._document("POST", f"/v1/ledgers/{_quote(identifier)}/pending/{_quote(move)}/{decision}")
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
         """Let nothing more be committed, because observations contradict a run.
@@ -164,10 +166,10 @@ class ServicePlace:
             body: `observations`, and `reservations` that paid for the run.
             key: idempotency key of the request.
         """
-        self._document("POST", f"/v1/ledgers/{_quoted(identifier)}/contradictions", as_json(body), key)
+        self._document("POST", f"/v1/ledgers/{_quote(identifier)}/contradictions", as_json(body), key)
 
     def report(self, identifier: str) -> str:
-        return str(ask(self._service, "GET", f"/v1/ledgers/{_quoted(identifier)}/report", accept="text/html"))
+        return str(ask(self._service, "GET", f"/v1/ledgers/{_quote(identifier)}/report", accept="text/html"))
 
     def checkpoint(self) -> str:
         note = self._head()
@@ -175,14 +177,21 @@ class ServicePlace:
         return note
 
     def _head(self) -> str:
-        found = ask(self._service, "GET", "/v1/log/checkpoint")
-        if not isinstance(found, dict):
-            return str(found)
-        self._note(found)
-        return str(found["checkpoint"])
+        """Return the signed head of the log."""
+        answer = ask(self._service, "GET", "/v1/log/checkpoint")
+        if not isinstance(answer, dict):
+            return str(answer)
+        self._note(answer)
+        return str(answer["checkpoint"])
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the log here, with the service's proof. Acceptance needs the operator's scope admin."""
+        """Compare the log here, with the service's proof. Acceptance needs the operator's scope admin.
+
+        Args:
+            checkpoint: the note to compare with.
+            declared: the declaration of an operator who accepts a log that lacks entries.
+            by: must be None: the key names the person.
+        """
         _require_no_name(by)
         trouble = None if checkpoint is None else self._not_continued(checkpoint)
         if trouble is not None and declared is None:
@@ -191,13 +200,13 @@ class ServicePlace:
             if checkpoint is None:
                 raise Refused(f"there is no checkpoint to compare with: give one, or declare {ACCOUNTED_FOR}")
             return {"checkpoint": self.checkpoint()}
-        found = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
+        answer = self._document("POST", "/v1/log/reconciliations", {"declared": declared})
         if self._heads is not None:
-            self._seen().accept(found["checkpoint"])
-        return {"checkpoint": found["checkpoint"]} | ({} if trouble is None else {"accepted": trouble})
+            self._seen_head().accept(answer["checkpoint"])
+        return {"checkpoint": answer["checkpoint"]} | ({} if trouble is None else {"accepted": trouble})
 
     def _not_continued(self, checkpoint: str) -> str | None:
-        """Why the service's log does not continue a checkpoint, in one sentence; None where it does."""
+        """Return in one sentence why the service's log does not continue a checkpoint, or None if it does."""
         self._trust()
         origin = self._trusted[0].name
         try:
@@ -222,32 +231,34 @@ class ServicePlace:
         The log's entries of other owners stay hidden.
         """
         if identifier is None:
-            listed = self._listed(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
+            entries = self._list_pages(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
         else:
-            listed = self.entries(identifier, 0)
-        found = [Receipt.of_record(self._document("GET", f"/v1/log/proofs?entry={entry['seq']}")) for entry in listed]
+            entries = self.entries(identifier, 0)
+        shown = [Receipt.of_record(self._document("GET", f"/v1/log/proofs?entry={entry['seq']}")) for entry in entries]
         note = self.checkpoint()
-        sizes = sorted({each.proof.tree_size for each in found} | {self._size(note)})
+        sizes = sorted({receipt.proof.tree_size for receipt in shown} | {self._size(note)})
         proofs = [self._consistency(first, second) for first, second in pairwise(sizes)]
-        return Bundle(checkpoints=[note], receipts=found, proofs=proofs)
+        return Bundle(checkpoints=[note], receipts=shown, proofs=proofs)
 
     def _size(self, note: str) -> int:
+        """Return the size of the log in a checkpoint."""
         if not self._trusted:
             self._trust()
         return checkpoints.verify(note, self._trusted[0].name, self._trusted).size
 
     def close(self) -> None:
-        """There is nothing to let go of: each request has a connection of its own."""
+        """Do nothing, because each request has its own connection."""
 
     def _verify(self, receipt: Receipt) -> None:
+        """Verify a receipt, with keys that are read again if it does not hold at first."""
         try:
             if not self._trusted:
                 self._trust()
-            self._verified(receipt)
+            self._verify_once(receipt)
         except NotVerified:
             self._trust()  # the service may sign with a new key
             try:
-                self._verified(receipt)
+                self._verify_once(receipt)
             except NotVerified as error:
                 raise Refused(f"the receipt does not hold, so nothing may be run: {error}") from None
 
@@ -258,45 +269,50 @@ class ServicePlace:
             LogForked: it does not.
         """
         if self._heads is not None:
-            self._seen().follow(note, self._trusted, self._consistency)
+            self._seen_head().follow(note, self._trusted, self._consistency)
 
-    def _seen(self) -> SeenHead:
+    def _seen_head(self) -> SeenHead:
+        """Return the kept head of the service's log."""
         assert self._heads is not None
         if not self._trusted:
             self._trust()
         return SeenHead(self._heads, self._trusted[0].name)
 
     def _consistency(self, first: int, second: int) -> Consistency:
+        """Return the consistency proof between two sizes of the log."""
         return Consistency.of_record(self._document("GET", f"/v1/log/proofs?from={first}&to={second}"))
 
-    def _verified(self, receipt: Receipt) -> None:
+    def _verify_once(self, receipt: Receipt) -> None:
+        """Verify a receipt with the trusted keys."""
         receipts.verify(receipt, self._trusted[0].name, self._trusted)
 
     def _trust(self) -> None:
-        self._trusted = tuple(each.key for each in published_keys(self.keys()))
+        """Read the published keys of the service."""
+        self._trusted = tuple(published.key for published in published_keys(self.keys()))
 
     def _document(self, method: str, path: str, body: object = None, key: str | None = None) -> Answer:
-        found = ask(self._service, method, path, body, key=key)
-        if not isinstance(found, dict):
+        """Send a request, and return the document of the answer."""
+        answer = ask(self._service, method, path, body, key=key)
+        if not isinstance(answer, dict):
             raise Refused(f"the service answers something else than a document at {path}")
-        self._note(found)
-        return found
+        self._note(answer)
+        return answer
 
     def _note(self, answer: Answer) -> None:
         """Keep the warnings of an answer."""
         for warning in answer.get("warnings") or ():
             self.warnings[str(warning["code"])] = str(warning["message"])
 
-    def _listed(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
+    def _list_pages(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
         """Return the items of all pages, or the first `limit` items."""
-        found: list[Answer] = []
+        items: list[Answer] = []
         for _ in range(_PAGES):
             page = self._document("GET", path)
-            found += page[name]
+            items += page[name]
             path = str(page.get("next") or "")
-            if not path.startswith("/") or (limit is not None and len(found) >= limit):
+            if not path.startswith("/") or (limit is not None and len(items) >= limit):
                 break
-        return found[:limit]
+        return items[:limit]
 
 
 def _require_no_name(by: str | None) -> None:
@@ -309,5 +325,6 @@ def _require_no_name(by: str | None) -> None:
         raise InvalidInput.at("/by", "is for a file: on a service the key says who calls")
 
 
-def _quoted(identifier: str) -> str:
+def _quote(identifier: str) -> str:
+    """Return an identifier as a part of a path."""
     return quote(identifier, safe="")

@@ -1,4 +1,4 @@
-"""A reservation in the hands of whoever runs it: committed before anything is released, given back where it was not."""
+"""Reservations of the caller's runs: committed before anything is released, and cancelled otherwise."""
 
 from __future__ import annotations
 
@@ -15,41 +15,47 @@ from epsilond.ledgers.log.receipts import Receipt
 
 
 class HeldRun:
-    """Runs of a mechanism that are held. Left without a commit they return; after a part, the rest returns as credit.
+    """Reserved runs of a mechanism. Leaving its `with` block returns the runs that were not committed.
+
+    After a commit of some runs, the others return as credit.
 
     Attributes:
-        id: of the reservation; `Books.run` finds it again.
-        receipts: of the commits of this object, in their order; those of all its ledgers.
+        id: id of the reservation, for `Books.run`.
+        receipts: receipts of the commits of this object, in their order, of all its ledgers.
     """
 
-    def __init__(self, place: Place, runs: RunNotes, told: Answer) -> None:
+    def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
         """Represent a reservation by the answer of its place."""
-        self.id: str = told["id"]
+        self.id: str = answer["id"]
         self.receipts: list[Receipt] = []
         self._place = place
         self._runs = runs
-        self._told = told
+        self._told = answer
 
     def commit(self, count: int | None = None, *, key: str | None = None, begin: bool = True) -> Receipt:
-        """Commit runs, all that are left unless `count` says fewer; once it returns, they may be run and released.
+        """Commit runs, after which they may be run and their outputs released.
 
-        The receipt is noted as used before it is given, so that no restart runs on it again; with `begin=False` that is
-        left to `begin`, where another process runs. Each call has an idempotency key of its own, unless one is told.
+        The receipt is noted as used before it is returned, so that no restart runs on it again.
+
+        Args:
+            count: number of runs; None means all that are left.
+            key: idempotency key of the request; None makes a new one.
+            begin: whether to note the receipt as used. Pass False if another process runs, and calls `begin`.
 
         Raises:
             LedgerExhausted: the slot has fallen since, and a job that is charged as a whole costs more than is free.
             ReservationEnded: it was cancelled or has expired.
             RunDiffers: an observation contradicts a run that was paid from the ledger.
             InvalidInput: fewer runs are held.
-            ReceiptUsed: the key is that of a commit before, whose run was begun.
-            Unanswered: what became of it is not known; nothing may be run. The same key asked again tells.
+            ReceiptUsed: the key is that of an earlier commit, whose run was begun.
+            Unanswered: the outcome is not known, and nothing may be run. The same key sent again shows it.
         """
         body = {} if count is None else {"count": count}
-        found = self._place.commit(self.id, body, _key(key))
+        receipts = self._place.commit(self.id, body, _key(key))
         if begin:
-            self._runs.begin(found)
-        self.receipts += found
-        return found[0]
+            self._runs.begin(receipts)
+        self.receipts += receipts
+        return receipts[0]
 
     def begin(self, *receipts: Receipt) -> None:
         """Note durably that the run of these receipts begins now.
@@ -60,7 +66,7 @@ class HeldRun:
         self._runs.begin(receipts)
 
     def cancel(self) -> ReadableAnswer:
-        """Give back what was not committed: as credit once a part of it was. One that has ended stays as it is."""
+        """Give back the runs that were not committed: as credit if others were. An ended reservation stays as it is."""
         self._told = self._place.cancel(self.id)
         return ReadableAnswer(self._told)
 
@@ -72,12 +78,12 @@ class HeldRun:
     @property
     def charge(self) -> ReadableAnswer | None:
         """The charge in the slot; None for an item of the plan."""
-        found = self._told.get("charge")
-        return None if found is None else ReadableAnswer(found)
+        charge = self._told.get("charge")
+        return None if charge is None else ReadableAnswer(charge)
 
     @property
     def expires(self) -> str | None:
-        """When it ends by itself, in UTC."""
+        """Time at which the reservation expires, in UTC."""
         return self._told.get("expires")
 
     def __enter__(self) -> Self:
@@ -96,5 +102,5 @@ class HeldRun:
         return f"HeldRun({self.id!r})"
 
 
-def _key(told: str | None) -> str:
-    return secrets.token_urlsafe(24) if told is None else told
+def _key(key: str | None) -> str:
+    return secrets.token_urlsafe(24) if key is None else key

@@ -1,8 +1,8 @@
-"""Which receipts were used, noted durably before the work begins, so that no restart runs twice on one.
+"""Notes on used receipts, written durably before the work begins, so that no restart runs twice on one receipt.
 
-A receipt is good for one run. It is used once its note is on the disk; a process that dies after that has spent the
-run, and one that dies before it has committed runs that nobody begins. Either errs towards budget lost. The notes stay
-for ever: they are small, and whoever deletes one may run again what was paid for once.
+A receipt is valid for one run, and used once its note is on the disk. A process that dies after that has spent the run.
+A process that dies before it has committed runs that nobody begins. Either way budget is lost and never gained. The
+notes stay for ever, because they are small, and because a deleted note would allow a second run on one commit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.storage.replacing import create_file
 
 HEAD: Final = "head"
-"""The name of the file with the newest head of a log in a file: `book.restore.Kept` writes and reads it."""
+"""Name of the file with the newest head of a file's log, which `book.restore.CheckpointFile` writes and reads."""
 
 
 class RunNotes:
@@ -33,7 +33,9 @@ class RunNotes:
         self.folder = folder
 
     def begin(self, receipts: Sequence[Receipt]) -> None:
-        """Note that the run of these receipts begins now. On return it is on the disk, and nobody else gets past here.
+        """Note that the run of these receipts begins now.
+
+        On return the note is on the disk and excludes every other run.
 
         Raises:
             ReceiptUsed: one of them was used.
@@ -42,14 +44,15 @@ class RunNotes:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for receipt in receipts:
             self._note(receipt)
-        _synced(self.folder)
+        _flush_folder(self.folder)
 
     @property
     def head(self) -> Path:
-        """Where the newest head of a log is noted, apart from the log."""
+        """Path of the newest head of a log, which is kept apart from the log."""
         return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
+        """Write the note of a receipt."""
         entry = receipt.entry
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
         began = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
@@ -60,10 +63,11 @@ class RunNotes:
             raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None
 
     def _path(self, receipt: Receipt) -> Path:
+        """Return the path of a receipt's note."""
         return self.folder / f"{hashlib.sha256(canonical(receipt.entry)).hexdigest()}.json"
 
 
-def _synced(folder: Path) -> None:
+def _flush_folder(folder: Path) -> None:
     """Flush the names in a folder to the disk. Do nothing on a system that cannot open a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""`epsilond ledger entries|export|report|verify`: what was written, and what it shows without whoever wrote it."""
+"""`epsilond ledger entries|export|report|verify`: entries of the log, and their verification without a service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilond.ledgers.commands.shared import HERE, At, KeyFile, Name, books_at, 
 
 Order = Literal["oldest", "newest"]
 DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
-"""Exit codes of `verify` where something does not hold, and where something is not shown."""
+"""Exit codes of `verify` if a claim does not hold, and if a claim is left open."""
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")]
 
 
@@ -34,8 +34,8 @@ def entries(
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
-        found = books.ledger(ledger).entries(start, order=order, limit=limit)
-        print_body({"entries": found}) if as_body else show(tables.entries(found))
+        entry_list = books.ledger(ledger).entries(start, order=order, limit=limit)
+        print_body({"entries": entry_list}) if as_body else show(tables.entries(entry_list))
 
 
 @group.command()
@@ -95,27 +95,29 @@ def verify(
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages
         from epsilond.ledgers.commands import tables  # noqa: PLC0415
 
-        found = audited(bundle, keys, checkpoint or (), log=log, witnesses=witness or ())
-        told = {
-            "holds": found.holds,
-            "complete": found.complete,
-            "findings": [{"outcome": str(each.outcome), "sentence": each.sentence} for each in found.findings],
-            "not_shown": list(found.not_shown),
+        verification = audited(bundle, keys, checkpoint or (), log=log, witnesses=witness or ())
+        body = {
+            "holds": verification.holds,
+            "complete": verification.complete,
+            "findings": [
+                {"outcome": str(finding.outcome), "sentence": finding.sentence} for finding in verification.findings
+            ],
+            "not_shown": list(verification.not_shown),
         }
-        print_body(told) if as_body else show(tables.verification(told))
-        if any(each.outcome == "failed" for each in found.findings):
+        print_body(body) if as_body else show(tables.verification(body))
+        if any(finding.outcome == "failed" for finding in verification.findings):
             typer.echo("not verified: something does not hold", err=True)
             raise typer.Exit(DOES_NOT_HOLD)
-        if not found.complete:
+        if not verification.complete:
             typer.echo("not verified: something is not shown", err=True)
             raise typer.Exit(NOT_SHOWN)
         if not as_body:
-            contradicted = any(each.outcome == "contradicted" for each in found.findings)
+            contradicted = any(finding.outcome == "contradicted" for finding in verification.findings)
             typer.echo("\nVerified, and contradicted: there is no ε." if contradicted else "\nVerified.")
 
 
 def give(text: bytes, out: Path | None) -> None:
-    """Into a file, else to standard output."""
+    """Write bytes to a file, or to standard output."""
     if out is None:
         sys.stdout.write(text.decode() + "\n")
         return

@@ -1,4 +1,4 @@
-"""`epsilond ledger keys`: the keys that sign a log: given out, made, listed, exchanged, retired."""
+"""`epsilond ledger keys`: publish, make, list, rotate and retire the keys that sign a log."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Secret = Annotated[
 
 
 @keys.callback(invoke_without_command=True)
-def published(context: typer.Context, out: Out = None, at: At = HERE, key_file: KeyFile = None) -> None:
+def publish(context: typer.Context, out: Out = None, at: At = HERE, key_file: KeyFile = None) -> None:
     """Write the public keys that signatures are verified with. Give them to whoever verifies, by a way they trust."""
     if context.invoked_subcommand is not None:
         return
@@ -64,7 +64,7 @@ def make(
 
 
 @keys.command("list")
-def listed(folder: Folder, as_body: AsJson = False) -> None:
+def list_keys(folder: Folder, as_body: AsJson = False) -> None:
     """List every key, from when until when it signs, and whether its private key is in the folder."""
     with _refusals():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
@@ -105,6 +105,7 @@ def retire(
 
 @contextmanager
 def _refusals() -> Iterator[None]:
+    """Print errors of the keys, and exit."""
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
 
@@ -118,16 +119,18 @@ def _refusals() -> Iterator[None]:
             raise typer.Exit(BAD_INPUT) from None
 
 
-def _print(folder: Path, listed: tuple[PublishedKey, ...], *, as_body: bool) -> None:
+def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) -> None:
+    """Print keys."""
     from epsilond.ledgers.commands import tables  # noqa: PLC0415
     from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
 
-    here = {each.key.kid: key_files.has_private(folder, each.key.kid) for each in listed}
+    here = {key.key.kid: key_files.has_private(folder, key.key.kid) for key in published}
     if as_body:
-        print_body({"keys": [each.record | {"private_key_here": here[each.key.kid]} for each in listed]})
+        print_body({"keys": [key.record | {"private_key_here": here[key.key.kid]} for key in published]})
     else:
-        show(tables.keys([each.record for each in listed], here))
+        show(tables.keys([key.record for key in published], here))
 
 
 def _now() -> datetime:
+    """Return the present time."""
     return datetime.now(UTC)

@@ -23,17 +23,17 @@ from epsilond.ledgers.commands.shared import (
     Slot,
     SlotDelta,
     Spec,
-    assigned,
     books_at,
     group,
     mechanism,
     option_of,
     print_ledger,
+    split_assignment,
 )
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Observer, Relation, Unit
-    from epsilond.ledgers.client.ledgers import Inputs
+    from epsilond.ledgers.client.books import Inputs
     from epsilond.ledgers.mathematics.state import SlotKind
 
 
@@ -52,7 +52,7 @@ def add(main: typer.Typer) -> None:
 
 
 @group.command("open", cls=RequestCommand)
-def opened(
+def open_ledger(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="how people call it")],
     dataset: Annotated[str, typer.Option(metavar="TEXT", help="the data that the budget is of")],
@@ -96,7 +96,7 @@ def opened(
     with exit_codes(option_of):
         _demand_options(context, unit=unit, relation=relation, observer=observer)
     with books_at(at, key_file) as books:
-        made = books.open(
+        ledger = books.open(
             name=name,
             dataset=dataset,
             block=block,
@@ -107,7 +107,8 @@ def opened(
             delta=delta,
             log10_delta=log10_delta,
             plan={
-                item: structure_of(spec, at="/plan") for item, spec in (assigned(each, "/plan") for each in plan or ())
+                item: structure_of(spec, at="/plan")
+                for item, spec in (split_assignment(each, "/plan") for each in plan or ())
             },
             slots=dict(_slot(each) for each in slot or ()),
             sealed=sealed,
@@ -116,28 +117,28 @@ def opened(
             by=by,
             key=key,
         )
-        print_ledger(made, as_body=as_body)
+        print_ledger(ledger, as_body=as_body)
 
 
 @group.command("list")
-def listed(at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+def list_ledgers(at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
     """List the ledgers."""
     with books_at(at, key_file) as books:
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
-        found = [each.told for each in books.ledgers()]
-        print_body({"ledgers": found}) if as_body else show(tables.ledgers(found))
+        answers = [ledger.told for ledger in books.ledgers()]
+        print_body({"ledgers": answers}) if as_body else show(tables.ledgers(answers))
 
 
 @group.command("show")
-def shown(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+def show_ledger(ledger: Name, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
     """Show what a ledger promises, what is left of it, and what the promise rests on."""
     with books_at(at, key_file) as books:
         print_ledger(books.ledger(ledger), as_body=as_body)
 
 
 @group.command("what-if")
-def asked(
+def ask_what_if(
     ledger: Name,
     name: Annotated[str | None, typer.Argument(metavar="ITEM", help="of the plan")] = None,
     spec: Spec = None,
@@ -177,7 +178,8 @@ def _demand_options(context: typer.Context, **setting: str | None) -> None:
 
 
 def _slot(text: str) -> tuple[str, object]:
+    """Return the kind and the capacity of a slot in the text of its option."""
     if "=" not in text:
         return text.strip(), "largest"
-    kind, parts = assigned(text, "/slot")
+    kind, parts = split_assignment(text, "/slot")
     return kind, parts if parts == "largest" else structure_of(parts, at="/slot")

@@ -1,4 +1,4 @@
-"""`epsilond ledger reserve|commit|cancel|seal|close|contradict|void|reconcile`: what changes a ledger or its log."""
+"""`epsilond ledger reserve|commit|cancel|seal|close|contradict|void|reconcile`: changes of a ledger or of its log."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from epsilond.ledgers.commands.shared import (
     Slot,
     SlotDelta,
     Spec,
-    assigned,
     books_at,
     group,
     mechanism,
     print_ledger,
     print_pending,
+    split_assignment,
 )
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def reserve(
 ) -> None:
     """Hold runs of the plan's item, or of a mechanism in a slot. Nothing may be released before they are committed."""
     with books_at(at, key_file) as books:
-        chosen = [books.ledger(each) for each in (ledger, *(also or ()))]
-        made = books.reserve(
+        chosen = [books.ledger(name_or_id) for name_or_id in (ledger, *(also or ()))]
+        reservation = books.reserve(
             chosen,
             name,
             spec=mechanism(spec),
@@ -73,7 +73,7 @@ def reserve(
             expires_in=expires_in,
             key=key,
         )
-        _print_reservation(made.show(), as_body=as_body)
+        _print_reservation(reservation.show(), as_body=as_body)
 
 
 @group.command()
@@ -102,8 +102,8 @@ def commit(
         receipt = run.commit(count, key=key)
         if out is not None:
             _write(out, receipt.to_bytes() if len(run.receipts) == 1 else Bundle(receipts=run.receipts).to_bytes())
-        for each in run.receipts:
-            print_body(each.record) if as_body else show(tables.receipt(each.record))
+        for committed_receipt in run.receipts:
+            print_body(committed_receipt.record) if as_body else show(tables.receipt(committed_receipt.record))
 
 
 @group.command()
@@ -117,18 +117,18 @@ def cancel(reservation: Reservation, at: At = HERE, key_file: KeyFile = None, as
 def seal(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
     """Declare that who is in the data is fixed from now on. Only then may anything read them."""
     with books_at(at, key_file) as books:
-        found = books.ledger(ledger)
-        found.seal(key=key)
-        print_ledger(found, as_body=as_body)
+        opened_ledger = books.ledger(ledger)
+        opened_ledger.seal(key=key)
+        print_ledger(opened_ledger, as_body=as_body)
 
 
 @group.command()
 def close(ledger: Name, key: Key = None, at: At = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
     """Close a ledger for ever. What is held may still be committed; its block gets no other ledger."""
     with books_at(at, key_file) as books:
-        found = books.ledger(ledger)
-        found.close(key=key)
-        print_ledger(found, as_body=as_body)
+        opened_ledger = books.ledger(ledger)
+        opened_ledger.close(key=key)
+        print_ledger(opened_ledger, as_body=as_body)
 
 
 @group.command()
@@ -186,19 +186,23 @@ def amend(
     In a ledger with approval it waits for a second person: see `pending`.
     """
     with books_at(at, key_file) as books:
-        found = books.ledger(ledger)
-        waiting = found.amend(
-            add={name: structure_of(spec, at="/add") for name, spec in (assigned(each, "/add") for each in add or ())},
-            lower={name: _runs(count) for name, count in (assigned(each, "/lower") for each in lower or ())},
+        opened_ledger = books.ledger(ledger)
+        waiting = opened_ledger.amend(
+            add={
+                name: structure_of(spec, at="/add")
+                for name, spec in (split_assignment(each, "/add") for each in add or ())
+            },
+            lower={name: _runs(count) for name, count in (split_assignment(each, "/lower") for each in lower or ())},
             declared=cast("Literal['independent-of-outputs'] | None", declare),
             approval=approval,
             by=by,
             key=key,
         )
-        _print_made_or_waiting(found, waiting, as_body=as_body)
+        _print_made_or_waiting(opened_ledger, waiting, as_body=as_body)
 
 
 def _runs(count: str) -> int:
+    """Return a number of runs."""
     try:
         return int(count)
     except ValueError:
@@ -219,10 +223,10 @@ def void(
 ) -> None:
     """Take committed runs back, as you declare that nobody saw any output of them. The ledger says so for ever."""
     with books_at(at, key_file) as books:
-        found = books.ledger(ledger)
+        opened_ledger = books.ledger(ledger)
         declared = cast("Literal['no-output-observed']", declare)
-        waiting = found.void(reservation, count, declared=declared, by=by, key=key)
-        _print_made_or_waiting(found, waiting, as_body=as_body)
+        waiting = opened_ledger.void(reservation, count, declared=declared, by=by, key=key)
+        _print_made_or_waiting(opened_ledger, waiting, as_body=as_body)
 
 
 @group.command()
@@ -251,13 +255,13 @@ def reconcile(
 
         note = None if checkpoint is None else newest(checkpoint)
         accounted = cast("Literal['missing-entries-are-accounted-for'] | None", declare)
-        told = books.reconcile(note, declared=accounted, by=by)
+        answer = books.reconcile(note, declared=accounted, by=by)
         if as_body:
-            print_body(told)
-        elif "accepted" in told:
-            typer.echo(f"Accepted as it is, though: {told['accepted']}")
-            if "waiting" in told:
-                typer.echo(f"Ledgers that wait for a second person: {told['waiting']}.")
+            print_body(answer)
+        elif "accepted" in answer:
+            typer.echo(f"Accepted as it is, though: {answer['accepted']}")
+            if "waiting" in answer:
+                typer.echo(f"Ledgers that wait for a second person: {answer['waiting']}.")
         else:
             typer.echo("The log continues what was kept.")
 
@@ -270,13 +274,15 @@ def _print_made_or_waiting(ledger: Ledger, waiting: Mapping[str, object] | None,
         print_pending(waiting, as_body=as_body)
 
 
-def _print_reservation(told: Mapping[str, object], *, as_body: bool) -> None:
+def _print_reservation(answer: Mapping[str, object], *, as_body: bool) -> None:
+    """Print a reservation."""
     from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
-    print_body(told) if as_body else show(tables.reservation(told))
+    print_body(answer) if as_body else show(tables.reservation(answer))
 
 
 def _write(path: Path, text: bytes) -> None:
+    """Write a file and flush it to the disk."""
     try:
         with path.open("wb") as opened:
             opened.write(text)

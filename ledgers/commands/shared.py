@@ -1,4 +1,4 @@
-"""Options, and the opening of the books, that the commands of `epsilond ledger` share."""
+"""Options of the commands of `epsilond ledger`, and the opening of the books."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from epsilond.commands.requests import SPEC_HELP, assignment, structure_of
 from epsilond.commands.service import Service, unanswered
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.client.ledgers import Books, Ledger
+    from epsilond.ledgers.client.books import Books
+    from epsilond.ledgers.client.ledgers import Ledger
 
 At = Annotated[
     str, typer.Option("--at", metavar="FILE|URL", envvar="EPSILOND_LEDGER", help="where the ledgers are kept")
@@ -48,14 +49,14 @@ POINTERS = {
     "/place": "/at",
     "/by": "/as",
 }
-"""Where an option has another name than the field, the field's beginning."""
+"""Beginnings of pointers to fields whose options have other names."""
 
 group = CommandLine(no_args_is_help=True, help="Hold a privacy budget over time: open, reserve, commit, verify.")
 
 
 @contextmanager
 def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
-    """The ledgers of a place, closed at the end; what is refused becomes a message and an exit code."""
+    """Open the ledgers of a place for a block. Errors become a message and an exit code."""
     from epsilond.ledgers.client.errors import ReceiptUsed, Refused, Unanswered  # noqa: PLC0415  few commands use it
     from epsilond.ledgers.log.errors import KeysUnusable  # noqa: PLC0415
 
@@ -81,11 +82,11 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
 
 
 def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
-    """A ledger as it is now."""
+    """Print a ledger as it is now."""
     from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
 
-    told = ledger.show()
-    print_body(told) if as_body else show(tables.ledger(told))
+    answer = ledger.show()
+    print_body(answer) if as_body else show(tables.ledger(answer))
 
 
 def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
@@ -96,12 +97,12 @@ def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
 
 
 def mechanism(spec: str | None) -> JsonRecord | None:
-    """A mechanism from its JSON, a file, or standard input."""
+    """Return a mechanism from its JSON, from a file, or from standard input."""
     return None if spec is None else structure_of(spec, at="/spec")
 
 
-def assigned(text: str, at: str) -> tuple[str, str]:
-    """NAME=VALUE, the name as it was typed."""
+def split_assignment(text: str, at: str) -> tuple[str, str]:
+    """Return the name, as it was typed, and the value of NAME=VALUE."""
     _, value = assignment(text, at=at)
     return text.partition("=")[0].strip(), value
 

@@ -1,4 +1,4 @@
-"""Ledgers, reservations, and what was verified of a log."""
+"""Tables of ledgers, reservations, keys, and results of verification."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject
-from epsilond.ledgers.client.answers import left, runs, scarcest, target
+from epsilond.ledgers.client.answers import part_text, runs_text, scarcest_text, target_text
 from epsilond.terminal.parts import bullets, pairs, table, upward
 
 _OF_A_LEDGER = (
@@ -27,137 +27,147 @@ _OF_A_LEDGER = (
 )
 
 
-def ledgers(listed: Iterable[JsonObject]) -> RenderableType:
-    """One row for each ledger."""
+def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
+    """Return a table with one row for each ledger."""
     return table(
         "Ledgers",
         (
             {
-                "name": each["name"],
-                "id": each["id"],
-                "dataset": each["dataset"],
-                "block": each.get("block", ""),
-                "state": each["state"] if each.get("sealed", True) else f"{each['state']}, not sealed",
-                "target": target(each["target"]),
+                "name": answer["name"],
+                "id": answer["id"],
+                "dataset": answer["dataset"],
+                "block": answer.get("block", ""),
+                "state": answer["state"] if answer.get("sealed", True) else f"{answer['state']}, not sealed",
+                "target": target_text(answer["target"]),
             }
-            for each in listed
+            for answer in answers
         ),
     )
 
 
-def ledger(told: JsonObject) -> RenderableType:
-    """What it promises, what is left of its plan and its slots, the plan's curve, and what the promise rests on."""
-    rows = {name: told[name] for name in _OF_A_LEDGER if name in told} | {"target": target(told["target"])}
-    if "runs_out_first" in told:
-        rows["runs out first"] = scarcest(told["runs_out_first"])
-    slots = (
-        {"slot": slot["kind"], "part": part, "left": left(slot, part)}
-        for slot in told["slots"]
+def ledger(answer: JsonObject) -> RenderableType:
+    """Return a ledger's promise, its remaining budget, the curve of its plan, and the conditions of the promise."""
+    members = {name: answer[name] for name in _OF_A_LEDGER if name in answer}
+    members["target"] = target_text(answer["target"])
+    if "runs_out_first" in answer:
+        members["runs out first"] = scarcest_text(answer["runs_out_first"])
+    plan = [{"item": item["name"], "runs": runs_text(item)} for item in answer["plan"]]
+    slots = [
+        {"slot": slot["kind"], "part": part, "left": part_text(slot, part)}
+        for slot in answer["slots"]
         for part in slot["capacity"]
-    )
-    curve = (
+    ]
+    curve = [
         {"log10 δ": f"{point['log10_delta']:.6g}", "ε at most": upward(point["epsilon"])}
-        for point in told.get("curve", ())
-    )
+        for point in answer.get("curve", ())
+    ]
+    guarantee = answer.get("guarantee", {})
+    promise = [guarantee["in_words"]] if "in_words" in guarantee else []
+    conditions = [condition["statement"] for condition in answer.get("declared_conditions", ())]
     return Group(
-        pairs(f"Ledger {told['name']}", rows),
-        *bullets("Contradicted: there is no ε", _observations(told)),
-        table("Plan", ({"item": item["name"], "runs": runs(item)} for item in told["plan"])),
+        pairs(f"Ledger {answer['name']}", members),
+        *bullets("Contradicted: there is no ε", _observations(answer)),
+        table("Plan", plan),
         table("Slots", slots),
         table("The plan alone", curve),
-        *bullets("Promised", [told["guarantee"]["in_words"]] if "in_words" in told.get("guarantee", {}) else []),
-        *bullets("If", [each["statement"] for each in told.get("declared_conditions", ())]),
+        *bullets("Promised", promise),
+        *bullets("If", conditions),
     )
 
 
-def _observations(told: JsonObject) -> list[str]:
+def _observations(answer: JsonObject) -> list[str]:
     """Return the observations that contradict runs of a ledger, as sentences."""
-    return [str(Observation(**members)) for members in told.get("observations", ())]
+    return [str(Observation(**members)) for members in answer.get("observations", ())]
 
 
-def what_if(told: JsonObject) -> RenderableType:
-    """Whether it fits, and what it would cost or what would fit."""
-    rows = {name: value for name, value in told.items() if name != "fits"}
+def what_if(answer: JsonObject) -> RenderableType:
+    """Return whether a job fits, with its cost or the nearest jobs that fit."""
+    rows = {name: value for name, value in answer.items() if name != "fits"}
     if "runs_out_first" in rows:
-        rows["runs_out_first"] = scarcest(rows["runs_out_first"])
-    return pairs("It fits" if told["fits"] else "It does not fit", rows)
+        rows["runs_out_first"] = scarcest_text(rows["runs_out_first"])
+    return pairs("It fits" if answer["fits"] else "It does not fit", rows)
 
 
-def reservation(told: JsonObject) -> RenderableType:
-    """What is held, and until when."""
-    rows = {name: value for name, value in told.items() if name not in ("holdings", "receipts")}
+def reservation(answer: JsonObject) -> RenderableType:
+    """Return the members of a reservation."""
+    rows = {name: value for name, value in answer.items() if name not in ("holdings", "receipts")}
     return pairs("Reservation", rows)
 
 
-def pending(listed: Iterable[JsonObject]) -> RenderableType:
+def pending(moves: Iterable[JsonObject]) -> RenderableType:
     """Return a table with one row for each move that waits for a second person."""
     return table(
         "Pending moves",
         (
             {
-                "move": each["id"],
-                "kind": each["kind"],
-                "requested by": each["requested_by"],
-                "at": each["requested_at"],
-                "expires": each.get("expires_at", "never"),
-                "body": json.dumps(each["body"], ensure_ascii=False),
+                "move": move["id"],
+                "kind": move["kind"],
+                "requested by": move["requested_by"],
+                "at": move["requested_at"],
+                "expires": move.get("expires_at", "never"),
+                "body": json.dumps(move["body"], ensure_ascii=False),
             }
-            for each in listed
+            for move in moves
         ),
     )
 
 
-def pending_move(told: JsonObject) -> RenderableType:
+def pending_move(move: JsonObject) -> RenderableType:
     """Return the members of a move that waits for a second person, or did."""
-    rows = {name: value for name, value in told.items() if name != "body"}
-    return pairs("Pending move", rows | {"body": json.dumps(told["body"], ensure_ascii=False)})
+    rows = {name: value for name, value in move.items() if name != "body"}
+    return pairs("Pending move", rows | {"body": json.dumps(move["body"], ensure_ascii=False)})
 
 
-def entries(listed: Iterable[JsonObject]) -> RenderableType:
-    """One row for each entry of a ledger."""
+def entries(records: Iterable[JsonObject]) -> RenderableType:
+    """Return a table with one row for each entry of a ledger."""
     return table(
         "Entries",
         (
             {
-                "entry": str(each["seq"]),
-                "at": str(each.get("at", "")),
-                "kind": f"{each['kind']}, contradicted" if each.get("contradicted") else each["kind"],
-                "reservation": each.get("reservation", ""),
-                "count": str(each.get("count", "")),
-                "of": each.get("item") or each.get("slot") or _premises(each),
+                "entry": str(record["seq"]),
+                "at": str(record.get("at", "")),
+                "kind": f"{record['kind']}, contradicted" if record.get("contradicted") else record["kind"],
+                "reservation": record.get("reservation", ""),
+                "count": str(record.get("count", "")),
+                "of": record.get("item") or record.get("slot") or _premises(record),
             }
-            for each in listed
+            for record in records
         ),
     )
 
 
 def _premises(entry: JsonObject) -> str:
-    """Premises that an entry contradicts."""
-    return ", ".join(dict.fromkeys(each["premise"] for each in entry.get("observations", ())))
+    """Return the premises that an entry contradicts."""
+    return ", ".join(dict.fromkeys(observation["premise"] for observation in entry.get("observations", ())))
 
 
-def receipt(told: JsonObject) -> RenderableType:
-    """What a receipt is of."""
-    entry = told["entry"]
+def receipt(record: JsonObject) -> RenderableType:
+    """Return the members of a receipt."""
+    entry = record["entry"]
     rows = {name: entry[name] for name in ("at", "ledger", "reservation", "count", "charge") if name in entry}
     return pairs(f"Receipt of entry {entry['seq']}: good for one run", rows)
 
 
-def keys(listed: Iterable[JsonObject], here: Mapping[str, bool]) -> RenderableType:
-    """One row for each key; `here` says of which the private key is in the folder."""
-    return table(
-        "Keys",
-        (
+def keys(records: Iterable[JsonObject], here: Mapping[str, bool]) -> RenderableType:
+    """Return a table with one row for each key.
+
+    Args:
+        records: the published keys.
+        here: whether the private key is in the folder, by the id of the key.
+    """
+    rows = []
+    for record in records:
+        place = "here" if here[record["kid"]] else "elsewhere"
+        rows.append(
             {
-                "key": each["kid"],
-                "log": each["name"],
-                "signs from": each["from"],
-                "until": each["until"] or "",
-                "private key": "here" if here[each["kid"]] else "" if each["until"] else "elsewhere",
+                "key": record["kid"],
+                "log": record["name"],
+                "signs from": record["from"],
+                "until": record["until"] or "",
+                "private key": "" if record["until"] and place == "elsewhere" else place,
             }
-            for each in listed
-        ),
-    )
+        )
+    return table("Keys", rows)
 
 
 def drills(report: JsonObject) -> RenderableType:
@@ -178,18 +188,18 @@ def drills(report: JsonObject) -> RenderableType:
     return table(f"Drills on {report['store']}", rows)
 
 
-def verification(told: JsonObject) -> RenderableType:
-    """What holds, what does not, what was left open, and what no log shows."""
-    found: dict[str, list[str]] = {
-        outcome: [] for outcome in ("verified", "failed", "not verified", "voided", "contradicted")
-    }
-    for each in told["findings"]:
-        found[each["outcome"]].append(each["sentence"])
-    return Group(
-        *bullets("Does not hold", found["failed"]),
-        *bullets("Contradicted: there is no ε", found["contradicted"]),
-        *bullets("Voided", found["voided"]),
-        *bullets("Verified", found["verified"]),
-        *bullets("Not verified", found["not verified"]),
-        *bullets("Not shown by any log", told["not_shown"]),
-    )
+def verification(body: JsonObject) -> RenderableType:
+    """Return the sentences of a verification: failed, verified and open claims, and points that no log shows."""
+    sentences: dict[str, list[str]] = {}
+    for finding in body["findings"]:
+        sentences.setdefault(finding["outcome"], []).append(finding["sentence"])
+    lists = []
+    for title, outcome in (
+        ("Does not hold", "failed"),
+        ("Contradicted: there is no ε", "contradicted"),
+        ("Voided", "voided"),
+        ("Verified", "verified"),
+        ("Not verified", "not verified"),
+    ):
+        lists += bullets(title, sentences.get(outcome, []))
+    return Group(*lists, *bullets("Not shown by any log", body["not_shown"]))

@@ -44,13 +44,13 @@ def witness(
         from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
 
         try:
-            opened = WitnessFolder.open(folder, name)
+            witness_folder = WitnessFolder.open(folder, name)
             if make:
-                typer.echo(opened.public.vkey)
+                typer.echo(witness_folder.public.vkey)
             elif forget is not None:
-                _forget(opened, forget)
+                _forget(witness_folder, forget)
             else:
-                _serve(opened, _keys_of_logs(log or ()), host, port)
+                _serve(witness_folder, _keys_of_logs(log or ()), host, port)
         except (KeysUnusable, Malformed) as error:
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(BAD_INPUT) from None
@@ -76,19 +76,20 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
         raise InvalidInput.at("/log", str(error)) from None
 
 
-def _forget(opened: WitnessFolder, origin: str) -> None:
-    head = opened.forget(origin)
+def _forget(folder: WitnessFolder, origin: str) -> None:
+    """Forget the newest head of a log, and print it."""
+    head = folder.forget(origin)
     if head is None:
         raise InvalidInput.at("/forget", f"no head of {origin} was cosigned")
     typer.echo(head.text, nl=False)
 
 
-def _serve(opened: WitnessFolder, logs: list[PublicKey], host: str, port: int) -> None:
+def _serve(folder: WitnessFolder, logs: list[PublicKey], host: str, port: int) -> None:
     """Run the witness until it is stopped. Its key and address are printed once it listens."""
     from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  as above
 
-    service = WitnessService(opened, logs)
-    with listener(host, port) as listening:
-        typer.echo(opened.public.vkey)
-        typer.echo(f"listens on http://{host}:{listening.getsockname()[1]}", err=True)
-        server(service).run(sockets=[listening])
+    service = WitnessService(folder, logs)
+    with listener(host, port) as socket:
+        typer.echo(folder.public.vkey)
+        typer.echo(f"listens on http://{host}:{socket.getsockname()[1]}", err=True)
+        server(service).run(sockets=[socket])

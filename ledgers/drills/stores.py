@@ -16,10 +16,10 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.tables import SLOTS
 from epsilond.storage import shared
-from epsilond.storage.faults import scrubbed
+from epsilond.storage.faults import remove_secrets
 from epsilond.storage.transactions import Database
 
 MAINTENANCE: Final = "postgres"
@@ -77,7 +77,7 @@ class SqliteStore(DrillStore):
 
     def open(self) -> Database:
         """Return the database, opened."""
-        return opened(self._path)
+        return open_store(self._path)
 
     def copy(self, name: str) -> None:
         """Copy the file with SQLite's own backup."""
@@ -121,7 +121,7 @@ class PostgresqlStore(DrillStore):
 
     def open(self) -> Database:
         """Return the database, opened."""
-        return opened(self._server.url.set(database=self._name))
+        return open_store(self._server.url.set(database=self._name))
 
     def copy(self, name: str) -> None:
         """Copy the database with PostgreSQL's own templates. Connections to it end, and are made anew at their use."""
@@ -179,7 +179,7 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
         try:
             store = PostgresqlStore(Path(folder), engine)
         except SQLAlchemyError as error:
-            reason = scrubbed(getattr(error, "orig", error), url)
+            reason = remove_secrets(getattr(error, "orig", error), url)
             raise InvalidInput.at("/store", f"no database can be made there: {reason}") from None
         undo.callback(store.drop)
         yield store

@@ -1,4 +1,4 @@
-"""Ledgers that were opened without an organisation: given to that of their opener, once it has one."""
+"""Ledgers that were opened without an organisation: they get the organisation of their opener, once there is one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from epsilond.ledgers.store.names import NAMELESS
 from epsilond.ledgers.store.owners import Collision
 
 KEPT_CALLERS = 10_000
-"""Most tokens of which the service remembers that they have no ledger without an organisation; 2 MB at most."""
+"""Largest number of remembered tokens without a ledger that lacks an organisation; 2 MB at most."""
 
 
 class Adoption:
-    """The organisations that ledgers of one book are given to."""
+    """Assignment of the ledgers of one book to organisations."""
 
     def __init__(self, book: Book) -> None:
         self._book = book

@@ -1,4 +1,4 @@
-"""What the routes of ledgers share: bodies, keys, ids, and the answers' form."""
+"""Shared parts of the routes of ledgers: bodies, keys, ids, and the form of the answers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from epsilond.reading import read_body
 
 T = TypeVar("T")
 READERS: tuple[RoleName, ...] = tuple(sorted(ROLES))
-"""Roles of which each may read."""
+"""Roles, each of which may read."""
 LEDGERS = "/v1/ledgers"
 RESERVATIONS = "/v1/reservations"
 SMALL = 4_096
-"""Bytes; a longer body is read in a thread."""
+"""Largest number of bytes of a body that is parsed in the event loop; a longer body is parsed in a thread."""
 LOCATION = {"Location": {"description": "where it is", "schema": {"type": "string"}}}
 TOLD = "names this request for ever: sending it again is answered the same, and changes nothing"
 _BOUNDS: JsonRecord = {
@@ -60,32 +60,37 @@ def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
     return LEDGERS_OF.of(request), caller
 
 
-async def read(asked: type[T], body: bytes) -> T:
-    """What a body asks.
+async def read_request(kind: type[T], body: bytes) -> T:
+    """Return the request in a body.
+
+    Args:
+        kind: class of the request.
+        body: bytes of the body.
 
     Raises:
-        MalformedJson: it is not JSON.
-        InvalidInput: it asks what cannot be asked.
+        MalformedJson: the body is not JSON.
+        InvalidInput: a field is missing or not valid.
     """
-    return await to_thread.run_sync(_read, asked, body) if len(body) > SMALL else _read(asked, body)
+    return await to_thread.run_sync(_parse_request, kind, body) if len(body) > SMALL else _parse_request(kind, body)
 
 
-def _read(asked: type[T], body: bytes) -> T:
-    asked_for: T = read_body(asked, parse(body))
-    return asked_for
+def _parse_request(kind: type[T], body: bytes) -> T:
+    """Return the request in a body, without a thread."""
+    request: T = read_body(kind, parse(body))
+    return request
 
 
-def created(answer: object, location: str, *, status: int = 201) -> Response:
+def created_response(answer: object, location: str, *, status: int = 201) -> Response:
     """Return the response with the location of a new resource.
 
     Args:
         answer: the resource.
         location: its path.
-        status: 201, or 202 if the resource waits for something.
+        status: 201, or 202 if the resource waits for approval.
     """
     return Response(render(answer), status, {"location": location}, JSON)
 
 
-def as_kept(record: object) -> Response:
+def stored_response(record: object) -> Response:
     """Return the response 201 with a stored record, byte for byte the same each time."""
     return Response(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(), 201, None, JSON)

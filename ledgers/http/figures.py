@@ -35,7 +35,7 @@ WAIT_SECONDS: Final = 2.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Figures, and when they were read, in seconds of a clock that never goes back."""
+    """Figures with the time at which they were read, in seconds of a clock that never goes back."""
 
     figures: LedgerFigures
     clock: float
@@ -72,17 +72,18 @@ class Figures(Collector):
             raise
 
     async def refresh(self) -> None:
-        """Read the figures anew if they are old, for a limited time. They stay as they are if that fails."""
+        """Read the figures again if they are old, for a limited time. They stay as they are if that fails."""
         if self._book is None or self._is_fresh():
             return
         with anyio.move_on_after(WAIT_SECONDS):
             await to_thread.run_sync(self._load, self._book, limiter=self._thread, abandon_on_cancel=True)
 
     def _is_fresh(self) -> bool:
+        """Return whether the figures were read recently."""
         return self._snapshot is not None and time.monotonic() < self._snapshot.clock + KEPT_SECONDS
 
     def _load(self, book: Book) -> None:
-        """Read the figures of a book, unless a scrape that came before has just done so. It blocks."""
+        """Read the figures of a book, unless an earlier scrape has just done so. It blocks."""
         if self._is_fresh():
             return
         try:

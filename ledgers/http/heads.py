@@ -1,4 +1,4 @@
-"""The heads of the log outside its database: in a file, and with witnesses. They are kept before a move is answered."""
+"""Heads of the log outside its database, in a file and with witnesses. They are kept before a move is answered."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from epsilond.ledgers.http.refusals import SOON
 from epsilond.storage.together import Together
 
 PAUSE: Final = 10.0
-"""Seconds for which readers of the head are answered without new cosignatures, after too few were given."""
+"""Time in seconds for which the head is answered without new cosignatures, after too few were given."""
 AGAIN: Final = "Send it again with the same Idempotency-Key."
 
 
 class KeptHeads:
-    """The heads of one book outside its database. Every method blocks, and may be called in any thread."""
+    """Heads of one book outside its database. Every method blocks, and may be called in any thread."""
 
     def __init__(self, book: Book, settings: Settings) -> None:
         """Prepare the witnesses. Nothing is compared yet.
@@ -43,7 +43,7 @@ class KeptHeads:
         self._log = structlog.get_logger()
 
     def begin(self) -> None:
-        """Compare the log with every head that is known, and write to the service's log what is wrong."""
+        """Compare the log with every known head, and write problems to the service's log."""
         try:
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:  # moves will be answered 503 until it can
@@ -58,31 +58,33 @@ class KeptHeads:
             self._log.warning("ledgers refuse moves until the head of the log is kept elsewhere")
 
     def require(self) -> None:
-        """Require before a move that witnesses cosigned the head that was shown last. Otherwise show the present head.
+        """Require before a move that witnesses cosigned the last head that they were shown.
+
+        Otherwise show them the present head.
 
         Raises:
-            NotReconciled: the log does not continue a head that is known.
+            NotReconciled: the log does not continue a known head.
             Problem: the head cannot be kept, or too few witnesses cosigned it. Nothing was written.
         """
         if not self._witnesses.is_confirmed:
             self.keep()
 
     def keep(self) -> None:
-        """Keep the present head elsewhere, together with the callers who wait.
+        """Keep the present head elsewhere, once for all callers who wait.
 
         Raises:
-            NotReconciled: the log does not continue a head that is known.
-            Problem: the head cannot be kept, or too few witnesses cosigned it. What was moved stays so, and is answered
-                to the same key.
+            NotReconciled: the log does not continue a known head.
+            Problem: the head cannot be kept, or too few witnesses cosigned it. Earlier moves stay, and are answered to
+                the same key.
         """
         if self._book.continuity.has_file or self._witnesses.exists:
             self._queue.submit(None)
 
     def checkpoint(self) -> str:
-        """Return the signed head, with the cosignatures that witnesses give.
+        """Return the signed head with the cosignatures of witnesses.
 
         Raises:
-            NotReconciled: the log does not continue a head that is known.
+            NotReconciled: the log does not continue a known head.
         """
         note = self._book.checkpoint()
         if self._witnesses.exists and not self._witnesses.has_cosigned(note) and time.monotonic() > self._paused_until:
@@ -92,7 +94,7 @@ class KeptHeads:
         return self._witnesses.cosignatures(note)
 
     def accept(self, note: str) -> None:
-        """Take the log as it is, as its operator says. Witnesses are shown its head, and may still reject it.
+        """Accept the log as it is, on behalf of its operator. Witnesses are shown its head, and may still reject it.
 
         Args:
             note: the signed head of the log.
@@ -123,6 +125,7 @@ class KeptHeads:
         return moves
 
     def _cosign(self, note: str) -> None:
+        """Let the witnesses cosign a head."""
         try:
             self._witnesses.cosign(note, self._book)
         except HeadRejected as rejected:
@@ -134,6 +137,6 @@ class KeptHeads:
             raise Problem("unavailable", detail, headers=SOON) from None
 
     def _reject(self, rejected: HeadRejected) -> None:
-        """Let nothing be moved: a witness has cosigned a head that the log does not continue."""
+        """Stop all moves, because a witness has cosigned a head that the log does not continue."""
         self._log.error("a witness has cosigned another head of the log", reason=str(rejected), size=rejected.size)
         self._book.continuity.reject(str(rejected), rejected.size if rejected.has_fewer else None)

@@ -1,4 +1,4 @@
-"""The keys that sign the ledgers' log: in a folder that is followed while the service runs, or in memory."""
+"""Keys that sign the ledgers' log, in a folder that is followed while the service runs, or in memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ TRIES = 3
 
 
 class Keys:
-    """The keyring as it is now. Any thread may ask for it."""
+    """The present keyring, which any thread may request."""
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
-        """Of a folder, made at first use; without one the keys live as long as this does.
+        """Use the keys of a folder, which is made at first use.
 
-        Raises, as asking for the keys does:
-            KeysUnusable: a key is missing, retired, of another name, or can be read by others.
+        Args:
+            folder: folder of the keys; None keeps keys in memory.
+            origin: name of the log; empty takes the name in the folder, or a new one.
+            secret: file of the private key that signs.
+
+        Raises:
+            KeysUnusable: a key is missing, retired, of another name, or readable by others.
             OSError: the folder cannot be read, or made, or written.
         """
         self._folder = folder
@@ -31,11 +36,16 @@ class Keys:
         self._secret = secret
         self._lock = threading.Lock()
         self._seen: tuple[int, int] | None = None
-        self._keyring = self._opened()
+        self._keyring = self._open_keyring()
 
     @classmethod
     def of(cls, settings: Settings, *, durable: bool) -> Keys:
-        """Those of the settings: in the folder they name, else beside the store's file, else in memory."""
+        """Return the keys of a service: in the folder of its settings, or next to the store's file, or in memory.
+
+        Args:
+            settings: settings of the service.
+            durable: whether the store outlives the process.
+        """
         secret = Path(settings.ledger_key_file) if settings.ledger_key_file else None
         if settings.ledger_keys:
             folder: Path | None = Path(settings.ledger_keys)
@@ -44,41 +54,47 @@ class Keys:
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
     def __call__(self) -> SigningKeys:
-        """The keys as they are now: one that was made by another process meanwhile signs from now on."""
+        """Return the present keys. A key that another process made signs from then on.
+
+        Raises:
+            KeysUnusable: the keys cannot be used.
+        """
         if self._folder is None:
             return self._keyring
         with self._lock:
             # A folder that is gone changes no key: a new one would sign a log that it does not belong to.
             if self._state() not in (None, self._seen):
                 try:
-                    self._keyring = self._opened()
+                    self._keyring = self._open_keyring()
                 except OSError as error:  # such as a folder that cannot be written, beside a secret it does not know
                     raise KeysUnusable(f"{self._folder}: {error.strerror}") from None
             return self._keyring
 
-    def _opened(self) -> SigningKeys:
-        now = datetime.now(UTC)
+    def _open_keyring(self) -> SigningKeys:
+        """Open the keys, and remember the state of the folder."""
+        present = datetime.now(UTC)
         if self._folder is None:
-            return SigningKeys.new(SigningKey.new(self._origin or made_up()), now)
+            return SigningKeys.new(SigningKey.new(self._origin or random_origin()), present)
         for _ in range(TRIES):
             try:
-                keyring = open_keyring(self._folder, self._name(self._folder), now, secret=self._secret)
+                keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)
                 break
             except KeysUnusable:
                 if self._origin:  # else another replica may have given the log its name meanwhile
                     raise
         else:
-            keyring = open_keyring(self._folder, self._name(self._folder), now, secret=self._secret)
+            keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)
         self._seen = self._state()
         return keyring
 
     def _name(self, folder: Path) -> str:
-        """The log's origin: as the settings say, else as it was called before, else a new name of its own."""
+        """Return the log's origin: of the settings, or of the folder, or a new one."""
         if self._origin:
             return self._origin
-        return origin_of(folder) or made_up()
+        return origin_of(folder) or random_origin()
 
     def _state(self) -> tuple[int, int] | None:
+        """Return inode and modification time of the published keys; None if there are none."""
         assert self._folder is not None
         try:
             status = (self._folder / PUBLISHED).stat()
@@ -87,6 +103,6 @@ class Keys:
         return status.st_ino, status.st_mtime_ns
 
 
-def made_up() -> str:
+def random_origin() -> str:
     """Return a random name that no other log has."""
     return f"epsilond-{secrets.token_hex(8)}"

@@ -1,4 +1,4 @@
-"""/v1/ledgers: budgets that hold over time: opened, read, queried, sealed, closed, and corrected by approvers."""
+"""Routes of /v1/ledgers: open, read, query, seal, close, and correct by approvers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from epsilond.ledgers.http.asking import (
     Key,
     LedgerId,
     MayBeKey,
-    created,
+    created_response,
     ledgers_of,
-    read,
+    read_request,
 )
 from epsilond.ledgers.http.documents import EntryList
 from epsilond.ledgers.requests import (
@@ -52,7 +52,7 @@ WAITS: dict[int | str, JsonRecord] = {
         "headers": LOCATION,
     }
 }
-"""The response of a move that waits."""
+"""Response of a move that waits for approval."""
 
 
 def add(app: FastAPI) -> None:
@@ -145,10 +145,10 @@ async def open_ledger(
 ) -> Response:
     """What is planned, and what may be chosen by what comes out, is certified together, once and for all."""
     ledgers, caller = ledgers_of(request, "owner")
-    asked = await read(OpenLedger, body)
+    order = await read_request(OpenLedger, body)
     key = key or secrets.token_urlsafe(16)
-    answer = await ledgers.move(caller, "opened", work.opened, ledgers, caller, asked, key)
-    return created(answer, f"{LEDGERS}/{answer.id}")
+    answer = await ledgers.move(caller, "opened", work.open_ledger, ledgers, caller, order, key)
+    return created_response(answer, f"{LEDGERS}/{answer.id}")
 
 
 async def list_ledgers(
@@ -158,13 +158,13 @@ async def list_ledgers(
 ) -> Response:
     """In the order in which they were opened."""
     ledgers, caller = ledgers_of(request, *READERS)
-    return json_response(await ledgers.call(caller, work.listed, ledgers, caller.organisation, limit, cursor))
+    return json_response(await ledgers.call(caller, work.list_ledgers, ledgers, caller.organisation, limit, cursor))
 
 
 async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
     """Its balances, its promise and what that rests on, and the curve of its plan."""
     ledgers, caller = ledgers_of(request, *READERS)
-    return json_response(await ledgers.call(caller, work.looked, ledgers, caller.organisation, id))
+    return json_response(await ledgers.call(caller, work.ledger_answer, ledgers, caller.organisation, id))
 
 
 async def list_entries(
@@ -180,7 +180,7 @@ async def list_entries(
     """They are never changed. Their numbers are those of the whole log, which others write too."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(
-        await ledgers.call(caller, work.entries, ledgers, caller.organisation, id, start, limit, order)
+        await ledgers.call(caller, work.list_entries, ledgers, caller.organisation, id, start, limit, order)
     )
 
 
@@ -192,10 +192,10 @@ async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 
     ledgers, caller = ledgers_of(request, *READERS)
     accepted = request.headers.get("accept", "")
     as_page = "application/json" not in accepted or "text/html" in accepted
-    told = await ledgers.call(caller, work.report, ledgers, caller.organisation, id, as_page=as_page)
-    if not isinstance(told, str):
-        return json_response(told)
-    return Response(told, media_type="text/html", headers=dict(REPORT_HEADERS))
+    report = await ledgers.call(caller, work.report, ledgers, caller.organisation, id, as_page=as_page)
+    if not isinstance(report, str):
+        return json_response(report)
+    return Response(report, media_type="text/html", headers=dict(REPORT_HEADERS))
 
 
 async def ask_what_if(
@@ -205,9 +205,9 @@ async def ask_what_if(
 ) -> Response:
     """It changes nothing and holds nothing: another may reserve in between."""
     ledgers, caller = ledgers_of(request, "analyst", "owner")
-    asked = await read(WhatIfAsked, body)
+    job = await read_request(WhatIfAsked, body)
     with caller.computation():
-        return json_response(answers.what_if(await ledgers.what_if(request, caller, id, asked), ledgers.warnings))
+        return json_response(answers.what_if(await ledgers.what_if(request, caller, id, job), ledgers.warnings))
 
 
 async def calibrate_within(
@@ -218,29 +218,30 @@ async def calibrate_within(
 ) -> Response:
     """ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing."""
     ledgers, caller = ledgers_of(request, "analyst", "owner")
-    asked = await read(CalibrateAsked, body)
+    question = await read_request(CalibrateAsked, body)
     with caller.computation():
         return json_response(
-            await ledgers.call(caller, work.calibrated, ledgers, caller.organisation, id, algorithm, asked)
+            await ledgers.call(caller, work.calibrate, ledgers, caller.organisation, id, algorithm, question)
         )
 
 
 async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
     """Before, nothing may read the block. It has no body."""
-    return await _changed(request, "sealed", id, key)
+    return await _change(request, "sealed", id, key)
 
 
 async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
     """What is held may still be committed; the block gets no other ledger. It has no body."""
-    return await _changed(request, "closed", id, key)
+    return await _change(request, "closed", id, key)
 
 
-async def _changed(request: Request, kind: str, identifier: str, key: str | None) -> Response:
+async def _change(request: Request, kind: str, identifier: str, key: str | None) -> Response:
+    """Seal or close a ledger, and return its response."""
     ledgers, caller = ledgers_of(request, "owner")
     move = {"sealed": ledgers.book.seal, "closed": ledgers.book.close}[kind]
     change = partial(move, caller.organisation, identifier, key or secrets.token_urlsafe(16), by=caller.name)
     return json_response(
-        await ledgers.move(caller, kind, work.changed, ledgers, caller.organisation, identifier, change)
+        await ledgers.move(caller, kind, work.change_ledger, ledgers, caller.organisation, identifier, change)
     )
 
 
@@ -255,8 +256,8 @@ async def amend(
     In a ledger with approval nothing changes before an approver approves the pending move.
     """
     ledgers, caller = ledgers_of(request, "owner")
-    asked = await read(AmendAsked, body)
-    change = partial(ledgers.book.amend, caller.organisation, id, asked, key, by=caller.name)
+    amendment = await read_request(AmendAsked, body)
+    change = partial(ledgers.book.amend, caller.organisation, id, amendment, key, by=caller.name)
     answer = await ledgers.move(caller, "amended", work.make_or_request, ledgers, caller.organisation, id, change)
     return _made_or_waiting(answer, id)
 
@@ -269,10 +270,10 @@ async def contradict(
 ) -> Response:
     """Let nothing more be committed: the ledger has no ε. Reservations may be cancelled, and it may be closed."""
     ledgers, caller = ledgers_of(request, "analyst", "owner")
-    contradiction = await read(ContradictAsked, body)
+    contradiction = await read_request(ContradictAsked, body)
     change = partial(ledgers.book.contradict, caller.organisation, id, contradiction, key, by=caller.name)
-    answer = await ledgers.move(caller, "contradicted", work.changed, ledgers, caller.organisation, id, change)
-    return created(answer, f"{LEDGERS}/{id}")
+    answer = await ledgers.move(caller, "contradicted", work.change_ledger, ledgers, caller.organisation, id, change)
+    return created_response(answer, f"{LEDGERS}/{id}")
 
 
 async def void(
@@ -286,9 +287,9 @@ async def void(
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
     """
     ledgers, caller = ledgers_of(request, "analyst", "approver", "owner")
-    asked = await read(VoidAsked, body)
+    order = await read_request(VoidAsked, body)
     may_act = "approver" in caller.roles
-    change = partial(ledgers.book.void, caller.organisation, id, asked, key, by=caller.name, may_act=may_act)
+    change = partial(ledgers.book.void, caller.organisation, id, order, key, by=caller.name, may_act=may_act)
     answer = await ledgers.move(caller, "voided", work.make_or_request, ledgers, caller.organisation, id, change)
     return _made_or_waiting(answer, id)
 
@@ -296,5 +297,5 @@ async def void(
 def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Response:
     """Return 201 with the ledger, or 202 with a move that waits for a second person."""
     if isinstance(answer, PendingMove):
-        return created(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
-    return created(answer, f"{LEDGERS}/{identifier}")
+        return created_response(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
+    return created_response(answer, f"{LEDGERS}/{identifier}")

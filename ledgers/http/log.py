@@ -15,7 +15,7 @@ from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.app.http.problems import FieldError, Problem
 from epsilond.ledgers.http import examples, proving
-from epsilond.ledgers.http.asking import READERS, ledgers_of, read
+from epsilond.ledgers.http.asking import READERS, ledgers_of, read_request
 from epsilond.ledgers.http.documents import CheckpointAnswer, EntryList, KeyList, LogProof, ReconcileAsked
 
 TAGS: list[str | Enum] = ["ledgers"]
@@ -122,6 +122,6 @@ async def reconcile(
     """
     caller_of(request).require_scope("admin")
     ledgers, caller = ledgers_of(request)
-    await read(ReconcileAsked, body)
-    answer, waiting = await ledgers.call(caller, proving.accepted, ledgers, caller.name)
+    await read_request(ReconcileAsked, body)
+    answer, waiting = await ledgers.call(caller, proving.accept_log, ledgers, caller.name)
     return json_response(answer, 202 if waiting else 201)

@@ -49,7 +49,7 @@ def add(app: FastAPI) -> None:
 async def list_pending(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
     """Return the oldest first. Moves that were approved, rejected or withdrawn, or have expired, are left out."""
     ledgers, caller = ledgers_of(request, *READERS)
-    return json_response(await ledgers.call(caller, work.pending, ledgers, caller.organisation, id))
+    return json_response(await ledgers.call(caller, work.list_pending, ledgers, caller.organisation, id))
 
 
 async def get_pending(request: Request, id: LedgerId, move: MoveId) -> Response:  # noqa: A002 (the path parameter)

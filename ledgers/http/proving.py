@@ -1,4 +1,4 @@
-"""What is shown of the log, in a thread."""
+"""Answers on the log, computed in a thread."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
     """Return the receipt of an entry under the present head.
 
     Args:
-        ledgers: of the service.
+        ledgers: ledgers of the service.
         tenant: owner of the entry.
-        entry: its number in the log.
+        entry: number of the entry in the log.
     """
     return add_warnings(ledgers, ledgers.book.inclusion(tenant, entry).record)
 
 
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
-    """Return the proof that a log is the beginning of another log."""
+    """Return the proof that a log is the beginning of another log.
+
+    Args:
+        ledgers: ledgers of the service.
+        first: number of entries of the earlier log.
+        second: number of entries of the later log; None means the present log.
+    """
     return add_warnings(ledgers, ledgers.book.consistency(first, second).record)
 
 
@@ -40,7 +46,7 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
     """Return a page of the entries of all ledgers of an organisation.
 
     Args:
-        ledgers: of the service.
+        ledgers: ledgers of the service.
         tenant: name of the organisation.
         start: number in the log from which on they are listed.
         limit: largest number of entries.
@@ -62,15 +68,18 @@ def keys(ledgers: Ledgers) -> JsonRecord:
     return ledgers.keyring.document()
 
 
-def accepted(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
-    """Accept the log as it is, and return its signed head with the number of ledgers that wait for their approvers.
+def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
+    """Accept the log as it is.
 
     Args:
-        ledgers: of the service.
+        ledgers: ledgers of the service.
         by: name of the operator.
 
+    Returns:
+        The signed head, and the number of ledgers that wait for their approvers.
+
     Raises:
-        Problem: that cannot be written down elsewhere.
+        Problem: the checkpoint cannot be kept elsewhere.
     """
     try:
         note, waiting = ledgers.accept(by)
@@ -82,12 +91,13 @@ def accepted(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
+    """Return the answer on a signed head."""
     keyring = ledgers.book.keyring
-    told = checkpoints.verify(note, keyring.signing.name, keyring.keys)
+    checkpoint = checkpoints.verify(note, keyring.signing.name, keyring.keys)
     return CheckpointAnswer(
-        origin=told.origin,
-        size=told.size,
-        root=to_base64(told.root),
+        origin=checkpoint.origin,
+        size=checkpoint.size,
+        root=to_base64(checkpoint.root),
         checkpoint=note,
         warnings=(*warnings, *ledgers.warnings) or None,
     )

@@ -1,4 +1,4 @@
-"""What a book refuses, as problems. What the mathematics refuses is one already."""
+"""Errors of a book as problems of the service. Errors of the mathematics are problems already."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NOTHING = "There is no ledger, reservation, entry or pending move of this id."
 
 @contextmanager
 def as_problems() -> Iterator[None]:
-    """Around calls of a book.
+    """Raise the errors of calls of a book as problems.
 
     Raises:
-        Problem: in the place of what the book refuses.
+        Problem: the book raised an error.
     """
     try:
         yield
@@ -34,7 +34,7 @@ def as_problems() -> Iterator[None]:
         detail = "Others moved the ledger each time; nothing was written. Send it again with the same Idempotency-Key."
         raise Problem("unavailable", detail, headers={"Retry-After": "1"}) from None
     except NotReconciled:
-        raise unreconciled() from None
+        raise reconciliation_problem() from None
     except HeadUnavailable as error:
         detail = f"{error} Nothing was written. Send it again with the same Idempotency-Key."
         raise Problem("unavailable", detail, headers=SOON) from None
@@ -45,7 +45,7 @@ def as_problems() -> Iterator[None]:
         raise Problem("unavailable", "The keys that sign the log cannot be used at present.", headers=SOON) from None
 
 
-def unreconciled() -> Problem:
+def reconciliation_problem() -> Problem:
     """Return the problem of a log that may lack entries with receipts."""
     detail = (
         "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"

@@ -1,4 +1,4 @@
-"""Reservations of ledgers: held, committed before any release, cancelled."""
+"""Routes of reservations: reserve, commit before any release, cancel."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from epsilond.ledgers.http.asking import (
     Key,
     LedgerId,
     ReservationId,
-    as_kept,
-    created,
+    created_response,
     ledgers_of,
-    read,
+    read_request,
+    stored_response,
 )
 from epsilond.ledgers.requests import CommitAsked, ReserveAsked, ReserveManyAsked
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{RESERVATIONS}/{{id}}"
 ROUNDED = 0.005
-"""Seconds by which an answered time and a timer may precede the intended time."""
+"""Time in seconds by which an answered time and a timer may precede the intended time."""
 
 
 def add(app: FastAPI) -> None:
     """Add every route of reservations."""
     post = partial(app.add_api_route, methods=["POST"], status_code=201, tags=TAGS)
-    other = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
+    route = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     for path, endpoint, name, summary in (
         (f"{LEDGERS}/{{id}}/reservations", reserve, "reserve", "Hold runs, so that nobody else takes them"),
         (RESERVATIONS, reserve_many, "reserve_many", "Hold runs in several ledgers: in all of them, or in none"),
@@ -53,14 +53,14 @@ def add(app: FastAPI) -> None:
             response_description="The reservation; nothing may be released on it before a commit",
             responses={201: {"headers": LOCATION}},
         )
-    other(
+    route(
         ONE,
         get_reservation,
         operation_id="get_reservation",
         summary="One reservation",
         response_model=ReservationAnswer,
     )
-    other(
+    route(
         ONE,
         cancel,
         methods=["DELETE"],
@@ -85,7 +85,7 @@ async def reserve(
     key: Key,
 ) -> Response:
     """Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says."""
-    return await _reserved(request, (id,), await read(ReserveAsked, body), key)
+    return await _reserve(request, (id,), await read_request(ReserveAsked, body), key)
 
 
 async def reserve_many(
@@ -94,16 +94,17 @@ async def reserve_many(
     key: Key,
 ) -> Response:
     """A job that reads several blocks debits each of their ledgers."""
-    asked = await read(ReserveManyAsked, body)
-    return await _reserved(request, asked.ledgers, asked, key)
+    order = await read_request(ReserveManyAsked, body)
+    return await _reserve(request, order.ledgers, order, key)
 
 
-async def _reserved(request: Request, named: tuple[str, ...], asked: ReserveAsked, key: str) -> Response:
+async def _reserve(request: Request, identifiers: tuple[str, ...], request_body: ReserveAsked, key: str) -> Response:
+    """Make a reservation, and return its response."""
     ledgers, caller = ledgers_of(request, "analyst")
-    answer = await ledgers.move(caller, "reserved", work.reserved, ledgers, caller, named, asked, key)
+    answer = await ledgers.move(caller, "reserved", work.reserve, ledgers, caller, identifiers, request_body, key)
     if answer.expires is not None:
         ledgers.expires(datetime.fromisoformat(answer.expires).timestamp() + ROUNDED)
-    return created(answer, f"{RESERVATIONS}/{answer.id}")
+    return created_response(answer, f"{RESERVATIONS}/{answer.id}")
 
 
 async def get_reservation(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
@@ -120,11 +121,11 @@ async def commit(
 ) -> Response:
     """Sent again with the same key it is answered byte for byte the same. Without its answer nothing is released."""
     ledgers, caller = ledgers_of(request, "analyst")
-    asked = await read(CommitAsked, body)
-    return as_kept(await ledgers.move(caller, "committed", work.committed, ledgers, caller, id, asked, key))
+    order = await read_request(CommitAsked, body)
+    return stored_response(await ledgers.move(caller, "committed", work.commit, ledgers, caller, id, order, key))
 
 
 async def cancel(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
     """What was committed never returns; the rest of a job that was begun stays as credit of its mechanism."""
     ledgers, caller = ledgers_of(request, "analyst")
-    return json_response(await ledgers.move(caller, "cancelled", work.cancelled, ledgers, caller, id))
+    return json_response(await ledgers.move(caller, "cancelled", work.cancel, ledgers, caller, id))

@@ -1,7 +1,7 @@
-"""The ledgers of one service: the book, opened beside the jobs, and the calls that requests make of it.
+"""Ledgers of one service: the book, opened next to the jobs, and the calls that requests make of it.
 
-A call of the book blocks: it runs in a thread, and what it has to compute in a worker process. A client that leaves
-does not interrupt a move, whose answer is kept under its idempotency key.
+A call of the book blocks: it runs in a thread, and its computations in a worker process. A client that leaves does not
+interrupt a move, whose answer is kept under its idempotency key.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickled
 from epsilond.calibrators.answer import Caution
-from epsilond.ledgers.book.answers import Promised, promised
+from epsilond.ledgers.book.answers import Promised, compute_promise
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
@@ -47,16 +47,16 @@ from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import WhatIfAsked
-from epsilond.ledgers.store.opening import added
+from epsilond.ledgers.store.opening import add_tables
 from epsilond.ledgers.store.records import LedgerRow
 from epsilond.storage.transactions import Database
 
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 32
-"""Calls of the book under way at one time; commits among them are made together."""
+"""Largest number of calls of the book at one time; commits among them are made together."""
 SWEEP_SECONDS = 60.0
-"""Longest between two looks at what has expired; sooner where this service knows that something will."""
+"""Longest time between two looks for expired reservations; shorter if this service knows that one will expire."""
 KEPT_PROMISES = 256
 IN_MEMORY = Caution(
     code="ledgers-in-memory",
@@ -65,13 +65,13 @@ IN_MEMORY = Caution(
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
-def unavailable(reason: str) -> Problem:
+def unavailable_problem(reason: str) -> Problem:
     """Return the problem of a service that has no ledgers at present."""
     return Problem("unavailable", reason, headers={"Retry-After": "10"})
 
 
 class Ledgers:
-    """The ledgers of one service, between entering and leaving `running()`."""
+    """Ledgers of one service, between entering and leaving `running()`."""
 
     def __init__(
         self,
@@ -81,13 +81,13 @@ class Ledgers:
         jobs: Jobs,
         organisations: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        """Prepare them.
+        """Prepare the ledgers.
 
         Args:
-            settings: of the service.
-            metrics: of the service.
-            pool: of worker processes.
-            jobs: whose store keeps the ledgers.
+            settings: settings of the service.
+            metrics: metrics of the service.
+            pool: worker processes.
+            jobs: jobs, whose store keeps the ledgers.
             organisations: gives the organisation of each name that has a key; others are of the nameless one.
         """
         self._settings = settings
@@ -96,10 +96,10 @@ class Ledgers:
         self._jobs = jobs
         self._organisations = organisations
         self.signatures = Signatures()
-        """Of the service's other answers, with the same keys."""
+        """Signatures of the service's other answers, with the same keys."""
         self._book: Book | None = None
         self._keys: Keys | None = None
-        self._closed = unavailable("The service is starting.")
+        self._closed = unavailable_problem("The service is starting.")
         self.warnings: tuple[Caution, ...] = ()
         """Warnings that accompany every answer about a ledger."""
         self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
@@ -112,7 +112,7 @@ class Ledgers:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Ledgers can be used; the store of jobs is open all the time.
+        """Keep the ledgers usable. The store of jobs must be open all the time.
 
         Raises:
             StoreUnavailable: the store holds ledgers of a later version.
@@ -123,7 +123,9 @@ class Ledgers:
         self._next = time.time() + SWEEP_SECONDS
         database = self._jobs.shelf.store.database
         if database.shared and not self._settings.ledger_keys:
-            self._closed = unavailable(f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys.")
+            self._closed = unavailable_problem(
+                f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
+            )
             yield
             return
         await to_thread.run_sync(self._open, database)
@@ -140,13 +142,15 @@ class Ledgers:
         self._stop()
 
     def _stop(self) -> None:
+        """Release everything, and answer further requests that the service is stopping."""
         if self._kept is not None:
             self._kept.close()
-        self._book, self._keys, self._closed = None, None, unavailable("The service is stopping.")
+        self._book, self._keys, self._closed = None, None, unavailable_problem("The service is stopping.")
         self.signatures.use(None)
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
+        """Open the book in a database."""
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
@@ -161,7 +165,7 @@ class Ledgers:
         keys = self._keys = self._keys or Keys.of(self._settings, durable=False)
         elsewhere = self._settings.ledger_checkpoint
         file = CheckpointFile(Path(elsewhere), keys) if elsewhere else None
-        book = Book(added(database), keys, evaluate=self._evaluated, file=file)
+        book = Book(add_tables(database), keys, evaluate=self._evaluate, file=file)
         self._adoption = Adoption(book)
         self._adoption.assign(self._organisations())
         self._kept = KeptHeads(book, self._settings)
@@ -176,7 +180,7 @@ class Ledgers:
             self._log.error("a ledger was changed outside its moves", reason=sentence)
 
     def trouble(self) -> str | None:
-        """Return why the ledgers of this service are not to be used, as a sentence; None where they are."""
+        """Return in one sentence why the ledgers of this service cannot be used, or None if they can."""
         return None if self._book is None else self._book.continuity.trouble
 
     @property
@@ -203,7 +207,7 @@ class Ledgers:
 
     @property
     def keyring(self) -> SigningKeys:
-        """The keys that sign: also where the service has no ledgers, as it signs other answers.
+        """The keys that sign. A service without ledgers may have them for its other answers.
 
         Raises:
             Problem: it has no keys.
@@ -217,78 +221,95 @@ class Ledgers:
         if self.warnings:
             self._log.warning("a ledger was opened in memory, and is lost when the service stops", ledger=identifier)
 
-    # Calls.
-
     async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Call a function of the book in a thread, and return its answer. The call goes on if the client leaves.
 
+        Args:
+            caller: the caller.
+            method: function that is called.
+            arguments: arguments of the function.
+            named: keyword arguments of the function.
+
         Raises:
-            Problem: what the book refuses.
-            EpsilondError: what the mathematics refuses.
+            Problem: the book raised an error.
+            EpsilondError: the mathematics raised an error.
         """
         _CALLER.set(caller.identity)
         with as_problems(), anyio.CancelScope(shield=True):
             answer = await to_thread.run_sync(
-                partial(self._called, caller, method, *arguments, **named), limiter=self._threads
+                partial(self._adopt_and_call, caller, method, *arguments, **named), limiter=self._threads
             )
         return answer  # noqa: RET504 (a scope may swallow what it cancels, says its type)
 
-    def _called(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    def _adopt_and_call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Return the answer of a method, after a token's ledgers were given to its organisation."""
         if self._book is not None:
             self._adoption.adopt(caller)
         return method(*arguments, **named)
 
     async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """The same of a move, which is counted, and may have to be computed. The log's head is kept before it answers.
+        """Call a function that makes a move, as `call` does. Count the move, and keep the log's head before the answer.
+
+        Args:
+            caller: the caller.
+            kind: kind of the move, for metrics.
+            method: function that makes the move.
+            arguments: arguments of the function.
+            named: keyword arguments of the function.
 
         Raises:
-            Problem: as `call` does, and where the head cannot be kept.
+            Problem: as `call`, and if the head cannot be kept.
         """
         with self._figures.count_move(kind), self.webhooks.waking(), caller.computation():
-            answer: T = await self.call(caller, partial(self._moved, method, *arguments, **named))
+            answer: T = await self.call(caller, partial(self._move, method, *arguments, **named))
         waits = isinstance(answer, PendingMove) and answer.state == "pending"
         self._metrics.ledger_moves.labels("requested" if waits else kind).inc()
         return answer
 
-    async def what_if(self, request: Request, caller: Caller, identifier: str, asked: WhatIfAsked) -> WhatIf:
+    async def what_if(self, request: Request, caller: Caller, identifier: str, job: WhatIfAsked) -> WhatIf:
         """Return the cost of a job. The call writes nothing, and is given up if the client leaves.
 
-        What does not end within half of the deadline is asked again for a rough price, without what would fit instead.
+        If the answer takes more than half of the deadline, a rough price is computed instead, without nearest jobs.
+
+        Args:
+            request: the request, whose client may leave.
+            caller: the caller.
+            identifier: id of the ledger.
+            job: the job.
 
         Raises:
-            Problem: the client has gone; not even the rough price is found in time; what the book refuses.
-            EpsilondError: what the mathematics refuses.
+            Problem: the client has left, the rough price takes too long, or the book raised an error.
+            EpsilondError: the mathematics raised an error.
         """
-        state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, asked)
+        state = await self.call(caller, self.book.asked_of, caller.organisation, identifier, job)
 
-        async def course() -> WhatIf:
+        async def compute() -> WhatIf:
             half = self._settings.deadline_seconds / 2
+            exactly = partial(pickled, partial(what_if, state, **job.job))
             try:
-                answered = await self._in_worker(
-                    partial(pickled, partial(what_if, state, **asked.job)), caller.identity, half
-                )
+                answer = await self._in_worker(exactly, caller.identity, half)
             except Problem as problem:
                 if problem.kind.slug != "deadline-exceeded":
                     raise
-                roughly = partial(what_if, state, **asked.job, rough=True)
-                answered = await self._in_worker(partial(pickled, roughly), caller.identity, half)
-            return opened(answered, WhatIf)
+                roughly = partial(pickled, partial(what_if, state, **job.job, rough=True))
+                answer = await self._in_worker(roughly, caller.identity, half)
+            return opened(answer, WhatIf)
 
-        return await first_of(course, partial(end_with_client, request))
+        return await first_of(compute, partial(end_with_client, request))
 
-    def promised(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
-        """A ledger's rows and state, with what takes time to say of it: computed once for each version. It blocks."""
+    def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
+        """Return a ledger's rows and state, and its promise, which is computed once for each version. It blocks."""
         row, state = self.book.whole(tenant, identifier)
-        told = self._promises.get((row.id, row.version))
-        if told is None:
-            told = self._evaluated(partial(promised, state, of_block=bool(row.block)))
-            self._promises[row.id, row.version] = told
+        promise = self._promises.get((row.id, row.version))
+        if promise is None:
+            promise = self._evaluate(partial(compute_promise, state, of_block=bool(row.block)))
+            self._promises[row.id, row.version] = promise
             while len(self._promises) > KEPT_PROMISES:
                 self._promises.popitem(last=False)
-        return row, state, told
+        return row, state, promise
 
-    def _moved(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Make a move between the checks of the kept heads."""
         heads = self.heads
         heads.require()
         answer = method(*arguments, **named)
@@ -314,13 +335,13 @@ class Ledgers:
         return note, waiting
 
     def expires(self, when: float | None) -> None:
-        """Something expires then: it is looked at in time."""
+        """Look for expired reservations at this time, in seconds since 1970, unless it is None."""
         if when is not None and when < self._next:
             self._next = when
             self._due.set()
 
     async def _expire(self) -> None:
-        """End what has expired, for ever."""
+        """End expired reservations, without end."""
         while True:
             with anyio.move_on_after(max(self._next - time.time(), 0.0)):
                 await self._due.wait()
@@ -329,21 +350,20 @@ class Ledgers:
             self._next = time.time() + SWEEP_SECONDS
             try:
                 with anyio.CancelScope(shield=True), as_problems():
-                    ended = await to_thread.run_sync(self._ended, limiter=self._threads)
+                    ended = await to_thread.run_sync(self._end_expired, limiter=self._threads)
                 self._metrics.ledger_moves.labels("expired").inc(ended)
             except Problem as problem:
                 self._log.warning("reservations that have expired could not be ended", reason=problem.detail)
 
-    def _ended(self) -> int:
-        return self._moved(self.book.expire)
+    def _end_expired(self) -> int:
+        """End expired reservations now, and return their number."""
+        return self._move(self.book.expire)
 
-    # Computations.
-
-    def _evaluated(self, call: Callable[[], T]) -> T:
-        """What a call gives, computed by a worker. It blocks a thread of the book.
+    def _evaluate(self, call: Callable[[], T]) -> T:
+        """Return the result of a call, computed by a worker. It blocks a thread of the book.
 
         Raises:
-            EpsilondError: as the call does.
+            EpsilondError: the call raised it.
             Problem: there is no room, it takes too long, or the service is stopping.
         """
         seconds = self._settings.deadline_seconds
@@ -354,6 +374,11 @@ class Ledgers:
     async def _in_worker(
         self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
     ) -> RenderedAnswer:
+        """Return the answer of a computation in a worker process.
+
+        Raises:
+            Problem: it takes longer than `seconds`, or the service is stopping.
+        """
         task = self._pool.submit(await to_thread.run_sync(message_of, computation), caller=caller)
         try:
             with anyio.move_on_after(seconds):

@@ -1,4 +1,4 @@
-"""The signature beside an answer: in a header of the response, where the service has keys that outlive it."""
+"""Signatures of answers, in a header of the response, if the service has keys that outlive it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from epsilond.ledgers.log.statements import HEADER, KINDS, SignedStatement, dige
 from epsilond.witness.reports.questions import ACCOUNT
 
 KEPT: Final = 1024
-"""Signatures that are remembered; each has less than a kilobyte."""
+"""Largest number of remembered signatures, each of less than a kilobyte."""
 FRESH: Final = 1.0
-"""Seconds after which the folder of keys is looked at again."""
+"""Time in seconds after which the folder of keys is read again."""
 AT_ONCE: Final = 4_096
-"""Bytes of a request up to which an answer of known digest is signed in the event loop: in a tenth of a millisecond."""
+"""Largest number of bytes of a request whose answer, with a known digest, is signed in the event loop, in 0.1 ms."""
 DESCRIBED: Final[JsonRecord] = {
     HEADER: {
         "description": "the answer's signature, a JSON Web Signature that names the answer's digest; absent where the"
@@ -39,7 +39,7 @@ DESCRIBED: Final[JsonRecord] = {
 
 
 class Signatures:
-    """What the service signs its answers with: nothing until it has keys."""
+    """Signatures of the service's answers; there are none until it has keys."""
 
     def __init__(self) -> None:
         self._keys: Keys | None = None
@@ -55,22 +55,28 @@ class Signatures:
     async def of(
         self, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None = None
     ) -> str | None:
-        """Return the signature of an answer to the body of a request; None where there is none.
+        """Return the signature of an answer to a request; None if the service does not sign it.
 
-        `digest` is that of the answer's canonical text, where it is known already.
+        Args:
+            kind: kind of the answer.
+            name: name of the algorithm.
+            engine: version of the engine.
+            request: body of the request.
+            answer: body of the answer.
+            digest: digest of the answer's canonical text, if it is known already.
         """
         keys = self._keys
         if keys is None or kind not in KINDS:
             return None
         signing = self._signing
         if signing is not None and time.monotonic() - self._looked < FRESH:
-            found = self._kept.get(_place(signing, kind, name, engine, request, answer))
-            if found is not None:
-                return found
+            signature = self._kept.get(_place(signing, kind, name, engine, request, answer))
+            if signature is not None:
+                return signature
             if digest is not None and len(request) <= AT_ONCE:
-                return self._signed(lambda: signing, kind, name, engine, request, answer, digest)
+                return self._sign(lambda: signing, kind, name, engine, request, answer, digest)
         look = partial(self._look, keys)
-        return await to_thread.run_sync(partial(self._signed, look, kind, name, engine, request, answer, digest))
+        return await to_thread.run_sync(partial(self._sign, look, kind, name, engine, request, answer, digest))
 
     def _look(self, keys: Keys) -> SigningKey:
         """Return the key that signs now, from the folder of keys.
@@ -82,7 +88,7 @@ class Signatures:
         self._signing, self._looked = keys().signing, time.monotonic()
         return self._signing
 
-    def _signed(
+    def _sign(
         self,
         signing_key: Callable[[], SigningKey],
         kind: str,
@@ -92,27 +98,31 @@ class Signatures:
         answer: bytes,
         digest: str | None,
     ) -> str | None:
+        """Return a new signature, and remember it.
+
+        None if the keys cannot be used, or if the request has no canonical text.
+        """
         try:
             signing = signing_key()
-            told = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
-            statement = SignedStatement(kind=kind, name=told, engine_version=engine, request=digest_of(request))
-            found = sign(statement, answer, signing, digest=digest)
+            subject = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
+            statement = SignedStatement(kind=kind, name=subject, engine_version=engine, request=digest_of(request))
+            signature = sign(statement, answer, signing, digest=digest)
         except (KeysUnusable, OSError) as error:
             self._log.error("answers are not signed: the keys cannot be used", reason=str(error))
             return None
         except Malformed as error:  # a request with numbers that have no canonical text
             self._log.warning("an answer is not signed", reason=str(error))
             return None
-        self._kept[_place(signing, kind, name, engine, request, answer)] = found
+        self._kept[_place(signing, kind, name, engine, request, answer)] = signature
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return found
+        return signature
 
 
 SIGNATURES: ServicePart[Signatures] = ServicePart("signatures")
 
 
-async def signed(
+async def sign_response(
     request: Request,
     response: Response,
     kind: str,
@@ -122,19 +132,30 @@ async def signed(
     *,
     digest: str | None = None,
 ) -> Response:
-    """The response with its signature in a header, if it is an answer and the service signs answers of this kind."""
+    """Add the signature to a response in a header, if it is an answer and the service signs answers of this kind.
+
+    Args:
+        request: the request.
+        response: the response, which is changed and returned.
+        kind: kind of the answer.
+        name: name of the algorithm.
+        body: body of the request.
+        engine: version of the engine.
+        digest: digest of the answer's canonical text, if it is known already.
+    """
     signatures = SIGNATURES.of(request)
     if response.status_code == 200:
-        found = await signatures.of(kind, name, engine, body, bytes(response.body), digest)
-        if found is not None:
-            response.headers[HEADER] = found
+        signature = await signatures.of(kind, name, engine, body, bytes(response.body), digest)
+        if signature is not None:
+            response.headers[HEADER] = signature
     return response
 
 
 def _place(signing: SigningKey, *parts: str | bytes) -> bytes:
-    told = hashlib.sha256(signing.public.raw)
+    """Return the key of a remembered signature."""
+    hasher = hashlib.sha256(signing.public.raw)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        told.update(len(data).to_bytes(8))
-        told.update(data)
-    return told.digest()
+        hasher.update(len(data).to_bytes(8))
+        hasher.update(data)
+    return hasher.digest()

@@ -1,4 +1,4 @@
-"""What a request of ledgers does, in a thread: a call of the book, and its answer."""
+"""Work of requests on ledgers, in a thread: a call of the book, and its answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.pending import pending_move as pending_answer
-from epsilond.ledgers.calibrating.within import answered
+from epsilond.ledgers.calibrating.within import calibrate_and_solve
 from epsilond.ledgers.http.asking import LEDGERS
 from epsilond.ledgers.http.documents import EntryList
 from epsilond.ledgers.http.proving import add_warnings
@@ -27,98 +27,163 @@ from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, O
 from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 
 
-def opened(ledgers: Ledgers, caller: Caller, asked: OpenLedger, key: str) -> answers.LedgerAnswer:
-    """Open a ledger; the answer warns of almost equal names."""
-    row = ledgers.book.open(caller.organisation, asked, key, by=caller.name)
+def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str) -> answers.LedgerAnswer:
+    """Open a ledger; the answer warns of almost equal names.
+
+    Args:
+        ledgers: ledgers of the service.
+        caller: owner of the new ledger.
+        request: the ledger.
+        key: idempotency key of the request.
+    """
+    row = ledgers.book.open(caller.organisation, request, key, by=caller.name)
     ledgers.log_opening(row.id)
-    answer = looked(ledgers, caller.organisation, row.id)
+    answer = ledger_answer(ledgers, caller.organisation, row.id)
     return replace(answer, warnings=(*near_names(ledgers.book.near_names(row)), *answer.warnings))
 
 
-def looked(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
-    """Return a ledger with its promise, and with the other ledgers of the same people if there are any."""
-    row, state, promise = ledgers.promised(tenant, identifier)
+def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.LedgerAnswer:
+    """Return a ledger with its promise, and with warnings of other ledgers on the same people.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+    """
+    row, state, promise = ledgers.promise(tenant, identifier)
     warnings = collisions(ledgers.book.colliding(row.id))
     return answers.answer(row, state, promise, (*warnings, *ledgers.warnings))
 
 
-def listed(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
-    """Return a page of ledgers."""
-    found = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
-    shown = found[:limit]
-    more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(found) > limit else None
-    ids = [row.id for row in shown]
-    colliding = ledgers.book.colliding(*ids)
+def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
+    """Return a page of ledgers.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledgers.
+        limit: largest number of ledgers.
+        cursor: id of the last ledger of the page before.
+    """
+    rows = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
+    shown = rows[:limit]
+    more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(rows) > limit else None
+    colliding = ledgers.book.colliding(*(row.id for row in shown))
     warnings = (*collisions(colliding), *ledgers.warnings)
     return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=warnings or None)
 
 
-def entries(ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order) -> EntryList:
-    """Return a page of a ledger's entries."""
-    found = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
+def list_entries(
+    ledgers: Ledgers, tenant: str, identifier: str, start: int | None, limit: int, order: Order
+) -> EntryList:
+    """Return a page of a ledger's entries.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        start: number in the log of the first entry; None means the first or the last of all.
+        limit: largest number of entries.
+        order: whether the oldest or the newest come first.
+    """
+    records = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
     more = None
-    if len(found) > limit:
-        place = {"order": None if order == "oldest" else order, "from": found[limit]["seq"], "limit": limit}
+    if len(records) > limit:
+        place = {"order": None if order == "oldest" else order, "from": records[limit]["seq"], "limit": limit}
         more = page_link(f"{LEDGERS}/{identifier}/entries", place)
-    return EntryList(entries=tuple(found[:limit]), next=more, warnings=ledgers.warnings or None)
+    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """Return a ledger's report, signed under the log's head, as a page or as its record."""
-    ledger, book = looked(ledgers, tenant, identifier), ledgers.book
-    told = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
+    """Return a ledger's report, signed under the log's head.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        as_page: whether to return a page of HTML instead of its record.
+    """
+    ledger, book = ledger_answer(ledgers, tenant, identifier), ledgers.book
+    record = reports.report(ledger, book.checkpoint(), book.written(tenant, identifier), time.time())
     signing = book.keyring.signing
-    return page(told, signing) if as_page else reports.signed(told, signing)
+    return page(record, signing) if as_page else reports.sign_report(record, signing)
 
 
-def calibrated(
-    ledgers: Ledgers, tenant: str, identifier: str, algorithm: str, asked: CalibrateAsked
+def calibrate(
+    ledgers: Ledgers, tenant: str, identifier: str, algorithm: str, request: CalibrateAsked
 ) -> answers.WithinAnswer:
-    """Find the least noise with which an algorithm's run fits."""
-    find = partial(answered, algorithm=algorithm, given=asked.fields, place=asked.place)
-    return answers.within(*ledgers.book.evaluated(tenant, identifier, find), ledgers.warnings)
+    """Find the least noise with which an algorithm's run fits.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        algorithm: name of the algorithm.
+        request: fields of the algorithm, and the place of the charge.
+    """
+    find = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, place=request.place)
+    return answers.within(*ledgers.book.evaluate(tenant, identifier, find), ledgers.warnings)
 
 
-def changed(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:
-    """Make a change, and return the ledger after it."""
+def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:
+    """Make a change, and return the ledger after it.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        change: makes the change.
+    """
     change()
-    return looked(ledgers, tenant, identifier)
+    return ledger_answer(ledgers, tenant, identifier)
 
 
 def make_or_request(
     ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], LedgerRow | PendingRow]
 ) -> answers.LedgerAnswer | PendingMove:
-    """Make a change, and return the ledger after it; the pending move if a second person approves the change.
+    """Make a change, and return the ledger after it, or the pending move if a second person must approve the change.
 
     Args:
-        ledgers: of the service.
+        ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
         change: makes the change, or requests it.
     """
-    made = change()
-    if isinstance(made, PendingRow):
-        return pending_answer(made, time.time(), ledgers.warnings)
-    return looked(ledgers, tenant, identifier)
+    row = change()
+    if isinstance(row, PendingRow):
+        return pending_answer(row, time.time(), ledgers.warnings)
+    return ledger_answer(ledgers, tenant, identifier)
 
 
-def pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
-    """Return the moves of a ledger that wait for approval."""
+def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
+    """Return the moves of a ledger that wait for approval.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+    """
     now = time.time()
     return [pending_answer(row, now, ledgers.warnings) for row in ledgers.book.pending(tenant, identifier)]
 
 
 def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> PendingMove:
-    """Return a move that waits for approval, or did."""
+    """Return a move that waits for approval, or has ended.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the ledger.
+        identifier: id of the ledger.
+        move: id of the move.
+    """
     return pending_answer(ledgers.book.pending_move(tenant, identifier, move), time.time(), ledgers.warnings)
 
 
 def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """Make a pending move; return it.
+    """Make a pending move, and return it.
 
     Args:
-        ledgers: of the service.
-        caller: who decides.
+        ledgers: ledgers of the service.
+        caller: the person who decides.
         identifier: id of the ledger.
         move: id of the move.
     """
@@ -127,11 +192,11 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
 
 
 def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """End a pending move without making it; return it.
+    """End a pending move without making it, and return it.
 
     Args:
-        ledgers: of the service.
-        caller: who decides.
+        ledgers: ledgers of the service.
+        caller: the person who decides.
         identifier: id of the ledger.
         move: id of the move.
     """
@@ -140,41 +205,69 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
     return pending_answer(row, time.time(), ledgers.warnings)
 
 
-def reserved(
-    ledgers: Ledgers, caller: Caller, named: tuple[str, ...], asked: ReserveAsked, key: str
+def reserve(
+    ledgers: Ledgers, caller: Caller, identifiers: tuple[str, ...], request: ReserveAsked, key: str
 ) -> answers.ReservationAnswer:
-    """Hold runs; return the reservation."""
+    """Reserve runs, and return the reservation.
+
+    Args:
+        ledgers: ledgers of the service.
+        caller: the person who reserves.
+        identifiers: ids of the ledgers, in all of which runs are reserved.
+        request: the job.
+        key: idempotency key of the request.
+    """
     try:
-        made = ledgers.book.reserve(caller.organisation, named, asked, key, by=caller.name)
+        row = ledgers.book.reserve(caller.organisation, identifiers, request, key, by=caller.name)
     except LedgerExhausted:
-        ledgers.webhooks.note_refusal(caller.organisation, named, asked.slot, asked.item)
+        ledgers.webhooks.note_refusal(caller.organisation, identifiers, request.slot, request.item)
         raise
-    return answers.reservation(made, warnings=_warnings(ledgers, made))
+    return answers.reservation(row, warnings=_warnings(ledgers, row))
 
 
 def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
-    """Return a reservation with the receipts of its newest commits."""
+    """Return a reservation with the receipts of its newest commits.
+
+    Args:
+        ledgers: ledgers of the service.
+        tenant: owner of the reservation.
+        identifier: id of the reservation.
+    """
     book = ledgers.book
     row = book.reservation(tenant, identifier)
     receipts = [receipt.record for receipt in book.receipts(tenant, identifier)]
     return answers.reservation(row, receipts, _warnings(ledgers, row))
 
 
-def committed(ledgers: Ledgers, caller: Caller, identifier: str, asked: CommitAsked, key: str) -> JsonRecord:
-    """Commit runs; return the receipts."""
-    answer = ledgers.book.commit(caller.organisation, identifier, asked, key, by=caller.name)
+def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
+    """Commit runs, and return the receipts.
+
+    Args:
+        ledgers: ledgers of the service.
+        caller: the person who commits.
+        identifier: id of the reservation.
+        request: the number of runs.
+        key: idempotency key of the request.
+    """
+    answer = ledgers.book.commit(caller.organisation, identifier, request, key, by=caller.name)
     return add_warnings(ledgers, answers.commit(answer["receipts"]))
 
 
-def cancelled(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.ReservationAnswer:
-    """Cancel a reservation; return it."""
+def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.ReservationAnswer:
+    """Cancel a reservation, and return it.
+
+    Args:
+        ledgers: ledgers of the service.
+        caller: the person who cancels.
+        identifier: id of the reservation.
+    """
     row = ledgers.book.cancel(caller.organisation, identifier, by=caller.name)
     return answers.reservation(row, warnings=_warnings(ledgers, row))
 
 
-def _warnings(ledgers: Ledgers, held: ReservationRow) -> tuple[Caution, ...]:
+def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
     """Return the warnings of a reservation: contradicted runs, other ledgers of the same people, the service's own."""
-    contradicted = cautions(ledgers.book.contradicting_ledgers(held))
-    ids = [holding.ledger for holding in held.holdings]
+    contradicted = cautions(ledgers.book.contradicting_ledgers(row))
+    ids = [holding.ledger for holding in row.holdings]
     colliding = ledgers.book.colliding(*ids)
     return contradicted + collisions(colliding) + ledgers.warnings

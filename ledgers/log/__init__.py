@@ -1,5 +1,5 @@
-"""Tamper evidence: a Merkle tree of entries, signed checkpoints, receipts, and how anybody verifies them.
+"""Tamper evidence: a Merkle tree of entries, signed checkpoints, receipts, and their verification by anyone.
 
-It knows no database: hashes are stored behind `tree.Nodes`. What a log proves is what was written, and that it was not
-rewritten since; that nothing was run without being written, no log can prove.
+The package knows no database: hashes are stored behind `tree.HashStore`. A log proves which entries were written and
+that they were not rewritten since. No log can prove that every run was written.
 """

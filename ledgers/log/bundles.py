@@ -1,4 +1,4 @@
-"""What somebody holds of a log and wants verified, in one file: entries, checkpoints, receipts, consistency proofs."""
+"""Bundles: entries, checkpoints, receipts and consistency proofs of a log, in one file that others verify."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from epsilond.ledgers.log.canonical import Record, canonical, read
+from epsilond.ledgers.log.canonical import Record, canonical, read_json
 from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
@@ -17,10 +17,15 @@ _LISTS: Final = ("checkpoints", "entries", "proofs", "receipts")
 
 @dataclass(frozen=True)
 class Bundle:
-    """Nothing of it is verified. It has no keys: those come from where the verifier trusts.
+    """Evidence of a log, none of it verified.
 
-    `entries` are the log's from the first on, without gaps; they may end before the log does. `checkpoints` are signed
-    notes.
+    A bundle has no keys, because the verifier must get them from a trusted source.
+
+    Attributes:
+        entries: entries of the log from the first on, without gaps. The log may have more.
+        checkpoints: signed notes.
+        receipts: receipts of single entries.
+        proofs: consistency proofs between checkpoints.
     """
 
     entries: Sequence[Record] = ()
@@ -35,8 +40,8 @@ class Bundle:
                 "format": FORMAT,
                 "entries": self.entries,
                 "checkpoints": self.checkpoints,
-                "receipts": [each.record for each in self.receipts],
-                "proofs": [each.record for each in self.proofs],
+                "receipts": [item.record for item in self.receipts],
+                "proofs": [item.record for item in self.proofs],
             }
         )
 
@@ -47,22 +52,23 @@ class Bundle:
         Raises:
             Malformed: the text is no bundle.
         """
-        record = read(text)
+        record = read_json(text)
         if record.get("format") != FORMAT or not record.keys() <= {"format", *_LISTS}:
             raise Malformed(f"a bundle has the format {FORMAT} and {', '.join(_LISTS)}")
         parts: dict[str, list[Any]] = {name: _list(record.get(name, []), name) for name in _LISTS}
         for name, kind in (("checkpoints", str), ("entries", dict), ("receipts", dict)):
-            if not all(isinstance(each, kind) for each in parts[name]):
+            if not all(isinstance(item, kind) for item in parts[name]):
                 raise Malformed(f"{name} of a bundle has something else in it")
         return cls(
             entries=tuple(parts["entries"]),
             checkpoints=tuple(parts["checkpoints"]),
-            receipts=tuple(Receipt.of_record(each) for each in parts["receipts"]),
-            proofs=tuple(Consistency.of_record(each) for each in parts["proofs"]),
+            receipts=tuple(Receipt.of_record(item) for item in parts["receipts"]),
+            proofs=tuple(Consistency.of_record(item) for item in parts["proofs"]),
         )
 
 
 def _list(value: object, name: str) -> list[object]:
+    """Return a value that must be a list."""
     if not isinstance(value, list):
         raise Malformed(f"{name} of a bundle is a list")
     return value

@@ -1,7 +1,7 @@
-"""Records in the one form that is hashed and signed: the JSON Canonicalization Scheme of RFC 8785.
+"""Canonical form of records, which is hashed and signed: the JSON Canonicalization Scheme of RFC 8785.
 
-Numbers are integers of at most 2^53 − 1 in size; amounts are decimal strings. A float is refused: what is signed
-should be read with the same value everywhere, and no reader of JSON owes anybody the nearest double.
+Numbers are integers of at most 2^53 − 1 in size; amounts are decimal strings. Floats are rejected, because not every
+reader of JSON rounds them to the same double.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Record: TypeAlias = JsonObject
 """An object of JSON: strings, integers, true, false, null, and lists and objects of these."""
 LARGEST: Final = 2**53 - 1
 DEEPEST: Final = 64
-"""Most levels of lists and objects."""
+"""Largest depth of nested lists and objects."""
 SHA256: Final = "sha256:"
-"""How a digest begins."""
+"""Prefix of a digest."""
 
 
 def canonical(record: Record) -> bytes:
     """Return the canonical bytes of a record: members ordered by their names, no white space, UTF-8.
 
     Raises:
-        Malformed: the record holds a value that no record can hold; the message has a JSON pointer to it.
+        Malformed: the record has a value that no record can have. The message has a JSON Pointer to it.
     """
     try:
         return canonical_text(_plain(record, "", 0)).encode()
@@ -40,19 +40,19 @@ def parse(text: bytes) -> JsonRecord:
     """Return the record whose canonical form is this text.
 
     Raises:
-        Malformed: the text is the canonical form of no record.
+        Malformed: the text is not the canonical form of a record.
     """
-    record = read(text)
+    record = read_json(text)
     if canonical(record) != text:  # white space, another order, an escape that is not needed …
         raise Malformed("the record is not in its canonical form")
     return record
 
 
-def read(text: bytes) -> JsonRecord:
-    """Return the record that any JSON text holds.
+def read_json(text: bytes) -> JsonRecord:
+    """Return the record in any JSON text.
 
     Raises:
-        Malformed: the text is not JSON, names a member twice, or holds a value that no record can hold.
+        Malformed: the text is not JSON, names a member twice, or has a value that no record can have.
     """
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_members)
@@ -82,6 +82,7 @@ def is_digest(text: str) -> bool:
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
+    """Return the members of an object, which must have different names."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise Malformed("the record names a member twice")
@@ -89,6 +90,7 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
 
 
 def _plain(value: object, pointer: str, depth: int) -> object:
+    """Return a value as plain types of JSON."""
     if depth > DEEPEST:
         raise Malformed(f"{pointer} is nested deeper than {DEEPEST} levels")
     match value:
@@ -101,14 +103,15 @@ def _plain(value: object, pointer: str, depth: int) -> object:
         case int():
             raise Malformed(f"{pointer or 'the record'} is an integer beyond 2^53 - 1: write it as a string")
         case Mapping():
-            return {_name(name, pointer): _plain(each, f"{pointer}/{name}", depth + 1) for name, each in value.items()}
+            return {_name(name, pointer): _plain(item, f"{pointer}/{name}", depth + 1) for name, item in value.items()}
         case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
-            return [_plain(each, f"{pointer}/{place}", depth + 1) for place, each in enumerate(value)]
+            return [_plain(item, f"{pointer}/{place}", depth + 1) for place, item in enumerate(value)]
     kind = type(value).__name__
     raise Malformed(f"{pointer or 'the record'} is a {kind}: numbers are integers, and amounts decimal strings")
 
 
 def _name(name: object, pointer: str) -> str:
+    """Return a member's name as a plain string."""
     if not isinstance(name, str):
         raise Malformed(f"{pointer or 'the record'} has a member whose name is no string")
     return str.__str__(name)

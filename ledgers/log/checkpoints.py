@@ -1,7 +1,7 @@
-"""Checkpoints (c2sp.org/tlog-checkpoint): how large a log is and what its root is, signed by the log.
+"""Checkpoints (c2sp.org/tlog-checkpoint): the size and the root of a log, signed by the log.
 
-Two checkpoints of one log, of which neither tree is the beginning of the other, prove that it was rewritten or that it
-shows different people different things. Whoever holds both can show that to anybody.
+If two checkpoints of one log are inconsistent, the log was rewritten or shows different people different entries. Both
+together prove this to anyone.
 """
 
 from __future__ import annotations
@@ -21,10 +21,16 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,18}")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The head of a log: `origin` names it, `size` counts its entries, `root` is its tree's.
+    """Head of a log.
+
+    Attributes:
+        origin: name of the log.
+        size: number of its entries.
+        root: root of its Merkle tree, 32 bytes.
+        extensions: further lines, which are not empty.
 
     Raises:
-        Malformed: one of them, or a line of `extensions`, cannot stand in a checkpoint.
+        Malformed: a checkpoint cannot have one of these values.
     """
 
     origin: str
@@ -42,7 +48,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """The text that is signed."""
+        """Text that is signed."""
         return "".join(f"{line}\n" for line in (self.origin, self.size, to_base64(self.root), *self.extensions))
 
 
@@ -51,10 +57,10 @@ def of_tree(tree: Tree, origin: str) -> Checkpoint:
     return Checkpoint(origin, tree.size, tree.root())
 
 
-def signed(checkpoint: Checkpoint, *keys: SigningKey) -> str:
+def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
     """Return the checkpoint as a signed note.
 
-    A log signs with keys that are named by its origin. It never signs an inconsistent checkpoint.
+    A log signs with keys that have its origin as their name. It never signs an inconsistent checkpoint.
     """
     return str(notes.sign(checkpoint.text, *keys))
 
@@ -68,7 +74,7 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
         keys: trusted keys. Only keys named by the origin count.
 
     Raises:
-        NotVerified: the note is no checkpoint, is another log's, or is signed by none of these keys.
+        NotVerified: the note is no checkpoint, is of another log, or none of these keys signed it.
     """
     parsed = notes.parse(note)
     parsed.verify(key for key in keys if key.name == origin)

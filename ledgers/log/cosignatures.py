@@ -88,6 +88,7 @@ class CosignerKey:
         return max(times, default=None)
 
     def _verify_line(self, text: str, line: NoteSignature) -> int:
+        """Return the time in a signature line of this key after verifying it."""
         if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
             raise NotVerified(f"the cosignature of {self.name} has another length")
         time = int.from_bytes(line.signature[:_TIME_BYTES], "big")
@@ -124,4 +125,5 @@ class CosigningKey:
 
 
 def _message(time: int, text: str) -> bytes:
+    """Return the bytes that a witness signs."""
     return f"cosignature/v1\ntime {time}\n{text}".encode()

@@ -1,4 +1,4 @@
-"""Base 64 of RFC 4648, in which every string of bytes has one text: whatever decodes to it otherwise is refused."""
+"""Base 64 of RFC 4648, where every string of bytes has exactly one accepted text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def to_base64(data: bytes) -> str:
 
 
 def from_base64(text: str) -> bytes:
-    """Back from `to_base64`.
+    """Decode a text of `to_base64`.
 
     Raises:
-        Malformed: it is not what `to_base64` gives.
+        Malformed: the text is not what `to_base64` returns for any bytes.
     """
     try:
         data = base64.b64decode(text, validate=True)
@@ -34,10 +34,10 @@ def to_base64url(data: bytes) -> str:
 
 
 def from_base64url(text: str) -> bytes:
-    """Back from `to_base64url`.
+    """Decode a text of `to_base64url`.
 
     Raises:
-        Malformed: it is not what `to_base64url` gives.
+        Malformed: the text is not what `to_base64url` returns for any bytes.
     """
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

@@ -1,4 +1,4 @@
-"""What is said of a proof, a signature or a document that does not hold."""
+"""Errors of proofs, signatures and documents that do not hold."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from epsilond.accountants.errors import EpsilondError
 
 
 class NotVerified(EpsilondError, ValueError):
-    """What is claimed does not follow from what was given; the message says what does not."""
+    """A claim does not follow from the evidence. The message names the part that fails."""
 
 
 class KeysUnusable(EpsilondError, ValueError):
-    """The keys that should sign cannot: they are missing, retired, another's, or open to be read by others."""
+    """The signing keys cannot sign: they are missing, retired, of another log, or readable by other users."""
 
 
 class Malformed(NotVerified):
-    """A text that is not of the form it must have, so that nothing it says was looked at."""
+    """A text does not have its required form. None of its content was examined."""

@@ -1,9 +1,8 @@
 """Detached JSON Web Signatures (RFC 7515, appendix F; RFC 8037) over canonical records.
 
-The payload, which is left out between the two points, is the record's canonical form, encoded as usual (`b64` is not
-used). The protected header names the key and a subject: the digest of what the record speaks of, such as the bytes of a
-report or of an answer with floats in it, which the record itself cannot hold. A signature of a record for one subject
-is none for another.
+The payload, which is left out between the two points, is the record's canonical form in the usual encoding (`b64` is
+not used). The protected header names the key and a subject. The subject is a digest of content that the record cannot
+hold, such as the bytes of a report or an answer with floats. A signature of a record is valid for one subject only.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 TYPE: Final = "epsilond-record+jws"
-"""The kind of what is signed, unless another is told. A signature of one kind is none of another."""
+"""Default type of signed records. A signature of one type is not valid for another."""
 REMEMBERED: Final = 64
 """Number of pairs of key and kind whose headers are remembered, except for the subject."""
 LONGEST: Final = 1_000
-"""Characters of a signature; ours have some 360."""
+"""Largest number of characters in a signature; ours have about 360."""
 
 
 def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
@@ -35,7 +34,7 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
         kind: type of the record, which the header names.
 
     Raises:
-        Malformed: the record has no canonical form, or the subject is not what `canonical.digest` gives.
+        Malformed: the record has no canonical form, or the subject is not a digest.
     """
     head, _, signature = sign_whole(record, subject, key, kind=kind).split(".")
     return f"{head}..{signature}"
@@ -51,10 +50,10 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
         kind: type of the record, which the header names.
 
     Raises:
-        Malformed: as `sign` does.
+        Malformed: the record has no canonical form, or the subject is not a digest.
     """
-    signed = _signed(_header(key.public.kid, subject, kind), record)
-    return f"{signed.decode()}.{to_base64url(key.sign(signed))}"
+    signing_input = _signing_input(_header(key.public.kid, subject, kind), record)
+    return f"{signing_input.decode()}.{to_base64url(key.sign(signing_input))}"
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
@@ -79,12 +78,13 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
             # Built and compared, not interpreted: no header can ask for another algorithm, key or treatment.
             if head != _header(key.kid, subject, kind):
                 raise NotVerified("the signature is for another subject, or of another form or kind")
-            key.verify(_signed(head, record), from_base64url(signature))
+            key.verify(_signing_input(head, record), from_base64url(signature))
             return key
     raise NotVerified("no key that is known signed the record")
 
 
 def _header(kid: str, subject: str, kind: str) -> str:
+    """Return the encoded protected header."""
     if not is_digest(subject):
         raise Malformed("a subject is sha256: and 64 hexadecimal digits")
     before, after = _around_subject(kid, kind)
@@ -98,5 +98,6 @@ def _around_subject(kid: str, kind: str) -> tuple[bytes, bytes]:
     return before.removesuffix(b'"}'), b'",' + canonical({"typ": kind}).removeprefix(b"{")
 
 
-def _signed(head: str, record: Record) -> bytes:
+def _signing_input(head: str, record: Record) -> bytes:
+    """Return the bytes that are signed."""
     return f"{head}.{to_base64url(canonical(record))}".encode()

@@ -1,7 +1,8 @@
-"""A service's keys in a folder: `keys.json`, which may be published, and the private key that signs, which may not.
+"""Keys of a service in a folder: `keys.json`, which may be published, and the private signing key, which may not.
 
-`keys.json` says which key signs and is replaced whole: a key is in force once it stands there, and nobody reads half of
-it. A private key that was retired is deleted. Where the key is given as a secret file, the folder holds no private key.
+`keys.json` says which key signs. It is replaced as a whole: a key is in force once it is in the file, and no reader
+sees half a file. The private key of a retired key is deleted. If the key is given as a secret file, the folder has no
+private key.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from epsilond.ledgers.log.canonical import canonical, parse
 from epsilond.ledgers.log.errors import KeysUnusable, Malformed
 from epsilond.ledgers.log.keys import SigningKey
-from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of, published_keys, retired
+from epsilond.ledgers.log.signing import PublishedKey, SigningKeys, document_of, published_keys, retire_signing_key
 from epsilond.storage.replacing import create_file, lock_folder, replace_file
 
 PUBLISHED: Final = "keys.json"
@@ -41,7 +42,7 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
     """
     folder.mkdir(parents=True, exist_ok=True)
     with lock_folder(folder):
-        published = _published(folder, name)
+        published = _read_published(folder, name)
         if secret is not None:
             signing = read_private(secret, name)
         elif published:
@@ -49,7 +50,7 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
                 raise KeysUnusable(f"the last key in {folder} was retired: make another before anything is signed")
             signing = _own(folder, name, published[-1].key.kid)
         else:
-            signing = _left_alone(folder, name) or _made(folder, name)
+            signing = _find_unpublished(folder, name) or _make_private(folder, name)
         if not published:
             keyring = SigningKeys.new(signing, now)
         elif published[-1].key == signing.public and published[-1].until is None:
@@ -77,14 +78,14 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
     """
     folder.mkdir(parents=True, exist_ok=True)
     with lock_folder(folder):
-        published = _published(folder, name)
+        published = _read_published(folder, name)
         if published and published[-1].until is None:
             raise KeysUnusable(
                 f"{folder} has a key that signs, since {published[-1].record['from']}: rotate it instead"
             )
-        if not published and _left_alone(folder, name) is not None:
+        if not published and _find_unpublished(folder, name) is not None:
             raise KeysUnusable(f"{folder} has a private key that is not published: its first use publishes it")
-        return _exchanged(folder, name, published, now, secret=secret, replacing=False)
+        return _exchange(folder, name, published, now, secret=secret, replacing=False)
 
 
 def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
@@ -97,22 +98,22 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         secret: file of the private key that signs. The new private key replaces its content.
 
     Raises:
-        KeysUnusable: as `open_keyring` does, and where the key that signs is not there to be exchanged.
+        KeysUnusable: the folder has no signing key, its private key is not available, or `open_keyring` rejects it.
         OSError: the folder or the file cannot be read or written.
     """
     with lock_folder(folder):
-        published = _published(folder, name)
+        published = _read_published(folder, name)
         if not published:
             raise KeysUnusable(f"{folder} has no keys that another could follow")
         current = published[-1]
         if current.until is not None:
             raise KeysUnusable(f"the last key in {folder} was retired: make another instead")
-        before = _private(folder, current.key.kid) if secret is None else secret
-        if not before.exists():
+        current_file = _private(folder, current.key.kid) if secret is None else secret
+        if not current_file.exists():
             raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")
         if secret is not None and read_private(secret, name).public != current.key:
             raise KeysUnusable(f"{secret} has another key than the one that signs")
-        return _exchanged(folder, name, published, now, secret=secret, replacing=True)
+        return _exchange(folder, name, published, now, secret=secret, replacing=True)
 
 
 def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedKey, ...]:
@@ -131,12 +132,12 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
         OSError: the folder cannot be read or written.
     """
     with lock_folder(folder):
-        published = _published(folder, name)
-        if kid not in {each.key.kid for each in published}:
+        published = _read_published(folder, name)
+        if kid not in {key.key.kid for key in published}:
             raise KeysUnusable(f"{folder} has no key {kid}")
         if published[-1].key.kid != kid or published[-1].until is not None:
             raise KeysUnusable(f"{kid} was retired before")
-        after = retired(published, now)
+        after = retire_signing_key(published, now)
         replace_file(folder / PUBLISHED, canonical(document_of(after)), mode=0o644)
         _private(folder, kid).unlink(missing_ok=True)
         return after
@@ -188,7 +189,7 @@ def read_private(path: Path, name: str) -> SigningKey:
     return SigningKey(name, private)
 
 
-def _exchanged(
+def _exchange(
     folder: Path,
     name: str,
     published: tuple[PublishedKey, ...],
@@ -199,7 +200,7 @@ def _exchanged(
 ) -> SigningKeys:
     """Make a new signing key, and write it before it is published.
 
-    Whoever dies in between leaves the key before in its folder, or a secret that takes over at its next use.
+    If the process dies in between, the folder still has the key before, or a secret that takes over at its next use.
     """
     signing = SigningKey.new(name)
     text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -220,6 +221,7 @@ def _exchanged(
 
 
 def _all(folder: Path) -> tuple[PublishedKey, ...]:
+    """Return the published keys of a folder; none if it has no file of keys."""
     path = folder / PUBLISHED
     try:
         return published_keys(parse(path.read_bytes()))
@@ -229,18 +231,21 @@ def _all(folder: Path) -> tuple[PublishedKey, ...]:
         raise KeysUnusable(f"{path}: {error}") from None
 
 
-def _published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
+def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
+    """Return the published keys of a folder, which must all have this name."""
     published = _all(folder)
-    if any(each.key.name != name for each in published):
+    if any(key.key.name != name for key in published):
         raise KeysUnusable(f"{folder / PUBLISHED} has keys of {published[0].key.name}, not of {name}")
     return published
 
 
 def _private(folder: Path, kid: str) -> Path:
+    """Return the path of a private key."""
     return folder / f"{kid}{_PRIVATE}"
 
 
 def _own(folder: Path, name: str, kid: str) -> SigningKey:
+    """Return the private key with this id from the folder, if only its owner can read it."""
     path = _private(folder, kid)
     if sys.platform != "win32" and path.exists() and path.stat().st_mode & 0o077:
         raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
@@ -250,15 +255,16 @@ def _own(folder: Path, name: str, kid: str) -> SigningKey:
     return signing
 
 
-def _left_alone(folder: Path, name: str) -> SigningKey | None:
+def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     """Return the private key that was made but not published, because its maker was interrupted."""
-    found = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
-    if len(found) > 1:
+    ids = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
+    if len(ids) > 1:
         raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")
-    return _own(folder, name, found[0]) if found else None
+    return _own(folder, name, ids[0]) if ids else None
 
 
-def _made(folder: Path, name: str) -> SigningKey:
+def _make_private(folder: Path, name: str) -> SigningKey:
+    """Make a new private key and write it to the folder."""
     signing = SigningKey.new(name)
     text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     replace_file(_private(folder, signing.public.kid), text)

@@ -1,7 +1,7 @@
-"""Ed25519 keys of RFC 8032, as C2SP signed notes and as JSON Web Keys name them.
+"""Ed25519 keys (RFC 8032) with their identifiers in C2SP signed notes and in JSON Web Keys.
 
-One key signs notes and detached JSON Web Signatures: a note's text ends in a newline, which what a JSON Web Signature
-signs never holds, so that neither can be taken for the other.
+One key signs notes and detached JSON Web Signatures. They cannot be confused: the text of a note ends in a newline, and
+the signing input of a JSON Web Signature never contains one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ED25519: Final = b"\x01"  # the signature type that C2SP assigns
 
 @dataclass(frozen=True)
 class PublicKey:
-    """Whom a signature is verified with: a name, which for a log is its origin, and the 32 bytes of a key.
+    """Public key that verifies signatures: a name, which for a log is its origin, and 32 bytes.
 
     Raises:
-        Malformed: the name is none, or the bytes are no key.
+        Malformed: the name is not valid, or the bytes are no key.
     """
 
     name: str
@@ -42,17 +42,17 @@ class PublicKey:
 
     @cached_property
     def note_id(self) -> bytes:
-        """The four bytes that a note's signature begins with (c2sp.org/signed-note)."""
+        """First four bytes of this key's signatures in notes (c2sp.org/signed-note)."""
         return hashlib.sha256(self.name.encode() + b"\n" + _ED25519 + self.raw).digest()[:4]
 
     @cached_property
     def note_key(self) -> str:
-        """name+id+key, as verifiers of notes are configured."""
+        """Text name+id+key with which verifiers of notes are configured."""
         return f"{self.name}+{self.note_id.hex()}+{to_base64(_ED25519 + self.raw)}"
 
     @cached_property
     def kid(self) -> str:
-        """The thumbprint of the JSON Web Key (RFC 7638): it names the key alone, without its name."""
+        """Thumbprint of the JSON Web Key (RFC 7638), which does not depend on the name."""
         required = {"crv": "Ed25519", "kty": "OKP", "x": to_base64url(self.raw)}
         return to_base64url(hashlib.sha256(canonical(required)).digest())
 
@@ -64,23 +64,23 @@ class PublicKey:
 
     @classmethod
     def of_note_key(cls, text: str) -> PublicKey:
-        """Back from `note_key`.
+        """Read a key from its `note_key`.
 
         Raises:
-            Malformed: it is no key of Ed25519, or its id is another key's.
+            Malformed: the text is no Ed25519 key, or its id is that of another key.
         """
         name, _, rest = text.partition("+")
-        told_id, _, told_key = rest.partition("+")
-        data = from_base64(told_key)
+        stated_id, _, encoded = rest.partition("+")
+        data = from_base64(encoded)
         if data[:1] != _ED25519:
             raise Malformed("is no key of Ed25519")
         key = cls(name, data[1:])
         if key.note_key != text:
-            raise Malformed(f"the id {told_id!r} is not this key's")
+            raise Malformed(f"the id {stated_id!r} is not this key's")
         return key
 
     def verify(self, message: bytes, signature: bytes) -> None:
-        """That this key signed the message.
+        """Verify that this key signed the message.
 
         Raises:
             NotVerified: it did not.
@@ -93,7 +93,7 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class SigningKey:
-    """What signs: a name and a private key, which no text of this object shows."""
+    """Signing key: a name and a private key, which no text of this object shows."""
 
     name: str
     private: Ed25519PrivateKey
@@ -106,15 +106,16 @@ class SigningKey:
 
     @classmethod
     def new(cls, name: str) -> SigningKey:
-        """A key that nobody had before, from the system's randomness."""
+        """Generate a new key from the system's randomness."""
         return cls(name, Ed25519PrivateKey.generate())
 
     @cached_property
     def public(self) -> PublicKey:
+        """The public key."""
         return PublicKey(self.name, self.private.public_key().public_bytes_raw())
 
     def sign(self, message: bytes) -> bytes:
-        """64 bytes, the same for the same message."""
+        """Return the signature of a message: 64 bytes, equal for equal messages."""
         return self.private.sign(message)
 
 
@@ -123,6 +124,6 @@ def is_key_name(name: str) -> bool:
 
     It must not be empty, must have no Unicode spaces, plus or control characters, and must be writable in UTF-8.
     """
-    if not name or "+" in name or any(each.isspace() or each < " " for each in name):
+    if not name or "+" in name or any(character.isspace() or character < " " for character in name):
         return False
-    return not any("\ud800" <= each <= "\udfff" for each in name)
+    return not any("\ud800" <= character <= "\udfff" for character in name)

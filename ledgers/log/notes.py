@@ -1,7 +1,7 @@
 """Signed notes (c2sp.org/signed-note): a text that people can read, an empty line, and a line for each signature.
 
-Signatures of keys that the verifier does not have are ignored, so that keys can be exchanged and others can cosign; one
-that is claimed by a key that it has and does not verify condemns the whole note.
+Signatures of unknown keys are ignored, so that keys can be exchanged and others can cosign. A line that names a trusted
+key but does not verify invalidates the whole note.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey, is_key_name
 
 MOST_SIGNATURES: Final = 100
 LONGEST: Final = 1_000_000
-"""Characters of a note."""
+"""Largest number of characters in a note."""
 _ID_BYTES: Final = 4
 _DASH: Final = "\N{EM DASH} "
 
 
 @dataclass(frozen=True)
 class NoteSignature:
-    """A line of a note: who is said to have signed, and what; nothing of it is verified."""
+    """Signature line of a note: the stated name and id of a key, and a signature. Nothing of it is verified."""
 
     name: str
     note_id: bytes
@@ -35,7 +35,7 @@ class NoteSignature:
 
 @dataclass(frozen=True)
 class Note:
-    """A text, which ends in a newline, and signatures of which none is verified."""
+    """A text, which ends in a newline, with signatures, none of which is verified."""
 
     text: str
     signatures: tuple[NoteSignature, ...]
@@ -44,17 +44,17 @@ class Note:
         return "\n".join((self.text, "".join(map(str, self.signatures))))
 
     def verify(self, keys: Iterable[PublicKey]) -> tuple[PublicKey, ...]:
-        """Which of these keys signed it, at least one.
+        """Return the keys, at least one, that signed the note.
 
         Raises:
-            NotVerified: none of them did, or a signature that names one of them is not that key's.
+            NotVerified: none of the keys signed it, or a signature that names one of them is not that key's.
         """
-        known = {(key.name, key.note_id): key for key in keys}
+        trusted = {(key.name, key.note_id): key for key in keys}
         signers = dict[PublicKey, None]()
-        for each in self.signatures:
-            key = known.get((each.name, each.note_id))
+        for line in self.signatures:
+            key = trusted.get((line.name, line.note_id))
             if key is not None:
-                key.verify(self.text.encode(), each.signature)
+                key.verify(self.text.encode(), line.signature)
                 signers[key] = None
         if not signers:
             raise NotVerified("no key that is known signed the note")
@@ -62,10 +62,10 @@ class Note:
 
 
 def sign(text: str, *keys: SigningKey) -> Note:
-    """The note of this text, signed with each of these keys, one or more.
+    """Return the note of this text, signed with each of these keys, one or more.
 
     Raises:
-        Malformed: the text does not end in a newline, holds other control characters, or is too long.
+        Malformed: the text does not end in a newline, has other control characters, or is too long.
     """
     _check(text)
     message = text.encode()
@@ -76,10 +76,10 @@ def sign(text: str, *keys: SigningKey) -> Note:
 
 
 def parse(whole: str) -> Note:
-    """A note as it is written, nothing of it verified.
+    """Return a note from its text, without verifying it.
 
     Raises:
-        Malformed: it is no note.
+        Malformed: the text is no note.
     """
     _check(whole)
     text, gap, lines = whole.rpartition("\n\n")
@@ -92,18 +92,20 @@ def parse(whole: str) -> Note:
 
 
 def _check(whole: str) -> None:
+    """Raise Malformed if a text is too long for a note or has forbidden characters."""
     if len(whole) > LONGEST:
         raise Malformed("the note is too long")
-    if any((each < " " and each != "\n") or "\ud800" <= each <= "\udfff" for each in whole):
+    if any((character < " " and character != "\n") or "\ud800" <= character <= "\udfff" for character in whole):
         raise Malformed("the note holds control characters, or cannot be written in UTF-8")
 
 
 def _signature(line: str) -> NoteSignature:
-    name, _, told = line.removeprefix(_DASH).partition(" ")
+    """Return the signature from its line."""
+    name, _, encoded = line.removeprefix(_DASH).partition(" ")
     if not line.startswith(_DASH) or not is_key_name(name):
         raise Malformed("a line of the note's signatures is none")
     try:
-        data = from_base64(told)
+        data = from_base64(encoded)
     except Malformed as error:
         raise Malformed(f"the signature of {name} {error}") from None
     if len(data) <= _ID_BYTES:

@@ -1,6 +1,7 @@
-"""What proves that a leaf is in a tree, and that a tree is the beginning of another: verified by roots alone.
+"""Inclusion proofs (a leaf is in a tree) and consistency proofs (a tree is the beginning of another).
 
-The algorithms of RFC 9162, sections 2.1.3.2 and 2.1.4.2: they climb from the leaf; the tree's size tells its shape.
+Roots are all that is needed to verify them. The algorithms are those of RFC 9162, sections 2.1.3.2 and 2.1.4.2. They
+climb from the leaf, and the size of the tree determines its shape.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ WARNINGS = "warnings"
 
 @dataclass(frozen=True)
 class Inclusion:
-    """That a leaf stands at `leaf_index`, from 0, of the tree of `tree_size` leaves."""
+    """Proof that a leaf is at `leaf_index`, from 0, of the tree of `tree_size` leaves."""
 
     leaf_index: int
     tree_size: int
@@ -27,30 +28,31 @@ class Inclusion:
 
     @classmethod
     def of(cls, tree: Tree, leaf_index: int) -> Inclusion:
-        """The proof for a leaf of this tree. Errors as of `Tree.inclusion`."""
+        """Return the proof for a leaf of this tree. Errors are those of `Tree.inclusion`."""
         return cls(leaf_index, tree.size, tree.inclusion(leaf_index))
 
     @property
     def record(self) -> dict[str, object]:
+        """Record of the proof."""
         return {"leaf_index": self.leaf_index, "tree_size": self.tree_size, "inclusion_path": _texts(self.path)}
 
     @classmethod
     def of_record(cls, record: object) -> Inclusion:
-        """Back from `record`.
+        """Read a proof from its record.
 
         Raises:
-            Malformed: it is no such record.
+            Malformed: the record is not of such a proof.
         """
         return cls(*_fields(record, "leaf_index", "tree_size", "inclusion_path"))
 
     def verify(self, leaf: bytes, root: bytes) -> None:
-        """That the leaf is there. Errors as of `verify_inclusion`."""
+        """Verify that the leaf is in the tree with this root. Errors are those of `verify_inclusion`."""
         verify_inclusion(leaf, self.leaf_index, self.tree_size, self.path, root)
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """That the tree of `first` leaves is the beginning of the tree of `second` leaves."""
+    """Proof that the tree of `first` leaves is the beginning of the tree of `second` leaves."""
 
     first: int
     second: int
@@ -58,29 +60,37 @@ class Consistency:
 
     @classmethod
     def of(cls, tree: Tree, first: int) -> Consistency:
-        """The proof for this tree, as the second. Errors as of `Tree.consistency`."""
+        """Return the proof from an earlier size to this tree. Errors are those of `Tree.consistency`."""
         return cls(first, tree.size, tree.consistency(first))
 
     @property
     def record(self) -> dict[str, object]:
+        """Record of the proof."""
         return {"first": self.first, "second": self.second, "consistency_path": _texts(self.path)}
 
     @classmethod
     def of_record(cls, record: object) -> Consistency:
-        """Back from `record`.
+        """Read a proof from its record.
 
         Raises:
-            Malformed: it is no such record.
+            Malformed: the record is not of such a proof.
         """
         return cls(*_fields(record, "first", "second", "consistency_path"))
 
     def verify(self, first_root: bytes, second_root: bytes) -> None:
-        """That the first is the beginning of the second. Errors as of `verify_consistency`."""
+        """Verify that the first tree is the beginning of the second. Errors are those of `verify_consistency`."""
         verify_consistency(self.first, first_root, self.second, second_root, self.path)
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> None:
-    """That the leaf stands at this index, from 0, of the tree of this size and root.
+    """Verify that a leaf is at an index of a tree.
+
+    Args:
+        leaf: content of the leaf.
+        index: index of the leaf, from 0.
+        size: number of leaves of the tree.
+        proof: hashes from the leaf's sibling to the root's child.
+        root: root of the tree.
 
     Raises:
         NotVerified: the proof does not show it.
@@ -90,14 +100,14 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     _hashes_only(proof)
     place, last = index, size - 1
     value = leaf_hash(leaf)
-    for beside in proof:
+    for sibling in proof:
         if last == 0:
             raise NotVerified("the inclusion proof is too long for the tree")
         if place & 1 or place == last:
-            value = node_hash(beside, value)
+            value = node_hash(sibling, value)
             place, last = _at_a_right_side(place, last)
         else:
-            value = node_hash(value, beside)
+            value = node_hash(value, sibling)
         place, last = place >> 1, last >> 1
     if last:
         raise NotVerified("the inclusion proof is too short for the tree")
@@ -107,7 +117,14 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
 def verify_consistency(
     earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]
 ) -> None:
-    """That the tree of `earlier` leaves and its root is the beginning of the one of `later` leaves and its root.
+    """Verify that one tree is the beginning of another.
+
+    Args:
+        earlier: number of leaves of the smaller tree.
+        earlier_root: root of the smaller tree.
+        later: number of leaves of the larger tree.
+        later_root: root of the larger tree.
+        proof: hashes of the proof, as `Tree.consistency` returns them.
 
     Raises:
         NotVerified: the proof does not show it.
@@ -127,32 +144,38 @@ def verify_consistency(
 
 
 def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]) -> None:
+    """Verify a consistency proof between two different trees that are not empty."""
     path = [*proof] if earlier & (earlier - 1) else [earlier_root, *proof]  # a perfect tree is a node of the later one
     if not path:
         raise NotVerified("the consistency proof is empty")
     place, last = earlier - 1, later - 1
     while place & 1:
         place, last = place >> 1, last >> 1
-    was = now = path[0]
-    for beside in path[1:]:
+    earlier_value = later_value = path[0]
+    for sibling in path[1:]:
         if last == 0:
             raise NotVerified("the consistency proof is too long for the trees")
         if place & 1 or place == last:
-            was, now = node_hash(beside, was), node_hash(beside, now)
+            earlier_value, later_value = node_hash(sibling, earlier_value), node_hash(sibling, later_value)
             place, last = _at_a_right_side(place, last)
         else:
-            now = node_hash(now, beside)
+            later_value = node_hash(later_value, sibling)
         place, last = place >> 1, last >> 1
     if last:
         raise NotVerified("the consistency proof is too short for the trees")
-    _same(was, earlier_root, "the proof does not lead to the earlier root")
+    _same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
     _same(
-        now, later_root, "the proof does not lead to the later root: the log was rewritten, or the proof is another's"
+        later_value,
+        later_root,
+        "the proof does not lead to the later root: the log was rewritten, or the proof is another's",
     )
 
 
 def _at_a_right_side(place: int, last: int) -> tuple[int, int]:
-    """Up to where a left neighbour follows: between, the node is the only child of its parent."""
+    """Return place and last node at the level where the node has a left sibling.
+
+    At the levels in between the node is the only child of its parent.
+    """
     while place and not place & 1:
         place, last = place >> 1, last >> 1
     return place, last
@@ -162,22 +185,25 @@ def _texts(path: Sequence[bytes]) -> list[str]:
     return [to_base64(each) for each in path]
 
 
-def _fields(record: object, one: str, other: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
-    if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {one, other, path}:
-        raise Malformed(f"a proof has {one}, {other} and {path}")
-    sizes, hashes = (record[one], record[other]), record[path]
-    if any(not isinstance(each, int) or isinstance(each, bool) for each in sizes):
-        raise Malformed(f"{one} and {other} of a proof are integers")
-    if not isinstance(hashes, list) or not all(isinstance(each, str) for each in hashes):
+def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
+    """Return both sizes and the path from the record of a proof."""
+    if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
+        raise Malformed(f"a proof has {first}, {second} and {path}")
+    sizes, hashes = (record[first], record[second]), record[path]
+    if any(not isinstance(item, int) or isinstance(item, bool) for item in sizes):
+        raise Malformed(f"{first} and {second} of a proof are integers")
+    if not isinstance(hashes, list) or not all(isinstance(item, str) for item in hashes):
         raise Malformed(f"{path} of a proof is a list of hashes in base 64")
-    return (*sizes, tuple(from_base64(each) for each in hashes))
+    return (*sizes, tuple(from_base64(item) for item in hashes))
 
 
 def _hashes_only(proof: Sequence[bytes]) -> None:
-    if any(len(each) != HASH_BYTES for each in proof):
+    """Raise NotVerified if a proof has anything except hashes."""
+    if any(len(value) != HASH_BYTES for value in proof):
         raise NotVerified(f"a proof is made of hashes of {HASH_BYTES} bytes")
 
 
-def _same(found: bytes, claimed: bytes, otherwise: str) -> None:
-    if not compare_digest(found, claimed):
-        raise NotVerified(otherwise)
+def _same(computed: bytes, claimed: bytes, message: str) -> None:
+    """Raise NotVerified with this message if two hashes differ."""
+    if not compare_digest(computed, claimed):
+        raise NotVerified(message)

@@ -1,7 +1,7 @@
 """Receipts: an entry, the proof that it is in the log, and the log's signed checkpoint.
 
-Whoever keeps a receipt can show, without the service, that the entry was written; and a later checkpoint that is not
-consistent with the receipt's shows that the log was rewritten.
+With a receipt its holder can prove without the service that the entry was written. If a later checkpoint is not
+consistent with the receipt's, the log was rewritten.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.log import checkpoints, jws
-from epsilond.ledgers.log.canonical import Record, canonical, digest, parse, read
+from epsilond.ledgers.log.canonical import Record, canonical, digest, parse, read_json
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
@@ -23,7 +23,7 @@ _MEMBERS = {"entry", "proof", "checkpoint", "signature"}
 
 @dataclass(frozen=True)
 class Receipt:
-    """What is given for an entry. `signature` is over the three others, with the entry's digest as its subject."""
+    """Receipt of an entry. `signature` covers the other three members, with the entry's digest as its subject."""
 
     entry: Record
     proof: Inclusion
@@ -32,7 +32,8 @@ class Receipt:
 
     @property
     def record(self) -> JsonRecord:
-        return _said(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
+        """Record of the receipt."""
+        return _statement(self.entry, self.proof, self.checkpoint) | {"signature": self.signature}
 
     def to_bytes(self) -> bytes:
         """Return the canonical form. Receipts of one entry, checkpoint and key are equal byte for byte."""
@@ -45,7 +46,7 @@ class Receipt:
         Raises:
             Malformed: the text is no receipt.
         """
-        return cls.of_record(read(text))
+        return cls.of_record(read_json(text))
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
@@ -64,12 +65,23 @@ class Receipt:
 
 
 def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: SigningKey) -> Receipt:
-    """Return the receipt of one entry. See `make_all`."""
+    """Return the receipt of one entry.
+
+    Args:
+        tree: holds the entry.
+        leaf_index: place of the entry in the tree, from 0.
+        entry: record of the entry.
+        checkpoint: head of the tree, signed by the key.
+        key: signs the receipt.
+
+    Raises:
+        NotVerified, ValueError: as `make_all`.
+    """
     return make_all(tree, [(leaf_index, entry)], checkpoint, key)[0]
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Return the receipts of entries, each verified before it is given away.
+    """Return the receipts of entries, each verified before it is returned.
 
     Args:
         tree: holds the entries.
@@ -85,7 +97,7 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
     head = checkpoints.verify(checkpoint, key.name, trusted)
     for leaf_index, entry in entries:
         proof = Inclusion.of(tree, leaf_index)
-        signature = jws.sign(_said(entry, proof, checkpoint), digest(canonical(entry)), key)
+        signature = jws.sign(_statement(entry, proof, checkpoint), digest(canonical(entry)), key)
         receipt = Receipt(entry, proof, checkpoint, signature)
         _verify_under(head, receipt, trusted)
         receipts.append(receipt)
@@ -101,7 +113,7 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
         keys: trusted keys.
 
     Raises:
-        NotVerified: a signature, the proof, or what they speak of is not what the receipt says.
+        NotVerified: a signature or the proof does not hold, or belongs to another entry.
     """
     trusted = [key for key in keys if key.name == origin]
     checkpoint = checkpoints.verify(receipt.checkpoint, origin, trusted)
@@ -117,9 +129,10 @@ def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[Pu
     receipt.proof.verify(leaf, checkpoint.root)
     if receipt.entry.get("seq", receipt.proof.leaf_index) != receipt.proof.leaf_index:
         raise NotVerified(f"the entry says that it is entry {receipt.entry['seq']}, not {receipt.proof.leaf_index}")
-    said = _said(receipt.entry, receipt.proof, receipt.checkpoint)
-    jws.verify(said, digest(leaf), receipt.signature, trusted)
+    statement = _statement(receipt.entry, receipt.proof, receipt.checkpoint)
+    jws.verify(statement, digest(leaf), receipt.signature, trusted)
 
 
-def _said(entry: Record, proof: Inclusion, checkpoint: str) -> JsonRecord:
+def _statement(entry: Record, proof: Inclusion, checkpoint: str) -> JsonRecord:
+    """Return the record that a receipt's signature covers."""
     return {"entry": entry, "proof": proof.record, "checkpoint": checkpoint}

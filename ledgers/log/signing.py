@@ -1,8 +1,7 @@
-"""The keys of a service over time: one signs, those that signed before stay published.
+"""Keys of a service over time: one key signs, and all earlier signing keys stay published.
 
-A document does not say when it was signed in a way that its signer could not falsify; so `from` and `until` tell which
-key signs when, and a signature of a retired key stays good. What was signed with a stolen key shows in the log's
-consistency, not in a date.
+No signed document can prove when it was signed. `from` and `until` therefore state only which key signed when, and
+signatures of a retired key stay valid. Misuse of a stolen key shows in the log's consistency and not in a date.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True)
 class PublishedKey:
-    """A key that signs from `since` on, up to `until` where it was retired. Whole seconds of UTC."""
+    """A key that signs from `since` on, and up to `until` if it was retired. Both are whole seconds of UTC."""
 
     key: PublicKey
     since: datetime
@@ -30,24 +29,29 @@ class PublishedKey:
 
     @property
     def record(self) -> dict[str, str | None]:
-        """The JSON Web Key with the name, the key as verifiers of notes want it, and from when until when it signs."""
-        until = None if self.until is None else _shown(self.until)
-        mine = {"name": self.key.name, "note_key": self.key.note_key, "from": _shown(self.since), "until": until}
-        return self.key.jwk | mine
+        """JSON Web Key with its name, its text for verifiers of notes, and the times between which it signs."""
+        until = None if self.until is None else _format_time(self.until)
+        members = {
+            "name": self.key.name,
+            "note_key": self.key.note_key,
+            "from": _format_time(self.since),
+            "until": until,
+        }
+        return self.key.jwk | members
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
-        """Back from `record`.
+        """Read a key from its record.
 
         Raises:
-            Malformed: it is no such record, or its parts are of several keys.
+            Malformed: the record is not of a published key, or its parts belong to several keys.
         """
         if not isinstance(record, Mapping):
             raise Malformed("is no published key")
         try:
             key = PublicKey.of_note_key(record["note_key"])
             until = record["until"]
-            published = cls(key, _read(record["from"]), None if until is None else _read(until))
+            published = cls(key, _read_time(record["from"]), None if until is None else _read_time(until))
         except (KeyError, AttributeError, TypeError, KeysUnusable):
             raise Malformed("is no published key") from None
         if published.record != record:
@@ -57,7 +61,7 @@ class PublishedKey:
 
 @dataclass(frozen=True)
 class SigningKeys:
-    """The key that signs, and every key that ever did, oldest first; the last of them is the one that signs."""
+    """The signing key, and all published keys, oldest first; the last of them is the signing key."""
 
     signing: SigningKey
     published: tuple[PublishedKey, ...]
@@ -66,7 +70,7 @@ class SigningKeys:
         *retired, current = self.published
         if current.key != self.signing.public or current.until is not None:
             raise KeysUnusable("the key that signs is not the one that is published")
-        if any(each.until is None for each in retired) or len({each.key for each in self.published}) <= len(retired):
+        if any(key.until is None for key in retired) or len({key.key for key in self.published}) <= len(retired):
             raise KeysUnusable("all keys but the last are retired, and none is there twice")
 
     @classmethod
@@ -89,22 +93,22 @@ class SigningKeys:
         *_, current = published
         if signing.name != current.key.name:
             raise KeysUnusable(f"the keys of {current.key.name} keep that name")
-        if any(each.key == signing.public for each in published):
+        if any(key.key == signing.public for key in published):
             raise KeysUnusable("a key that signed before does not follow itself")
         now = _second(at)
-        return cls(signing, (*retired(published, now), PublishedKey(signing.public, now)))
+        return cls(signing, (*retire_signing_key(published, now), PublishedKey(signing.public, now)))
 
     @property
     def keys(self) -> tuple[PublicKey, ...]:
-        """Whom the signatures of this service are verified with."""
-        return tuple(each.key for each in self.published)
+        """Public keys that verify the signatures of this service."""
+        return tuple(key.key for key in self.published)
 
     def document(self) -> JsonRecord:
         """Return the document that the service publishes."""
         return document_of(self.published)
 
 
-def retired(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
+def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
     """Return the keys, with the signing key retired at the time `at`.
 
     Raises:
@@ -116,7 +120,7 @@ def retired(published: tuple[PublishedKey, ...], at: datetime) -> tuple[Publishe
 
 def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
     """Return the published document: a JSON Web Key Set (RFC 7517) whose keys have additional members."""
-    return {"keys": [each.record for each in published]}
+    return {"keys": [key.record for key in published]}
 
 
 def published_keys(document: object) -> tuple[PublishedKey, ...]:
@@ -128,18 +132,21 @@ def published_keys(document: object) -> tuple[PublishedKey, ...]:
     listed = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(listed, list) or not listed:
         raise Malformed("is no document of published keys")
-    return tuple(PublishedKey.of_record(each) for each in listed)
+    return tuple(PublishedKey.of_record(key) for key in listed)
 
 
 def _second(at: datetime) -> datetime:
+    """Return a time in UTC, rounded down to whole seconds."""
     return at.astimezone(UTC).replace(microsecond=0)
 
 
-def _shown(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
+    """Return the text of a time."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _read(text: str) -> datetime:
+def _read_time(text: str) -> datetime:
+    """Return the time in a text."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:

@@ -1,11 +1,12 @@
-"""What a service signs of its answers: which engine answered which request, with the answer's digest as the subject.
+"""Signed statements of a service about its answers: the engine, the request and, as the subject, the answer's digest.
 
-A statement is a record of its own kind (the `typ` of its header), so that no signature of a receipt or of a ledger's
-report is one of an answer, and its member `kind` says what it speaks of. Its subject is the digest of a report's bytes,
-or of an answer's canonical text (RFC 8785), so that an answer may be indented and stored anew. It says nothing of when
-it was signed: the same answer has the same signature for as long as the key signs.
+A statement is a record of its own type (the `typ` of its header), so that a signature of a receipt or of a ledger's
+report is never valid for an answer. Its member `kind` names the kind of answer. Its subject is the digest of a report's
+bytes, or of an answer's canonical text (RFC 8785), so that an answer may be indented and stored again. It has no time:
+one answer has the same signature as long as the key signs.
 
-It travels as one text, header.record.signature (RFC 7515, section 3.1), which any library of JSON Web Signatures reads.
+A statement is sent as one text, header.record.signature (RFC 7515, section 3.1), which every library of JSON Web
+Signatures reads.
 """
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ FORMAT: Final = "epsilond-statement-1"
 TYPE: Final = "epsilond-statement+jws"
 REPORT: Final = "report"
 KINDS: Final = frozenset({REPORT, "calibration", "sweep", "account"})
-"""What statements are about."""
+"""Kinds of answers that have statements."""
 HEADER: Final = "Epsilond-Signature"
-"""The response header that has it."""
+"""Response header with the signature."""
 LONGEST: Final = 4_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignedStatement:
-    """That this engine answered this request with what the signature has as its subject."""
+    """Statement that this engine answered this request with the signature's subject."""
 
     kind: str
     name: str
-    """Of the algorithm; of an account `account`."""
+    """Name of the algorithm, or `account` for an account."""
     engine_version: str
     request: str
-    """The digest of the request's canonical text: of the body that was posted."""
+    """Digest of the request body's canonical text."""
 
     @property
     def record(self) -> JsonRecord:
-        """The record that is signed."""
+        """Record that is signed."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -58,32 +59,32 @@ class SignedStatement:
 
     @classmethod
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
-        """Back from `record`.
+        """Read a statement from its record.
 
         Raises:
-            Malformed: it is no statement, or one about something else than answers.
+            Malformed: the record is no statement, or is a statement of an unknown kind.
         """
         members = {name: item for name, item in record.items() if name != "format" and isinstance(item, str)}
         try:
-            found = cls(**members)
+            statement = cls(**members)
         except TypeError:
             raise Malformed("is no statement about an answer") from None
-        if found.record != record or found.kind not in KINDS or not is_digest(found.request):
+        if statement.record != record or statement.kind not in KINDS or not is_digest(statement.request):
             raise Malformed("is no statement about an answer")
-        return found
+        return statement
 
 
 def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest: str | None = None) -> str:
     """Return the signature of an answer, with the statement in it.
 
     Args:
-        statement: what is stated about the answer.
+        statement: the statement about the answer.
         content: bytes of the answer.
         key: the key that signs.
-        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits, where it is known already.
+        digest: SHA-256 of the canonical text of an answer in JSON, in hexadecimal digits, if it is known already.
 
     Raises:
-        Malformed: the content is no answer of the statement's kind.
+        Malformed: the content is not an answer of the statement's kind.
     """
     subject = _subject(statement, content) if digest is None else f"{SHA256}{digest}"
     return jws.sign_whole(statement.record, subject, key, kind=TYPE)
@@ -110,10 +111,10 @@ def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[Signe
 
 
 def digest_of(text: bytes) -> str:
-    """Return the digest of the canonical form of a JSON text, which may be a request's body or an answer's.
+    """Return the digest of the canonical form of a JSON text, for example of a request's body or an answer.
 
     Raises:
-        Malformed: the text is no JSON, or holds a number that is none.
+        Malformed: the text is no JSON, or has a number that is not finite.
     """
     try:
         return digest(canonical_answer(strict_json.parse(text)).encode("utf-8", "surrogatepass"))
@@ -122,16 +123,17 @@ def digest_of(text: bytes) -> str:
 
 
 def _subject(statement: SignedStatement, content: bytes) -> str:
+    """Return the digest of an answer."""
     return digest(content) if statement.kind == REPORT else digest_of(content)
 
 
-def found_in(text: str) -> str:
+def find_signature(text: str) -> str:
     """Return the signature in a text. The text is the signature itself, or the headers of a response.
 
     Raises:
-        NotVerified: the text has several.
+        NotVerified: the text has several signatures.
     """
-    named = [line.partition(":")[2] for line in text.splitlines() if line.lower().startswith(f"{HEADER.lower()}:")]
-    if len(named) > 1:
+    signatures = [line.partition(":")[2] for line in text.splitlines() if line.lower().startswith(f"{HEADER.lower()}:")]
+    if len(signatures) > 1:
         raise NotVerified("there are several signatures")
-    return (named[0] if named else text).strip()
+    return (signatures[0] if signatures else text).strip()

@@ -1,8 +1,8 @@
-"""The Merkle tree of RFC 9162, section 2.1: it only grows, and its root depends on every byte of every leaf.
+"""Merkle tree of RFC 9162, section 2.1: it only grows, and its root depends on every byte of every leaf.
 
-Stored are the hashes of perfect subtrees, which never change once they are complete: node (level, place) is the root
+The store has the hashes of perfect subtrees, which never change once they are complete. Node (level, place) is the root
 over the leaves place·2^level, …, (place + 1)·2^level − 1, and level 0 has the hashes of the leaves. A tree of n leaves
-has fewer than 2n of them; to append, to take a root or to make a proof reads at most 2·log₂ n + 2, in one call.
+has fewer than 2n nodes. To append, to compute a root or to make a proof reads at most 2·log₂ n + 2 nodes, in one call.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Final, NamedTuple, Protocol
 
 HASH_BYTES: Final = 32
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
-"""The root of the tree without leaves."""
+"""Root of the tree without leaves."""
 
 
 class Node(NamedTuple):
-    """A perfect subtree: the one at this place, from 0, of those over 2^level leaves."""
+    """Perfect subtree over 2^level leaves, with its place, from 0, among those of its level."""
 
     level: int
     place: int
 
 
 class HashStore(Protocol):
-    """Where the hashes of perfect subtrees are kept. What is there never changes."""
+    """Store of the hashes of perfect subtrees, which never change."""
 
-    def read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
+    def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
-        """Keep hashes of nodes that were not there.
+        """Store hashes of nodes that are not in the store.
 
         Raises:
             ValueError: one of them is there already.
@@ -40,41 +40,41 @@ class HashStore(Protocol):
 
 @dataclass
 class MemoryNodes:
-    """A store of hashes that lasts as long as this object."""
+    """Store of hashes in the memory of this process."""
 
     _hashes: dict[Node, bytes] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
+    def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
-        """Keep hashes as `HashStore.write` does; write nothing if one of them is there."""
+        """Store hashes as `HashStore.write` does; write nothing if one of them is there."""
         if not self._hashes.keys().isdisjoint(hashes):
             raise ValueError("a stored hash never changes")
         self._hashes.update(hashes)
 
 
 class NodesMissing(LookupError):
-    """The stored hashes are not those of a tree of this size: the store is damaged, or another tree's."""
+    """The stored hashes are not those of a tree of this size: the store is damaged, or of another tree."""
 
 
 def leaf_hash(leaf: bytes) -> bytes:
-    """SHA-256 of 0x00 and the leaf; the 0x00 keeps a leaf from passing as an inner node."""
+    """Return SHA-256 of 0x00 and the leaf. The prefix distinguishes leaves from inner nodes."""
     return hashlib.sha256(b"\x00" + leaf).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """SHA-256 of 0x01 and the hashes of both sides."""
+    """Return SHA-256 of 0x01 and the hashes of both children."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The first `size` leaves of what `nodes` holds, which may hold more: a tree can be looked at as it was."""
+    """Tree of the first `size` leaves in `nodes`, which may have more: every earlier tree can be read."""
 
     nodes: HashStore
     size: int = 0
@@ -94,7 +94,7 @@ class Tree:
             NodesMissing: the nodes do not hold this tree.
         """
         peaks = [*_perfect(0, self.size)]
-        stored = self._read(peaks)
+        stored = self._read_all(peaks)
         stack = [(peak, stored[peak]) for peak in peaks]
         size, written = self.size, dict[Node, bytes]()
         for leaf in leaves:
@@ -110,11 +110,14 @@ class Tree:
         return Tree(self.nodes, size)
 
     def root(self) -> bytes:
-        """MTH(D_n), of section 2.1.1."""
+        """Return MTH(D_n) of section 2.1.1."""
         return self._roots([(0, self.size)])[0] if self.size else EMPTY_ROOT
 
     def inclusion(self, index: int) -> tuple[bytes, ...]:
-        """PATH(index, D_n), of section 2.1.3.1: what leads from the hash of that leaf, counted from 0, to the root.
+        """Return PATH(index, D_n) of section 2.1.3.1: the hashes that lead from the hash of a leaf to the root.
+
+        Args:
+            index: index of the leaf, from 0.
 
         Raises:
             ValueError: the tree has no such leaf.
@@ -122,21 +125,24 @@ class Tree:
         """
         if not 0 <= index < self.size:
             raise ValueError(f"the tree of {self.size} leaves has no leaf {index}")
-        start, end, beside = 0, self.size, list[tuple[int, int]]()
+        start, end, siblings = 0, self.size, list[tuple[int, int]]()
         while end - start > 1:
-            middle = start + _left(end - start)
+            middle = start + _left_size(end - start)
             if index < middle:
-                beside.append((middle, end))
+                siblings.append((middle, end))
                 end = middle
             else:
-                beside.append((start, middle))
+                siblings.append((start, middle))
                 start = middle
-        return self._roots(beside[::-1])
+        return self._roots(siblings[::-1])
 
     def consistency(self, earlier: int) -> tuple[bytes, ...]:
-        """PROOF(earlier, D_n), of section 2.1.4.1: that the tree of so many leaves is this one's beginning.
+        """Return PROOF(earlier, D_n) of section 2.1.4.1: that an earlier tree is the beginning of this one.
 
-        It is empty where nothing has to be shown: from the empty tree, and from the tree itself.
+        The proof is empty if nothing must be shown, because the earlier tree is empty or this tree.
+
+        Args:
+            earlier: number of leaves of the earlier tree.
 
         Raises:
             ValueError: the tree never had so many leaves.
@@ -146,18 +152,18 @@ class Tree:
             raise ValueError(f"the tree of {self.size} leaves never had {earlier}")
         if earlier in {0, self.size}:
             return ()
-        start, end, beside = 0, self.size, list[tuple[int, int]]()
+        start, end, siblings = 0, self.size, list[tuple[int, int]]()
         while end != earlier:
-            middle = start + _left(end - start)
+            middle = start + _left_size(end - start)
             if earlier <= middle:
-                beside.append((middle, end))
+                siblings.append((middle, end))
                 end = middle
             else:
-                beside.append((start, middle))
+                siblings.append((start, middle))
                 start = middle
         if start:  # else it is the earlier tree's root, which the verifier has
-            beside.append((start, end))
-        return self._roots(beside[::-1])
+            siblings.append((start, end))
+        return self._roots(siblings[::-1])
 
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the roots over ranges of leaves [start, end).
@@ -165,7 +171,7 @@ class Tree:
         A power of two that is at least end − start must divide start.
         """
         parts = [[*_perfect(start, end)] for start, end in ranges]
-        stored = self._read(node for part in parts for node in part)
+        stored = self._read_all(node for part in parts for node in part)
         roots = []
         for part in parts:
             value = stored[part[-1]]
@@ -174,16 +180,17 @@ class Tree:
             roots.append(value)
         return tuple(roots)
 
-    def _read(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        asked = tuple(wanted)
-        stored = self.nodes.read(asked) if asked else {}
-        for node in asked:
+    def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
+        """Return the hashes of nodes, all of which must be stored."""
+        nodes = tuple(wanted)
+        stored = self.nodes.read_hashes(nodes) if nodes else {}
+        for node in nodes:
             if len(stored.get(node, b"")) != HASH_BYTES:
                 raise NodesMissing(f"the hash of node {node.place} at level {node.level} is not stored")
         return stored
 
 
-def _left(count: int) -> int:
+def _left_size(count: int) -> int:
     """Return the largest power of two below `count`, which must be at least 2."""
     return 1 << ((count - 1).bit_length() - 1)
 

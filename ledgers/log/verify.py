@@ -1,4 +1,4 @@
-"""What a bundle shows of a log, verified without the service; what it leaves open; and what no log can show."""
+"""Verification of a bundle without the service: what it proves, what it leaves open, and what no log can show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final, TypeAlias
 
 from epsilond.accountants.errors import EpsilondError
@@ -22,7 +22,10 @@ from epsilond.ledgers.log.notes import Note
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
 
 Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
-"""Plays the entries again from the first on: sentences of what it verified, or an EpsilondError of what fails."""
+"""Function that replays the entries from the first on and returns sentences on what it verified.
+
+It raises an EpsilondError if an entry does not follow from the entries before it.
+"""
 
 NOT_SHOWN: Final = (
     "It proves what was written, not that nothing was run without writing.",
@@ -55,7 +58,7 @@ class ClaimOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """One claim, and what became of it."""
+    """One claim with the outcome of its check."""
 
     outcome: ClaimOutcome
     sentence: str
@@ -63,7 +66,7 @@ class ClaimFinding:
 
 @dataclass
 class LogVerification:
-    """Findings in the order in which they were made, and what verification never shows."""
+    """Findings in the order in which they were made, and the points that verification never shows."""
 
     findings: list[ClaimFinding] = field(default_factory=list)
     not_shown: tuple[str, ...] = NOT_SHOWN
@@ -71,18 +74,18 @@ class LogVerification:
     @property
     def holds(self) -> bool:
         """True if something was verified and nothing failed. The findings list the open points."""
-        outcomes = {each.outcome for each in self.findings}
+        outcomes = {finding.outcome for finding in self.findings}
         return ClaimOutcome.VERIFIED in outcomes and ClaimOutcome.FAILED not in outcomes
 
     @property
     def complete(self) -> bool:
         """True if everything was verified: nothing failed, and nothing is left open."""
-        return self.holds and all(each.outcome != ClaimOutcome.NOT_VERIFIED for each in self.findings)
+        return self.holds and all(finding.outcome != ClaimOutcome.NOT_VERIFIED for finding in self.findings)
 
     def sentences(self) -> list[str]:
         """Return sentences for readers: each finding with its outcome, then the points that are not shown."""
-        found = [f"{each.outcome}: {each.sentence}" for each in self.findings]
-        return [*found, *(f"not shown: {each}" for each in self.not_shown)]
+        findings = [f"{finding.outcome}: {finding.sentence}" for finding in self.findings]
+        return findings + [f"not shown: {sentence}" for sentence in self.not_shown]
 
     def add(self, outcome: ClaimOutcome, sentence: str) -> None:
         """Add a finding."""
@@ -91,6 +94,8 @@ class LogVerification:
 
 @dataclass(frozen=True, order=True)
 class _Head:
+    """Size and root of a checkpoint."""
+
     size: int
     root: bytes
 
@@ -114,150 +119,173 @@ def verify(
         replay: plays the entries of ledgers again; None if they are not to be played.
         witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
     """
-    found, trusted = LogVerification(), tuple(keys)
-    heads = sorted({_Head(each.size, each.root) for each in _signed(bundle, origin, trusted, found)})
+    verification, trusted = LogVerification(), tuple(keys)
+    heads = sorted(
+        {
+            _Head(checkpoint.size, checkpoint.root)
+            for checkpoint in _verify_checkpoints(bundle, origin, trusted, verification)
+        }
+    )
     if not heads:
-        found.add(
+        verification.add(
             ClaimOutcome.NOT_VERIFIED, "There is no checkpoint that holds, so nothing of the entries is verified."
         )
-        return found
-    _one_root_a_size(heads, found)
-    begins = _entries(bundle.entries, heads, found)
-    _consistent(bundle, heads, begins, found)
-    _report_cosignatures(bundle, origin, heads, witnesses, found)
+        return verification
+    _check_roots(heads, verification)
+    recomputed = _check_entries(bundle.entries, heads, verification)
+    _check_consistency(bundle, heads, recomputed, verification)
+    _report_cosignatures(bundle, origin, heads, witnesses, verification)
     if replay is None or bundle.entries or not bundle.receipts:
-        _replayed(bundle.entries, replay, found)
-    return found
+        _replay(bundle.entries, replay, verification)
+    return verification
 
 
-def _signed(bundle: Bundle, origin: str, keys: Sequence[PublicKey], found: LogVerification) -> Iterable[Checkpoint]:
+def _verify_checkpoints(
+    bundle: Bundle, origin: str, keys: Sequence[PublicKey], verification: LogVerification
+) -> Iterable[Checkpoint]:
     """Yield the checkpoints with valid signatures, including the checkpoints of receipts."""
     for place, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
         except NotVerified as error:
-            found.add(ClaimOutcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
             continue
-        found.add(ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place}).")
+        verification.add(
+            ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place})."
+        )
         yield checkpoint
     for place, receipt in enumerate(bundle.receipts):
         try:
             checkpoint = receipts.verify(receipt, origin, keys)
         except NotVerified as error:
-            found.add(ClaimOutcome.FAILED, f"Receipt {place} does not hold: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"Receipt {place} does not hold: {error}.")
             continue
         index, size = receipt.proof.leaf_index, _count(checkpoint.size)
-        found.add(
+        verification.add(
             ClaimOutcome.VERIFIED, f"The entry of receipt {place} is entry {index} of the log when it had {size}."
         )
         yield checkpoint
 
 
-def _one_root_a_size(heads: Sequence[_Head], found: LogVerification) -> None:
+def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
+    """Report sizes for which several roots are signed."""
     roots: dict[int, int] = {}
     for head in heads:
         roots[head.size] = roots.get(head.size, 0) + 1
     for size, several in roots.items():
         if several > 1:
             message = f"{several} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
-            found.add(ClaimOutcome.FAILED, message)
+            verification.add(ClaimOutcome.FAILED, message)
 
 
-def _entries(entries: Sequence[Record], heads: Sequence[_Head], found: LogVerification) -> set[_Head]:
-    """Return the heads whose content is exactly the entries up to the head's size, recomputed."""
+def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verification: LogVerification) -> set[_Head]:
+    """Return the heads whose root is recomputed from exactly the entries up to the head's size."""
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
     except NotVerified as error:
-        found.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
+        verification.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
         return set()
     for place, entry in enumerate(entries):
         if entry.get("seq", place) != place:
-            found.add(ClaimOutcome.FAILED, f"Entry {place} says that it is entry {entry['seq']} of the log.")
-    begins = set()
+            verification.add(ClaimOutcome.FAILED, f"Entry {place} says that it is entry {entry['seq']} of the log.")
+    recomputed = set()
     for head in heads:
         if head.size > tree.size:
             message = f"A checkpoint has {_count(head.size)}, of which {tree.size} are given: the others are unknown."
-            found.add(ClaimOutcome.NOT_VERIFIED, message)
+            verification.add(ClaimOutcome.NOT_VERIFIED, message)
         elif Tree(tree.nodes, head.size).root() == head.root:
-            begins.add(head)
-            found.add(ClaimOutcome.VERIFIED, f"The first {_count(head.size)} given are all of the log of that size.")
+            recomputed.add(head)
+            verification.add(
+                ClaimOutcome.VERIFIED, f"The first {_count(head.size)} given are all of the log of that size."
+            )
         else:
             message = f"The first {_count(head.size)} given are not those of the checkpoint of that size."
-            found.add(ClaimOutcome.FAILED, message)
+            verification.add(ClaimOutcome.FAILED, message)
     if tree.size > heads[-1].size:
         message = (
             f"Of {_count(tree.size)} given, the first {heads[-1].size} are under a checkpoint: the others may change."
         )
-        found.add(ClaimOutcome.NOT_VERIFIED, message)
-    return begins
+        verification.add(ClaimOutcome.NOT_VERIFIED, message)
+    return recomputed
 
 
-def _consistent(bundle: Bundle, heads: Sequence[_Head], begins: set[_Head], found: LogVerification) -> None:
+def _check_consistency(
+    bundle: Bundle, heads: Sequence[_Head], recomputed: set[_Head], verification: LogVerification
+) -> None:
     """Check that each head is the beginning of the next. Then the smaller of any two is the beginning of the larger.
 
     The next need not be proved from it directly: two beginnings of one tree are beginnings of each other.
     """
     reached: dict[_Head, set[_Head | None]] = {head: {head} for head in heads}  # None: the tree of the given entries
-    for head in begins:
+    for head in recomputed:
         reached[head].add(None)
-    steps = list[tuple[_Head, _Head]]()
+    for earlier, later in sorted(_proved_steps(bundle, heads, verification), reverse=True):
+        reached[earlier] |= reached[later]  # the larger first, whose own steps are then known
+    for earlier, later in pairwise(heads):
+        if earlier.size == later.size:
+            continue
+        if earlier.size == 0 or reached[earlier] & reached[later]:
+            message = f"The log of {_count(earlier.size)} is the beginning of the log of {_count(later.size)}."
+            verification.add(ClaimOutcome.VERIFIED, message)
+        else:
+            message = (
+                f"Whether the log of {_count(earlier.size)} is the beginning of the log of {later.size} is not shown."
+            )
+            verification.add(ClaimOutcome.NOT_VERIFIED, message)
+
+
+def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
+    """Return the pairs of heads that a consistency proof of the bundle connects, and report the other proofs."""
+    steps = []
     for proof in bundle.proofs:
-        pairs = [
-            (one, other) for one in heads for other in heads if (one.size, other.size) == (proof.first, proof.second)
-        ]
+        earlier_heads = [head for head in heads if head.size == proof.first]
+        later_heads = [head for head in heads if head.size == proof.second]
+        pairs = list(product(earlier_heads, later_heads))
         if not pairs:
             message = f"No checkpoints belong to the consistency proof from {proof.first} to {proof.second} entries."
-            found.add(ClaimOutcome.NOT_VERIFIED, message)
-        for one, other in pairs:
+            verification.add(ClaimOutcome.NOT_VERIFIED, message)
+        for earlier, later in pairs:
             try:
-                proof.verify(one.root, other.root)
+                proof.verify(earlier.root, later.root)
             except NotVerified as error:
                 message = f"The consistency proof from {proof.first} to {proof.second} entries does not hold: {error}."
-                found.add(ClaimOutcome.FAILED, message)
+                verification.add(ClaimOutcome.FAILED, message)
             else:
-                steps.append((one, other))
-    for one, other in sorted(steps, reverse=True):  # the larger first, whose own steps are then known
-        reached[one] |= reached[other]
-    for one, other in pairwise(heads):
-        if one.size == other.size:
-            continue
-        if one.size == 0 or reached[one] & reached[other]:
-            message = f"The log of {_count(one.size)} is the beginning of the log of {_count(other.size)}."
-            found.add(ClaimOutcome.VERIFIED, message)
-        else:
-            message = f"Whether the log of {_count(one.size)} is the beginning of the log of {other.size} is not shown."
-            found.add(ClaimOutcome.NOT_VERIFIED, message)
+                steps.append((earlier, later))
+    return steps
 
 
 def _report_cosignatures(
-    bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], found: LogVerification
+    bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], verification: LogVerification
 ) -> None:
     """Report the largest head that each witness cosigned. A head that is larger is reported as not cosigned."""
-    signed = list[tuple[_Head, Note]]()
+    notes_of_heads = list[tuple[_Head, Note]]()
     for text in (*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)):
         with suppress(NotVerified):  # reported before
             note = notes.parse(text)
             checkpoint = checkpoints.parse(note.text)
             head = _Head(checkpoint.size, checkpoint.root)
             if checkpoint.origin == origin and head in heads:
-                signed.append((head, note))
+                notes_of_heads.append((head, note))
     for witness in witnesses:
         cosigned = list[tuple[_Head, int]]()
-        for head, note in signed:
+        for head, note in notes_of_heads:
             try:
                 time = witness.verify(note)
             except NotVerified as error:
-                found.add(ClaimOutcome.FAILED, f"A cosignature does not hold: {error}.")
+                verification.add(ClaimOutcome.FAILED, f"A cosignature does not hold: {error}.")
                 continue
             if time is not None:
                 cosigned.append((head, time))
         if cosigned:
             head, time = max(cosigned)
-            said = _time(time)
-            found.add(ClaimOutcome.VERIFIED, f"The witness {witness.name} cosigned {_count(head.size)}{said}.")
+            time_text = _time(time)
+            verification.add(
+                ClaimOutcome.VERIFIED, f"The witness {witness.name} cosigned {_count(head.size)}{time_text}."
+            )
         if not cosigned or head.size < heads[-1].size:
             message = f"Whether the witness {witness.name} cosigned {_count(heads[-1].size)} is not shown."
-            found.add(ClaimOutcome.NOT_VERIFIED, message)
+            verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 
 def _time(seconds: int) -> str:
@@ -268,18 +296,20 @@ def _time(seconds: int) -> str:
         return f" at {seconds} s after 1970"
 
 
-def _replayed(entries: Sequence[Record], replay: Replay | None, found: LogVerification) -> None:
+def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
+    """Report whether the entries follow from each other."""
     if replay is None or not entries:
-        found.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
+        verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
         return
     try:
-        said = tuple(replay(entries))
+        sentences = tuple(replay(entries))
     except EpsilondError as error:
-        found.add(ClaimOutcome.FAILED, f"The entries do not follow from each other: {error}.")
+        verification.add(ClaimOutcome.FAILED, f"The entries do not follow from each other: {error}.")
         return
-    for sentence in said:
-        found.add(ClaimOutcome.VERIFIED, sentence)
+    for sentence in sentences:
+        verification.add(ClaimOutcome.VERIFIED, sentence)
 
 
 def _count(size: int) -> str:
+    """Return a number of entries in words."""
     return f"{size} entry" if size == 1 else f"{size} entries"

@@ -1,9 +1,9 @@
-"""The plan of a ledger is amended: items are added, and what nobody has run or holds of others is taken out.
+"""Amendments of a ledger's plan: items are added, and runs that nobody holds or has committed are taken out.
 
-Before the first output that is free: nothing has depended on anything. Afterwards it is a move of no theorem, as it
-checks the whole product against the one point (ε*, δ*) again. It is valid by a decision that is independent of every
-output: then all that came before, and all that comes, is one ledger that might have been opened so (docs/ledger.md,
-"Compartments"). That is declared, written down, and a condition of the promise from then on.
+Before the first output an amendment is always valid, because no output can have influenced it. Afterwards no theorem
+covers it: it checks the whole product of profiles against the one point (ε*, δ*) again. It is valid if the decision is
+independent of every output, because the ledger might then have been opened with the amended plan (docs/ledger.md,
+"Compartments"). That independence is declared, recorded, and a condition of the promise from then on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Independence = Literal["independent-of-outputs"]
 INDEPENDENT: Final[Independence] = "independent-of-outputs"
 
 
-def amended(
+def amend_plan(
     state: LedgerState,
     *,
     add: Sequence[PlanItem] = (),
@@ -32,17 +32,22 @@ def amended(
     released: bool = False,
     approval: bool | None = None,
 ) -> tuple[LedgerState, Opening]:
-    """The ledger with another plan, certified anew to stay within its target. Slots stay as they are.
+    """Return the ledger with an amended plan, and the new certificate that it stays within its target.
 
-    `lower` says to how many runs an item falls, at least those that are committed or held: they are never taken out.
-    More runs of an item are another item. `released` says that something was committed, where the state does not show
-    it; whether the decision depends on outputs is then for the caller to declare. `approval` says whether a second
-    person approves amendments and voids from then on; None leaves that as it is. It changes no budget, and alone it
-    needs no declaration.
+    Slots do not change.
+
+    Args:
+        state: the ledger before the amendment.
+        add: new items. More runs of an existing item are added as a new item.
+        lower: new number of planned runs of some items, by name. Runs that are committed or held cannot be removed.
+        declared: declaration that the decision is independent of outputs. It is needed once runs were committed, except
+            for a change of `approval` only.
+        released: whether something was committed that the state does not show.
+        approval: whether a second person approves amendments and voids from then on. None leaves it as it is.
 
     Raises:
-        InvalidInput: nothing is amended, a name is taken, an item is none or falls below what is taken; approval is
-            already as it would be.
+        InvalidInput: nothing is amended, a name is taken, an item does not exist or falls below its committed and held
+            runs, or approval already has the requested value.
         ConditionViolated: something was committed, and nothing is declared.
         Infeasible: the new plan and the slots lose more than the target allows.
         LedgerClosed: the ledger was closed.
@@ -58,7 +63,7 @@ def amended(
     state = state if approval is None else replace(state, approval=approval)
     if not add and not lower:
         return state, opening(state)
-    committed = _committed(state)
+    committed = _count_committed(state)
     released = released or committed > 0 or state.released
     if released and declared is None:
         statement = "runs were committed before the plan is amended, which no output may have decided"
@@ -69,17 +74,18 @@ def amended(
             sides,
         )
     for name, planned in (lower or {}).items():
-        state = state.with_item(_lowered(state, name, planned))
+        state = state.with_item(_lower_item(state, name, planned))
     for place, item in enumerate(add):
         state = _with_added(state, item, place)
     state = replace(state, amended=True, conditional=state.conditional or released)
     return state, opening(state)
 
 
-def _lowered(state: LedgerState, name: str, planned: int) -> PlanItem:
+def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
+    """Return the plan item with fewer planned runs, at least those that are reserved or committed."""
     item = state.item(name)
     if item is None or item.job is not None:
-        names = ", ".join(one.name for one in state.plan if one.job is None) or "none"
+        names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None) or "none"
         raise InvalidInput.at("/lower", "names no item of the plan", allowed=names)
     taken = item.reserved + item.committed
     if not taken <= planned <= item.planned:
@@ -88,6 +94,7 @@ def _lowered(state: LedgerState, name: str, planned: int) -> PlanItem:
 
 
 def _with_added(state: LedgerState, item: PlanItem, place: int) -> LedgerState:
+    """Return the state with a new item of the plan, if its name is free."""
     pointer = f"/add/{place}/name"
     if item.name.startswith(JOB):
         raise InvalidInput.at(pointer, f'begins with "{JOB}", as items of charged jobs do')
@@ -96,7 +103,7 @@ def _with_added(state: LedgerState, item: PlanItem, place: int) -> LedgerState:
     return state.with_item(item)
 
 
-def _committed(state: LedgerState) -> int:
-    """Runs that were committed, as items and slots tell of them."""
+def _count_committed(state: LedgerState) -> int:
+    """Return the number of committed runs of all items, plus one for each slot with a committed charge."""
     of_slots = sum(any(amount > 0 for amount in slot.used.values()) for slot in state.slots)
     return sum(item.committed for item in state.plan) + of_slots

@@ -1,7 +1,7 @@
-"""Amounts of budget: exact decimals of 18 places, rounded outward from floats.
+"""Amounts of budget: exact decimals with 18 places, rounded outward from floats.
 
-A ledger adds and subtracts charges for years, so it counts in decimals and never in binary fractions: what was charged
-is what a reader of the entries can add up by hand.
+A ledger adds and subtracts charges for years, so it counts in decimals and never in binary fractions. A reader of the
+entries can add the charges by hand.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from epsilond.accountants.errors import InvalidInput
 
 PLACES: Final = 18
 QUANTUM: Final = Decimal(1).scaleb(-PLACES)
-"""The smallest amount but zero."""
+"""Smallest positive amount."""
 LARGEST: Final = Decimal(10) ** 18
-"""No amount reaches it."""
+"""Bound above all amounts, which are smaller than this."""
 ZERO: Final = Decimal(0)
 _DIGITS = 80
 EXACT: Final = Context(prec=_DIGITS, traps=[Inexact, InvalidOperation])
-"""Sums and multiples have up to fifty digits; the usual context rounds to 28, without a word."""
+"""Context for exact sums and multiples, which have up to fifty digits; the default context rounds to 28 silently."""
 
 Amount = Decimal
-"""At least zero, below 10^18, with at most 18 decimal places."""
+"""Decimal number that is at least zero, below 10^18, and has at most 18 decimal places."""
 
 
 def up(value: float | str | Decimal | Fraction) -> Amount:
     """Return the smallest amount that is at least this value.
 
     Raises:
-        InvalidInput: it is negative, not finite, or too large for an amount.
+        InvalidInput: the value is negative, not finite, or too large for an amount.
     """
     if isinstance(value, Fraction):
         scaled = value * 10**PLACES
         value = Decimal(-(-scaled.numerator // scaled.denominator)).scaleb(-PLACES, EXACT)
-    return _rounded(value, ROUND_CEILING)
+    return _round(value, ROUND_CEILING)
 
 
 def down(value: float | str | Decimal) -> Amount:
     """Return the largest amount that is at most this value.
 
     Raises:
-        InvalidInput: as `up` does.
+        InvalidInput: the value is negative, not finite, or too large for an amount.
     """
-    return _rounded(value, ROUND_FLOOR)
+    return _round(value, ROUND_FLOOR)
 
 
 def exact(value: float | str | Decimal, pointer: str) -> Amount:
@@ -53,41 +53,45 @@ def exact(value: float | str | Decimal, pointer: str) -> Amount:
 
     A float is read by its shortest decimal form, as a person wrote it: 0.1 is one tenth.
 
+    Args:
+        value: number or decimal string.
+        pointer: JSON Pointer of the value, for the error.
+
     Raises:
-        InvalidInput: it is no amount, or has more than 18 decimal places.
+        InvalidInput: the value is not an amount, or has more than 18 decimal places.
     """
     try:
-        told = Decimal(repr(value) if isinstance(value, float) else value)
+        number = Decimal(repr(value) if isinstance(value, float) else value)
     except InvalidOperation:
         raise InvalidInput.at(pointer, "is not a decimal number") from None
-    if not told.is_finite() or told < 0 or told >= LARGEST:
+    if not number.is_finite() or number < 0 or number >= LARGEST:
         raise InvalidInput.at(pointer, "is not an amount", allowed="at least 0 and below 10^18")
-    if told != _rounded(told, ROUND_FLOOR):
+    if number != _round(number, ROUND_FLOOR):
         raise InvalidInput.at(pointer, "has too many decimal places", allowed="at most 18")
-    return abs(_rounded(told, ROUND_FLOOR))  # of −0, too
+    return abs(_round(number, ROUND_FLOOR))  # of −0, too
 
 
-def shown(amount: Amount) -> str:
+def format_amount(amount: Amount) -> str:
     """Return an amount as a decimal string without exponent and without trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def total(*amounts: Amount) -> Amount:
-    """Their sum, exactly."""
-    found = ZERO
+    """Return the exact sum of amounts."""
+    sum_ = ZERO
     for amount in amounts:
-        found = EXACT.add(found, amount)
-    return found
+        sum_ = EXACT.add(sum_, amount)
+    return sum_
 
 
 def less(some: Amount, other: Amount) -> Decimal:
-    """Their difference, exactly."""
+    """Return the exact difference of two amounts, which may be negative."""
     return EXACT.subtract(some, other)
 
 
 def multiple(each: Amount, count: int) -> Amount:
-    """So many of it, exactly."""
+    """Return the exact product of an amount and a number."""
     return EXACT.multiply(each, Decimal(count))
 
 
@@ -97,7 +101,7 @@ def root_below(amount: Amount) -> float:
 
 
 def root_above(amount: Amount) -> float:
-    """Return a float that is at least √amount; zero for zero."""
+    """Return a float that is at least √amount, or 0.0 if the amount is zero."""
     return math.nextafter(math.nextafter(math.sqrt(_float(amount)), math.inf), math.inf) if amount > 0 else 0.0
 
 
@@ -117,10 +121,11 @@ def _float(amount: Amount) -> float:
     return float(amount)
 
 
-def _rounded(value: float | str | Decimal, way: str) -> Amount:
-    told = Decimal(value)  # of a float: its exact binary value
-    if not told.is_finite() or told < 0 or told >= LARGEST:
+def _round(value: float | str | Decimal, rounding: str) -> Amount:
+    """Return a value as an amount, rounded in the given direction."""
+    number = Decimal(value)  # of a float: its exact binary value
+    if not number.is_finite() or number < 0 or number >= LARGEST:
         raise InvalidInput.at("", "is not an amount", allowed="at least 0 and below 10^18")
     with localcontext() as context:
         context.prec = _DIGITS
-        return told.quantize(QUANTUM, rounding=way)
+        return number.quantize(QUANTUM, rounding=rounding)

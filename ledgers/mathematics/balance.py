@@ -1,7 +1,7 @@
-"""The digest of a ledger's balance, by which a row that was changed outside a move is noticed.
+"""Digests of a ledger's balance, which reveal a database row that was changed outside a move.
 
 Each entry has the digest of the balance after its move. The next move, an auditor and a start of the service compute
-it again: from the rows of the database, or from the entries.
+it again, from the rows of the database or from the entries.
 """
 
 from __future__ import annotations
@@ -10,49 +10,46 @@ from collections.abc import Callable
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.specs import Spec
-from epsilond.ledgers.mathematics.amounts import ZERO, shown
-from epsilond.ledgers.mathematics.entries import charged
-from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.mathematics.amounts import ZERO, format_amount
+from epsilond.ledgers.mathematics.entries import charge_record
+from epsilond.ledgers.mathematics.state import LedgerState, Reservation, Slot
 from epsilond.witness.reports.canonical import canonical, digest
 
 SpecText = Callable[[Spec], str]
 BALANCE = "balance"
-"""Member of an entry that has the digest after its move."""
+"""Member of an entry that holds the digest of the balance after its move."""
 SHA256 = "sha256:"
-"""Beginning of a digest."""
+"""Prefix of a digest."""
 
 
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
-    """Return everything of a ledger that moves change, as a record: amounts as texts, runs as whole numbers.
+    """Return all figures of a ledger that moves change, as a record: amounts as texts, runs as whole numbers.
 
     Args:
         state: the ledger, with every reservation that still holds something.
         text: returns the canonical JSON text of a mechanism.
     """
+    plan = [
+        [item.name, text(item.spec), item.planned, item.reserved, item.committed, item.credit] for item in state.plan
+    ]
+    reservations = [reservation for _, reservation in sorted(state.reservations.items()) if is_live(reservation)]
     return {
         "status": state.status,
         "sealed": state.sealed,
         "approval": state.approval,
-        "slots": [
-            {
-                "kind": slot.kind,
-                "parts": [
-                    [part, shown(capacity), shown(slot.used.get(part, ZERO)), shown(slot.reserved.get(part, ZERO))]
-                    for part, capacity in sorted(slot.capacity.items())
-                ],
-            }
-            for slot in state.slots
-        ],
-        "plan": [
-            [item.name, text(item.spec), item.planned, item.reserved, item.committed, item.credit]
-            for item in state.plan
-        ],
-        "held": [
-            _reservation_record(state.reservations[identifier], text)
-            for identifier in sorted(state.reservations)
-            if is_live(state.reservations[identifier])
-        ],
+        "slots": [{"kind": slot.kind, "parts": _part_records(slot)} for slot in state.slots],
+        "plan": plan,
+        "held": [_reservation_record(reservation, text) for reservation in reservations],
     }
+
+
+def _part_records(slot: Slot) -> list[list[str]]:
+    """Return for each part of a slot, in order of their names, its name, capacity, used and reserved amount."""
+    records = []
+    for part, capacity in sorted(slot.capacity.items()):
+        figures = (capacity, slot.used.get(part, ZERO), slot.reserved.get(part, ZERO))
+        records.append([part, *map(format_amount, figures)])
+    return records
 
 
 def digest_of(state: LedgerState, text: SpecText) -> str:
@@ -60,19 +57,19 @@ def digest_of(state: LedgerState, text: SpecText) -> str:
     return SHA256 + digest(canonical(balance_of(state, text)))
 
 
-def is_live(held: Reservation) -> bool:
+def is_live(reservation: Reservation) -> bool:
     """Return whether a reservation still holds something."""
-    return held.state in ("reserved", "committed") and held.committed < held.count
+    return reservation.state in ("reserved", "committed") and reservation.committed < reservation.count
 
 
-def _reservation_record(held: Reservation, text: SpecText) -> JsonRecord:
+def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
     """Return the record of a reservation that still holds something."""
     return {
-        "id": held.id,
-        "spec": text(held.spec),
-        "item": held.item,
-        "slot": held.slot,
-        "charge": None if held.charge is None else charged(held.charge),
-        "count": held.count,
-        "committed": held.committed,
+        "id": reservation.id,
+        "spec": text(reservation.spec),
+        "item": reservation.item,
+        "slot": reservation.slot,
+        "charge": None if reservation.charge is None else charge_record(reservation.charge),
+        "count": reservation.count,
+        "committed": reservation.committed,
     }

@@ -1,7 +1,7 @@
-"""What is written down of each move: texts and whole numbers only, so that one record has one canonical form.
+"""Records of moves: texts and whole numbers only, so that one record has exactly one canonical form.
 
-An entry says all that the next reader needs to make the same move again and to check what it was charged. Amounts are
-decimal strings, other numbers the shortest strings that give the same double.
+An entry has all that a reader needs to repeat the move and to check its charge. Amounts are decimal strings, other
+numbers the shortest strings that give the same double.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.ledgers.mathematics.amounts import Amount, exact, shown
+from epsilond.ledgers.mathematics.amounts import Amount, exact, format_amount
 from epsilond.ledgers.mathematics.invariant import Opening
 from epsilond.ledgers.mathematics.state import (
     Charge,
@@ -36,8 +36,14 @@ _BLANK: Final = re.compile(
 """Characters that Python calls printable and that show nothing (Unicode, Default_Ignorable_Code_Point; and U+2800)."""
 
 
-def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
-    """Return the record of an opened ledger. `specs` has each plan item's mechanism as canonical JSON text."""
+def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
+    """Return the record of an opened ledger.
+
+    Args:
+        state: the ledger at its opening.
+        certified: its certificate.
+        specs: each plan item's mechanism as canonical JSON text, by the item's name.
+    """
     setting, declared = state.setting, state.declared
     record: Record = {
         "kind": "opened",
@@ -52,43 +58,49 @@ def opened(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> 
         },
         "plan": [{"name": item.name, "spec": specs[item.name], "planned": item.planned} for item in state.plan],
         "slots": [
-            {"kind": slot.kind, "capacity": amounts(slot.capacity), "weights": [repr(one) for one in slot.weights]}
+            {"kind": slot.kind, "capacity": amounts(slot.capacity), "weights": list(map(repr, slot.weights))}
             for slot in state.slots
         ],
         "certified": {"log_delta": repr(certified.log_delta), "epsilon": repr(certified.epsilon)},
     }
-    return record | {"approval": True} if state.approval else record
+    if state.approval:
+        record["approval"] = True
+    return record
 
 
-def reserved(held: Reservation, spec: str) -> Record:
+def reservation_record(reservation: Reservation, spec: str) -> Record:
     """Return the record of a reservation, with its holdings."""
-    record: Record = {"kind": "reserved", "reservation": held.id, "spec": spec, "count": held.count}
-    if held.item is not None:
-        record["item"] = held.item
-    if held.slot is not None and held.charge is not None:
-        record |= {"slot": held.slot, "charge": charged(held.charge)}
+    record: Record = {"kind": "reserved", "reservation": reservation.id, "spec": spec, "count": reservation.count}
+    if reservation.item is not None:
+        record["item"] = reservation.item
+    if reservation.slot is not None and reservation.charge is not None:
+        record |= {"slot": reservation.slot, "charge": charge_record(reservation.charge)}
     return record
 
 
-def committed(held: Reservation, count: int) -> Record:
+def commit_record(reservation: Reservation, count: int) -> Record:
     """Return the record of a commit. After it, `count` more runs may be released."""
-    record: Record = {"kind": "committed", "reservation": held.id, "count": count}
-    if held.charge is not None:
-        record["charge"] = charged(held.charge)
+    record: Record = {"kind": "committed", "reservation": reservation.id, "count": count}
+    if reservation.charge is not None:
+        record["charge"] = charge_record(reservation.charge)
     return record
 
 
-def ended(held: Reservation) -> Record:
+def end_record(reservation: Reservation) -> Record:
     """Return the record of a cancelled or expired reservation."""
-    return {"kind": held.state, "reservation": held.id, "count": held.count - held.committed}
+    return {
+        "kind": reservation.state,
+        "reservation": reservation.id,
+        "count": reservation.count - reservation.committed,
+    }
 
 
-def voided(held: Reservation, count: int) -> Record:
+def void_record(reservation: Reservation, count: int) -> Record:
     """Return the record of committed runs that were taken back on a declaration."""
-    return {"kind": "voided", "reservation": held.id, "count": count, "declared": "no-output-observed"}
+    return {"kind": "voided", "reservation": reservation.id, "count": count, "declared": "no-output-observed"}
 
 
-def amended(
+def amendment_record(
     add: Sequence[PlanItem],
     lower: Mapping[str, int],
     declared: str | None,
@@ -117,7 +129,7 @@ def amended(
     return record if declared is None else record | {"declared": declared}
 
 
-def reconciliation(size: int, root: str) -> Record:
+def reconciliation_record(size: int, root: str) -> Record:
     """Return the record of an accepted log, which may lack entries of the ledger.
 
     Args:
@@ -138,9 +150,9 @@ def is_blank(text: str) -> bool:
 
 
 def is_same_person(first: str, second: str) -> bool:
-    """Return whether two names are of one person.
+    """Return whether two names denote one person.
 
-    Names are compared trimmed, without case, in one Unicode form, and without characters that show nothing.
+    Names are compared without outer spaces and case, in one Unicode form, and without characters that show nothing.
     """
     return _normal_name(first) == _normal_name(second)
 
@@ -152,21 +164,21 @@ def _normal_name(name: str) -> str:
 
 
 def has_two_people(entry: JsonObject) -> bool:
-    """Return whether an entry names who requested it and who approved it, and these are two people."""
+    """Return whether an entry names a requester and an approver who are two different people."""
     requester, approver = entry.get("requested_by"), entry.get("approved_by")
     if not isinstance(requester, str) or not isinstance(approver, str):
         return False
     return bool(requester.strip() and approver.strip()) and not is_same_person(requester, approver)
 
 
-def contradiction(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
+def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
     """Return the record of observations that contradict a run.
 
     Args:
         observations: at least one.
         reservations: ids of those that paid for the run; None means all with committed runs.
     """
-    record: Record = {"kind": "contradicted", "observations": [asdict(each) for each in observations]}
+    record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
     return record if reservations is None else record | {"reservations": list(reservations)}
 
 
@@ -174,7 +186,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     """Return the observations of a contradiction as they were written.
 
     Raises:
-        InvalidInput: one is none.
+        InvalidInput: a record is not an observation.
     """
     observations = tuple(Observation(**members) for members in record["observations"])
     for place, observation in enumerate(observations):
@@ -186,65 +198,68 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
     return observations
 
 
-def charged(price: Charge) -> Record:
+def charge_record(price: Charge) -> Record:
     """Return the record of a charge."""
     record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
     if price.each:
         record["each"] = amounts(price.each)
     if price.remaining is not None:
-        record["remaining"] = shown(price.remaining)
+        record["remaining"] = format_amount(price.remaining)
     return record
 
 
 def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
-    """Amounts as decimal strings."""
-    return {part: shown(amount) for part, amount in parts.items()}
+    """Return amounts as decimal strings."""
+    return {part: format_amount(amount) for part, amount in parts.items()}
 
 
 def charge_of(record: JsonObject) -> Charge:
     """Read a charge from its record.
 
     Raises:
-        InvalidInput: an amount is none, or the charge is of a whole job and of single runs at once.
+        InvalidInput: a text is not an amount, or the charge is of a whole job and of single runs at once.
     """
     if ("remaining" in record) == ("each" in record):
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
     return Charge(
-        parts=_read(record["parts"]),
-        each=_read(record.get("each", {})),
+        parts=_read_amounts(record["parts"]),
+        each=_read_amounts(record.get("each", {})),
         remaining=exact(record["remaining"], "/charge/remaining") if "remaining" in record else None,
         theorem=record["theorem"],
     )
 
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
-    """Return the state of a ledger as it was opened. `specs` has each plan item's mechanism."""
+    """Return the state of a ledger as it was opened.
+
+    Args:
+        record: record of the opening.
+        specs: each plan item's mechanism, by the item's name.
+    """
     declared = record["declared"]
+    plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
     return LedgerState(
         setting=Setting(relation=record["relation"], unit=record["unit"], observer=record["observer"]),
         target=LedgerTarget(epsilon=float(record["target"]["epsilon"]), log_delta=float(record["target"]["log_delta"])),
         declared=Declared(**declared),
-        plan=tuple(
-            PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]
-        ),
-        slots=tuple(
-            Slot(
-                kind=slot["kind"],
-                capacity=_read(slot["capacity"]),
-                weights=tuple(float(one) for one in slot["weights"]),
-            )
-            for slot in record["slots"]
-        ),
+        plan=tuple(plan),
+        slots=tuple(_slot_of(slot) for slot in record["slots"]),
         sealed=declared["sealed"],
         approval=read_approval(record),
     )
+
+
+def _slot_of(record: JsonObject) -> Slot:
+    """Return an empty slot from its record."""
+    weights = tuple(map(float, record["weights"]))
+    return Slot(kind=record["kind"], capacity=_read_amounts(record["capacity"]), weights=weights)
 
 
 def read_approval(record: JsonObject) -> bool:
     """Return whether the record of an opening or an amendment says that a second person approves.
 
     Raises:
-        InvalidInput: it says neither yes nor no.
+        InvalidInput: the member is not a truth value.
     """
     approval = record.get("approval", False)
     if not isinstance(approval, bool):
@@ -252,5 +267,6 @@ def read_approval(record: JsonObject) -> bool:
     return approval
 
 
-def _read(parts: Mapping[str, str]) -> dict[str, Amount]:
+def _read_amounts(parts: Mapping[str, str]) -> dict[str, Amount]:
+    """Return amounts from their decimal strings."""
     return {part: exact(amount, f"/{part}") for part, amount in parts.items()}

@@ -1,10 +1,10 @@
-"""Whether one mechanism may be run in the place of another that the plan holds: only where dominance is proved.
+"""Exchange of planned mechanisms: a mechanism may be run in place of another only if dominance is proved.
 
-A credit for g may be spent on h if the profile of h is at most that of g at every ε, in both orders (docs/ledger.md,
-"Plans, credits and exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation it suffices that the
-rate is no larger and the noise no smaller: a smaller rate is a mixture with the run that reads nothing, and more noise
-is post-processing. Where the draw is the same, by whatever sampler, more noise alone suffices. Anything else is
-exchanged for itself alone.
+A credit for g may be spent on h if the profile of h is at most that of g at every ε, in both directions
+(docs/ledger.md, "Plans, credits and exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation it
+suffices that the rate is not larger and the noise not smaller: a smaller rate is a mixture with a run that reads
+nothing, and more noise is post-processing. If the sampling is the same, of whatever kind, more noise suffices. Every
+other mechanism is exchanged for itself only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.specs.primitives import NoisySum, Primitive
 
 
-def dominated(spec: Spec, by: Spec) -> str | None:
+def dominance_reason(spec: Spec, by: Spec) -> str | None:
     """Return why one run of `spec` loses no more than one run of `by` in any relation, or None if it is not proved."""
     if spec == by:
         return "it is the same mechanism"

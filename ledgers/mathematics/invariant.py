@@ -1,9 +1,9 @@
-"""Whether everything that a ledger allows is within its target: checked once at its opening, on the certified end.
+"""The invariant of a ledger: everything that it allows is within its target, certified once, at its opening.
 
 The compartments of a ledger are one product of profiles: the planned mechanisms, G_√cap of a Gaussian slot, and so on.
-Its δ at ε*, with every η and δ that slots may add, must be at most δ*, in both orders (docs/ledger.md, "Compartments").
-Nothing later is ever checked against the target again: that would not be valid (docs/ledger.md, "Rules that are
-false").
+Its δ at ε*, plus every η and δ that slots may add, must be at most δ*, in both directions (docs/ledger.md,
+"Compartments"). No later state is checked against the target again: that would not be valid (docs/ledger.md, "Rules
+that are false").
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.powers import powers_pair
 from epsilond.accountants.verdict import Verdict
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.mixture import log_coefficients
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ _ESTIMATED = 1e-4
 
 @dataclass(frozen=True)
 class Opening:
-    """What was certified of a ledger: δ of all its compartments at ε*, with what slots may add to it."""
+    """Certificate of a ledger: δ of all its compartments at ε*, plus the δ that slots may add."""
 
     log_delta: float
-    """log δ at ε*, upper end, added amounts included."""
+    """Upper bound on log δ at ε*, added amounts included."""
     epsilon: float
-    """The smallest ε at which all of it is within δ*; at most ε*."""
+    """Smallest ε at which the whole ledger is within δ*; at most ε*."""
 
 
 def opening(state: LedgerState) -> Opening:
-    """Certify that all that this ledger allows is within its target.
+    """Certify that everything that the ledger allows is within its target.
 
     Raises:
         Infeasible: it is not; `nearest` is the smallest ε at which it would be.
@@ -79,10 +79,12 @@ def opening(state: LedgerState) -> Opening:
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Return the slot of this kind with the largest capacity that the target and the rest allow, rounded down.
+    """Return the slot of this kind with the largest capacity that the target allows next to the rest of the ledger.
+
+    The capacity is rounded down.
 
     Raises:
-        Infeasible: nothing is left for it.
+        Infeasible: no capacity is left for the slot.
     """
     slot = state.slot(kind)
     assert slot is not None
@@ -91,7 +93,7 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:
-        trial = _filled(slot, part, capacity)
+        trial = _with_capacity(slot, part, capacity)
         pair = composed_pair([*fixed, (slot_pair(trial), 1)], effort)
         return pair.upper_log_delta(state.target.epsilon) - allowed
 
@@ -101,7 +103,7 @@ def largest(state: LedgerState, kind: str) -> Slot:
         capacity = _root_near(partial(excess, effort="default"), estimate)
     if down(capacity) <= 0:
         raise Infeasible(f"Nothing is left for the slot {kind}: the rest of the ledger takes all of the target.")
-    return _filled(slot, part, capacity)
+    return _with_capacity(slot, part, capacity)
 
 
 def _leaves_room(fixed: Sequence[tuple[Pair, int]], allowed: float, epsilon: float) -> bool:
@@ -167,15 +169,17 @@ def plan_pair(state: LedgerState) -> Pair | None:
 
 
 def _pairs(state: LedgerState, without: str | None = None) -> list[tuple[Pair, int]]:
+    """Return the dominating pairs of the plan and of the slots, each with its number of runs."""
     return [*_of_plan(state), *((slot_pair(slot), 1) for slot in state.slots if slot.kind != without)]
 
 
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
-    found: list[tuple[Pair, int]] = []
+    """Return the dominating pairs of the plan, each with its number of runs."""
+    pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
         if item.job is None and item.planned:  # what a residue charge has brought is part of its slot
-            found += item_pairs(item, state)
-    return found
+            pairs += item_pairs(item, state)
+    return pairs
 
 
 def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]:
@@ -194,21 +198,23 @@ def slot_pair(slot: Slot) -> Pair:
     return powers_pair(slot.orders, log_coefficients(slot))
 
 
-def _filled(slot: Slot, part: str, capacity: float) -> Slot:
+def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
+    """Return the slot with another capacity in one part, or in every order of a Rényi slot."""
     amount = down(capacity)
     if slot.kind == "rdp":
         return replace(slot, capacity=dict.fromkeys(slot.capacity, amount))
     return replace(slot, capacity={**slot.capacity, part: amount})
 
 
-def added(state: LedgerState) -> Amount:
-    """Return the sum that slots may add to δ: all of their η and δ."""
+def slots_delta(state: LedgerState) -> Amount:
+    """Return the sum of η and δ that slots may add to δ."""
     return total(*(slot.capacity.get(part, ZERO) for slot in state.slots for part in ("eta", "delta")))
 
 
 def _log_allowed(state: LedgerState) -> float:
-    rest = less(state.target.delta, added(state))
-    if not added(state):
+    """Return log(δ* − the δ of slots), rounded down."""
+    rest = less(state.target.delta, slots_delta(state))
+    if not slots_delta(state):
         value = state.target.log_delta
     elif rest > 0:
         value = math.log(float_below(rest))
@@ -218,7 +224,8 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    extra = added(state)
+    """Return log δ after the δ of slots is added, rounded up and at most log δ*."""
+    extra = slots_delta(state)
     if extra <= 0:
         return log_delta
     total = math.exp(log_delta) + float_above(extra)

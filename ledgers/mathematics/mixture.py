@@ -1,8 +1,9 @@
-"""The rule of a Rényi slot: a sum over its orders that must stay the profile of something.
+"""The rule of a Rényi slot: a sum over its orders must stay above a privacy profile.
 
-A slot with orders a, weights w_a and budgets B_a is the profile below Σ w_a C(a) e^{(a−1)(B_a − S_a)} γ^−(a−1), with
-S_a what was spent at a. A move is legal while that sum stays above 1 − γ for all γ in (0, 1), which a single order does
-as long as S_a ≤ B_a. With several, an order may be overdrawn while the others bear the sum (docs/ledger.md, "Slots").
+A slot with orders a, weights w_a and budgets B_a has the profile below Σ w_a C(a) e^{(a−1)(B_a − S_a)} γ^−(a−1), where
+S_a is the charge at order a so far. A move is valid while that sum stays above 1 − γ for all γ in (0, 1). With a
+single order this means S_a ≤ B_a. With several orders, one may be overdrawn if the others keep the sum large enough
+(docs/ledger.md, "Slots").
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SLACK = 1e-13
 
 
 def log_coefficients(slot: Slot) -> list[float]:
-    """Return the log of w_a C(a) e^{(a−1) B_a} of a slot to which nothing was charged, rounded up."""
+    """Return log(w_a C(a) e^{(a−1) B_a}) for each order of a slot without charges, rounded up."""
     return [value + _SLACK * (1.0 + abs(value)) for value in _values(slot, dict.fromkeys(slot.capacity, ZERO))]
 
 
@@ -33,6 +34,7 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 
 
 def _values(slot: Slot, spent: Amounts) -> list[float]:
+    """Return log(w_a C(a) e^{(a−1)(B_a − S_a)}) for each order, where S_a is `spent`."""
     weights = slot.weights or (1.0 / len(slot.orders),) * len(slot.orders)
     return [
         math.log(weight) + log_conversion(order) + float(Decimal(order - 1.0) * less(budget, spent[part]))

@@ -1,10 +1,9 @@
-"""The moves of a ledger: each takes a state and gives the next one, or says why it may not be made.
+"""Moves of a ledger: each takes a state and returns the next one, or raises an error that says why it is not possible.
 
-A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot, so that nobody else takes them. The
-move that the ledger's theorem speaks of is the commit, after which an output may be released; nothing that was
-committed ever returns. What a residue charge has paid for is a mechanism, never an amount: at the first commit the
-whole job is charged at the slot's value of that moment, and the runs that are left become an item of the plan
-(docs/ledger.md, "Residue charges").
+A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot, so that no other job takes them. The
+move of the ledger's theorem is the commit, after which an output may be released; a commit is never undone. A residue
+charge pays for a mechanism and not for an amount: at the first commit the whole job is charged at the slot's value of
+that moment, and its remaining runs become an item of the plan (docs/ledger.md, "Residue charges").
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import (
     InvalidInput,
     LedgerClosed,
@@ -25,16 +23,15 @@ from epsilond.accountants.errors import (
     RunDiffers,
 )
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.verdict import Verdict
 from epsilond.ledgers.mathematics.amounts import LARGEST, Amount
 from epsilond.ledgers.mathematics.charges import charge
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
-from epsilond.ledgers.mathematics.exchange import dominated
-from epsilond.ledgers.mathematics.mixture import may_go_on
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.exchange import dominance_reason
+from epsilond.ledgers.mathematics.holding import hold_charge, require_free, use_reserved, violated_condition
 from epsilond.ledgers.mathematics.residue import holds
 from epsilond.ledgers.mathematics.state import (
     JOB,
-    Amounts,
     LedgerState,
     PlanItem,
     Reservation,
@@ -44,7 +41,6 @@ from epsilond.ledgers.mathematics.state import (
     plus,
     times,
 )
-from epsilond.ledgers.mathematics.stepped import steps_of
 
 
 def reserve(
@@ -59,17 +55,28 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Hold runs for somebody: of the plan's item, or of the item that has this very mechanism, or of a slot.
+    """Hold runs of an item of the plan, or of a slot, for one job.
 
-    A job that can be stepped is reserved as so many steps: `count` of them, or all that the spec says; of an item
-    alone, all that are left. With an item and a spec, the spec must be proved to lose no more, run by run, than the
-    item's (docs/ledger.md, "Plans, credits and exchange"). A `rough` price is quick, certified, and a little too high.
+    Without an item and a slot, the item with this very mechanism is used. A job that can be stepped is reserved as a
+    number of steps. With an item and a spec, the spec must be proved to lose no more in each run than the item's
+    (docs/ledger.md, "Plans, credits and exchange").
+
+    Args:
+        state: the ledger.
+        identifier: id of the new reservation.
+        spec: mechanism of the job. None takes the item's mechanism.
+        item: name of an item of the plan.
+        slot: kind of the slot that is charged. Only one of `item` and `slot` may be given.
+        count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
+        eta: η that the job may take from a Gaussian slot. None takes the slot's default.
+        delta: δ that each run may take from a pure or zero-concentrated slot. None means 0.
+        rough: whether to charge a quick price, which is certified but a little too high.
 
     Raises:
-        LedgerClosed, NotSealed: nothing is reserved at present.
+        LedgerClosed, NotSealed: the ledger takes no reservations at present.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
         NotInPlan: the plan has no such item, or the item's mechanism is not proved to lose as much.
-        LedgerExhausted: not as much is free; `condition` has both sides.
+        LedgerExhausted: less is free; `condition` has both sides.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
         InvalidInput: the request contradicts itself.
     """
@@ -81,7 +88,7 @@ def reserve(
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
         return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta, rough)
-    chosen = _chosen(state, spec, item)
+    chosen = _choose_item(state, spec, item)
     step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
     wanted = _count(count, runs, spec is None or step is spec)
     if step != chosen.spec:  # dominance is of laws; a theorem must cover the mechanism in this ledger's setting, too
@@ -89,68 +96,83 @@ def reserve(
     if wanted > chosen.free:
         raise LedgerExhausted(
             f"the plan's item {chosen.name} has fewer runs left",
-            _sides("epsilond.ledger-plan", "the runs asked for are at most those left", wanted, chosen.free),
+            violated_condition(
+                "epsilond.ledger-plan", "the runs asked for are at most those left", wanted, chosen.free
+            ),
             {"largest_count": float(chosen.free)},
         )
     from_credit = max(0, wanted - (chosen.free - chosen.credit))
-    kept = replace(chosen, reserved=chosen.reserved + wanted, credit=chosen.credit - from_credit)
-    made = Reservation(id=identifier, spec=step, count=wanted, item=chosen.name)
-    return state.with_item(kept).with_reservation(made)
+    updated = replace(chosen, reserved=chosen.reserved + wanted, credit=chosen.credit - from_credit)
+    reservation = Reservation(id=identifier, spec=step, count=wanted, item=chosen.name)
+    return state.with_item(updated).with_reservation(reservation)
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Commit runs of a reservation, all that are left unless `count` says fewer: then they may be released.
+    """Commit runs of a reservation, after which their outputs may be released.
+
+    Args:
+        state: the ledger.
+        identifier: id of the reservation.
+        count: number of runs. None means all that are left.
 
     Raises:
-        ReservationEnded: it was cancelled or has expired, or fewer runs of it are left.
+        InvalidInput: the reservation does not hold so many runs.
+        ReservationEnded: it was cancelled or has expired.
         LedgerExhausted: since it was made, the slot has fallen so far that the job costs more than is free.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
     require_consistent(state)
-    found = _found(state, identifier)
-    left = found.count - found.committed
+    reservation = _find_reservation(state, identifier)
+    left = reservation.count - reservation.committed
     wanted = left if count is None else count
     if not 1 <= wanted <= left:
-        raise InvalidInput.at(
-            "/count",
-            "is not a number of runs that the reservation still holds",
-            allowed=_up_to(left),
-        )
-    if found.slot is not None and found.charge is not None and not found.charge.additive and found.item is None:
-        state = _charge_whole_job(state, found)
-        found = state.reservations[identifier]
-    if found.item is not None:
-        drawn = state.item(found.item)
+        allowed = f"1 to {left}" if left else "none: there are no more"
+        raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
+    if (
+        reservation.slot is not None
+        and reservation.charge is not None
+        and not reservation.charge.additive
+        and reservation.item is None
+    ):
+        state = _charge_whole_job(state, reservation)
+        reservation = state.reservations[identifier]
+    if reservation.item is not None:
+        drawn = state.item(reservation.item)
         assert drawn is not None
         state = state.with_item(replace(drawn, reserved=drawn.reserved - wanted, committed=drawn.committed + wanted))
-    elif found.slot is not None and found.charge is not None:
-        state = state.with_slot(_moved(_slot(state, found.slot), times(found.charge.each, wanted)))
-    return state.with_reservation(replace(found, committed=found.committed + wanted, state="committed"))
+    elif reservation.slot is not None and reservation.charge is not None:
+        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, wanted)))
+    return state.with_reservation(replace(reservation, committed=reservation.committed + wanted, state="committed"))
 
 
-def release(state: LedgerState, identifier: str, how: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
-    """Give back what a reservation holds and has not committed; what was committed stays spent.
+def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
+    """Give back all that a reservation holds and has not committed.
 
-    Runs of the plan return to it, as credit once some were committed. Charges that add up return to their slot. What a
-    residue charge has paid for and was not run stays as credit of that very mechanism, and never returns as an amount.
+    Runs of the plan return to it, as credit if some were committed. Charges that add up return to their slot. Runs that
+    a residue charge has paid for stay as credit of that very mechanism, and never return as an amount.
+
+    Args:
+        state: the ledger.
+        identifier: id of the reservation.
+        outcome: new state of the reservation.
 
     Raises:
         ReservationEnded: it has ended before, or all of it was committed.
     """
-    found = _found(state, identifier)
-    left = found.count - found.committed
+    reservation = _find_reservation(state, identifier)
+    left = reservation.count - reservation.committed
     if left == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
-    if found.item is not None:
-        drawn = state.item(found.item)
+    if reservation.item is not None:
+        drawn = state.item(reservation.item)
         assert drawn is not None
-        credit = drawn.credit + (left if found.committed else 0)
+        credit = drawn.credit + (left if reservation.committed else 0)
         state = state.with_item(replace(drawn, reserved=drawn.reserved - left, credit=credit))
-    elif found.slot is not None and found.charge is not None:
-        back = times(found.charge.each, left) if found.charge.additive else found.charge.parts
-        slot = _slot(state, found.slot)
+    elif reservation.slot is not None and reservation.charge is not None:
+        back = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
+        slot = _slot(state, reservation.slot)
         state = state.with_slot(replace(slot, reserved=minus(slot.reserved, back)))
-    return state.with_reservation(replace(found, state=how))
+    return state.with_reservation(replace(reservation, state=outcome))
 
 
 def seal(state: LedgerState) -> LedgerState:
@@ -164,7 +186,10 @@ def seal(state: LedgerState) -> LedgerState:
 
 
 def close(state: LedgerState) -> LedgerState:
-    """Let nothing more be reserved; what is held may still be committed. A contradicted ledger stays contradicted."""
+    """Accept no further reservations; those that exist may still be committed.
+
+    A contradicted ledger stays contradicted.
+    """
     return state if state.status == "contradicted" else replace(state, status="closed")
 
 
@@ -178,17 +203,17 @@ def contradict(
     Args:
         state: the ledger.
         observations: at least one.
-        reservations: ids of those that paid for the run; None means all with committed runs.
+        reservations: ids of the reservations that paid for the run; None means all with committed runs.
 
     Raises:
-        InvalidInput: no observation, or a reservation of another ledger.
+        InvalidInput: no observation is given, or a reservation is not of this ledger.
     """
     if not observations:
         raise InvalidInput.at("/observations", "must not be empty")
     for place, identifier in enumerate(reservations or ()):
         if identifier not in state.reservations:
             raise InvalidInput.at(f"/reservations/{place}", "is no reservation of this ledger")
-    concerned = [each.id for each in state.reservations.values() if each.committed]
+    concerned = [reservation.id for reservation in state.reservations.values() if reservation.committed]
     marked = {
         identifier: replace(state.reservations[identifier], contradicted=True)
         for identifier in (concerned if reservations is None else reservations)
@@ -202,48 +227,34 @@ def contradict(
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
-    """Take committed runs back, as it is declared that nobody saw any output of them; the ledger is then conditional.
+    """Take committed runs back, on the declaration that nobody saw any output of them. The ledger is then conditional.
 
-    Runs of the plan, and of jobs whose residue was charged, return as credit; charges that add up return to their slot.
+    Runs of the plan, and of jobs with a residue charge, return as credit; charges that add up return to their slot.
+
+    Args:
+        state: the ledger.
+        identifier: id of the reservation.
+        count: number of runs, at least 1.
 
     Raises:
         InvalidInput: fewer runs were committed, or there is no such reservation.
     """
-    found = state.reservations.get(identifier)
-    most = 0 if found is None else found.committed - found.voided
-    if found is None or not 1 <= count <= most:
+    reservation = state.reservations.get(identifier)
+    most = 0 if reservation is None else reservation.committed - reservation.voided
+    if reservation is None or not 1 <= count <= most:
         raise InvalidInput.at(
             "/count", "is not a number of runs that were committed", allowed=f"1 to {most}" if most else "none"
         )
-    if found.item is not None:
-        drawn = state.item(found.item)
+    if reservation.item is not None:
+        drawn = state.item(reservation.item)
         assert drawn is not None
         state = state.with_item(replace(drawn, committed=drawn.committed - count, credit=drawn.credit + count))
-    elif found.slot is not None and found.charge is not None:
-        slot = _slot(state, found.slot)
-        state = state.with_slot(replace(slot, used=minus(slot.used, times(found.charge.each, count))))
-    return replace(state.with_reservation(replace(found, voided=found.voided + count)), conditional=True)
+    elif reservation.slot is not None and reservation.charge is not None:
+        slot = _slot(state, reservation.slot)
+        state = state.with_slot(replace(slot, used=minus(slot.used, times(reservation.charge.each, count))))
+    return replace(state.with_reservation(replace(reservation, voided=reservation.voided + count)), conditional=True)
 
 
-def held(state: LedgerState, made: Reservation, slot: Slot) -> LedgerState:
-    """Return the state in which a slot holds a charge for a reservation. The caller vouches for the charge.
-
-    Raises:
-        LedgerExhausted: not as much is free.
-    """
-    assert made.charge is not None
-    _require_free(slot, made.charge.parts)
-    kept = replace(slot, reserved=plus(slot.reserved, made.charge.parts))
-    return state.with_slot(kept).with_reservation(made)
-
-
-def unheld(slot: Slot, made: Reservation) -> Slot:
-    """Return the slot without its holding for a reservation of which nothing was committed."""
-    assert made.charge is not None
-    return replace(slot, reserved=minus(slot.reserved, made.charge.parts))
-
-
-# What the moves above share -------------------------------------------------------------------------------------------
 def _reserve_of_slot(
     state: LedgerState,
     identifier: str,
@@ -254,9 +265,10 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
+    """Hold a charge of a slot for one job. Arguments and errors are those of `reserve`."""
     slot = state.slot(kind)
     if slot is None:
-        allowed = ", ".join(one.kind for one in state.slots) or "none: the ledger has a plan only"
+        allowed = ", ".join(other_slot.kind for other_slot in state.slots) or "none: the ledger has a plan only"
         raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=allowed)
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
@@ -265,69 +277,58 @@ def _reserve_of_slot(
     price = charge(
         ChargeRequest(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta, rough=rough), slot
     )
-    return held(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
+    return hold_charge(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
 
 
-def _charge_whole_job(state: LedgerState, held: Reservation) -> LedgerState:
+def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
     """Charge a whole job at its first commit, with a residue charge that is valid at the slot's present remainder."""
-    assert held.slot is not None
-    assert held.charge is not None
-    slot = _slot(state, held.slot)
-    price = held.charge
-    remaining, eta = slot.left("mu_squared"), price.parts["eta"]
+    assert reservation.slot is not None
+    assert reservation.charge is not None
+    slot = _slot(state, reservation.slot)
+    price = reservation.charge
+    remaining, eta = slot.remainder("mu_squared"), price.parts["eta"]
     assert price.remaining is not None
     if remaining < price.remaining:
-        asked = ChargeRequest(setting=state.setting, spec=held.spec, count=held.count, eta=eta)
-        if holds(asked.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
+        request = ChargeRequest(setting=state.setting, spec=reservation.spec, count=reservation.count, eta=eta)
+        if holds(request.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
             price = replace(price, remaining=remaining)
         else:
             freed = replace(slot, reserved=minus(slot.reserved, price.parts))
-            price = charge(asked, freed)
-            _require_free(freed, price.parts)
+            price = charge(request, freed)
+            require_free(freed, price.parts)
             slot = replace(freed, reserved=plus(freed.reserved, price.parts))
-    slot = _moved(slot, price.parts)
-    name = f"{JOB}{held.id}"
-    job = PlanItem(name=name, spec=held.spec, planned=held.count, reserved=held.count, job=held.id)
-    return state.with_slot(slot).with_item(job).with_reservation(replace(held, charge=price, item=name))
+    slot = use_reserved(slot, price.parts)
+    name = f"{JOB}{reservation.id}"
+    job = PlanItem(
+        name=name, spec=reservation.spec, planned=reservation.count, reserved=reservation.count, job=reservation.id
+    )
+    return state.with_slot(slot).with_item(job).with_reservation(replace(reservation, charge=price, item=name))
 
 
-def _moved(slot: Slot, amounts: Amounts) -> Slot:
-    """Move amounts of a slot from reserved to used."""
-    return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
+def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
+    """Return the item of the plan with this name or, without a name, with the mechanism of this spec.
 
-
-def _require_free(slot: Slot, parts: Amounts) -> None:
-    if slot.kind == "rdp":
-        if not may_go_on(slot, parts):
-            raise LedgerExhausted("no mean of the slot's Rényi orders has room for the job")
-        if len(slot.orders) > 1:
-            return
-    for part, amount in parts.items():
-        if amount > slot.free(part):
-            raise LedgerExhausted(
-                f"less of {part} is free in the slot {slot.kind} than the job costs",
-                _sides("epsilond.ledger-slot", f"the cost in {part} is at most what is free", amount, slot.free(part)),
-            )
-
-
-def _chosen(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
+    Raises:
+        InvalidInput: neither a name nor a spec is given.
+        NotInPlan: the plan has no such item, or its mechanism is not proved to lose as much as the spec.
+    """
     if name is None:
         if spec is None:
             raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
         step, _ = steps_of(spec)
-        found = next((item for item in state.plan if item.spec == step and item.free), None) or next(
+        planned = next((item for item in state.plan if item.spec == step and item.free), None) or next(
             (item for item in state.plan if item.spec == step), None
         )
-        if found is None:
+        if planned is None:
             kinds = " or ".join(slot.kind for slot in state.slots)
             hint = f"; name the slot {kinds} to charge it there" if kinds else ""
             raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
-        return found
+        return planned
     item = state.item(name)
     if item is None:
         names = ", ".join(one.name for one in state.plan) or "none"
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
-    if spec is not None and dominated(steps_of(spec)[0], item.spec) is None:
+    if spec is not None and dominance_reason(steps_of(spec)[0], item.spec) is None:
         raise NotInPlan(
             f"The mechanism is not proved to lose as little as the plan's item {name}: it takes the same sampling and"
             " kind of noise, a rate that is no larger and noise that is no smaller."
@@ -335,22 +336,28 @@ def _chosen(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem
     return item
 
 
-def _count(count: int | None, runs: int, whole: bool) -> int:
+def _count(count: int | None, runs: int, indivisible: bool) -> int:
     """Return the number of runs of a step: `count`, or `runs` by default. A stepped job has at most `runs`."""
     wanted = runs if count is None else count
-    if wanted < 1 or (not whole and runs > 1 and wanted > runs):
+    if wanted < 1 or (not indivisible and runs > 1 and wanted > runs):
         raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")
     return wanted
 
 
-def _found(state: LedgerState, identifier: str) -> Reservation:
-    held = state.reservations.get(identifier)
-    if held is None or held.state in ("cancelled", "expired"):
+def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
+    """Return a reservation that has not ended.
+
+    Raises:
+        ReservationEnded: there is none.
+    """
+    reservation = state.reservations.get(identifier)
+    if reservation is None or reservation.state in ("cancelled", "expired"):
         raise ReservationEnded("There is no such reservation any more: it was cancelled, has expired, or never was.")
-    return held
+    return reservation
 
 
 def _slot(state: LedgerState, kind: SlotKind) -> Slot:
+    """Return the slot of this kind, which exists."""
     slot = state.slot(kind)
     assert slot is not None
     return slot
@@ -374,22 +381,15 @@ def require_consistent(state: LedgerState) -> None:
 
 
 def require_open(state: LedgerState) -> None:
-    """Refuse where nothing is reserved at present.
+    """Reject a ledger that takes no reservations at present.
 
     Raises:
         RunDiffers: an observation contradicts a run that was paid from the ledger.
-        LedgerClosed, NotSealed: why.
+        LedgerClosed: the ledger was closed.
+        NotSealed: the membership of its block is not fixed.
     """
     require_consistent(state)
     if state.status == "closed":
         raise LedgerClosed("The ledger was closed: nothing more is reserved.")
     if not state.sealed:
         raise NotSealed("The membership of the block is not fixed: seal the ledger before anything reads the block.")
-
-
-def _sides(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
-    return ConditionResult(condition, text, Verdict.NO, float(lhs), float(rhs))  # type: ignore[arg-type]
-
-
-def _up_to(most: int) -> str:
-    return f"1 to {most}" if most else "none: there are no more"

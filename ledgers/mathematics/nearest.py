@@ -1,6 +1,6 @@
-"""What would still fit where a job does not: the largest count of it, and the smallest noise multiplier.
+"""Nearest jobs that still fit in a slot where a job does not: the largest count and the smallest noise multiplier.
 
-Searched with the same charges that would be made, so that what is answered can be reserved.
+The search uses the same charges as a reservation, so that every answer can be reserved.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.ledgers.mathematics.charges import charge
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
 from epsilond.ledgers.mathematics.charges.gaussian import eta_of
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.mixture import may_go_on
 from epsilond.ledgers.mathematics.residue import composed_cost, exact, quick_cost
 
@@ -30,106 +30,122 @@ class DataclassInstance(Protocol):
 Noisy = TypeVar("Noisy", bound=DataclassInstance)
 _NOISE = ("noise_multiplier", "scale_multiplier")
 _LOOKS = 12
-"""Charges that are computed for each answer at most; each may take a fraction of a second."""
+"""Largest number of charges computed for each answer, each of which may take a fraction of a second."""
 _COMPOSED_LOOKS = 3
-"""Of them by composition, which knows a large job's price better than its steps do one after another."""
+"""Largest number of charges by composition, which prices a large job better than the sum of its steps."""
 _LOUDEST = 1e4
+"""Largest factor by which the noise multiplier is raised."""
 _NEAR, _CLOSE = 0.98, 0.995
-"""Of what is free, a price with which the search ends, and what is aimed at by composition."""
+"""Prices, as shares of what is free: one that ends the search, and the target of the search by composition."""
 
 
-def fitting(asked: ChargeRequest, slot: Slot) -> Mapping[str, float]:
-    """`largest_count` of this mechanism, and `smallest_noise_multiplier` for this count, where there are such."""
-    found: dict[str, float] = {}
-    count = largest_count(asked, slot)
+def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
+    """Return the largest count of this mechanism and the smallest noise multiplier for this count that fit in the slot.
+
+    They are the members `largest_count` and `smallest_noise_multiplier`, each left out if there is none.
+    """
+    fits: dict[str, float] = {}
+    count = largest_count(request, slot)
     if count:
-        told = float(count)  # beyond 2^53 it is rounded, and not upward
-        found["largest_count"] = told if int(told) <= count else math.nextafter(told, 0.0)
-    if (noise := smallest_noise(asked, slot)) is not None:
-        found["smallest_noise_multiplier"] = noise
-    return found
+        rounded = float(count)  # beyond 2^53 it is rounded, and not upward
+        fits["largest_count"] = rounded if int(rounded) <= count else math.nextafter(rounded, 0.0)
+    if (noise := smallest_noise(request, slot)) is not None:
+        fits["smallest_noise_multiplier"] = noise
+    return fits
 
 
-def largest_count(asked: ChargeRequest, slot: Slot) -> int:
-    """How many runs of the mechanism the slot can still pay for, no more than asked for; within a few of the most."""
-    if not _by_steps(asked, slot):
-        return int(_largest(lambda count: _fits(_counted(asked, count), slot), asked.count))
-    low, high, count = 0, asked.count + 1, asked.count
+def largest_count(request: ChargeRequest, slot: Slot) -> int:
+    """Find the largest number of runs that the slot can still pay for, at most the requested number.
+
+    The answer fits, and is within a few runs, or about one percent, of the largest.
+    """
+    if not _by_steps(request, slot):
+        return int(_largest_fit(lambda count: _fits(_with_count(request, count), slot), request.count))
+    low, high, count = 0, request.count + 1, request.count
     for _ in range(_LOOKS):
-        share = _price(_counted(asked, count), slot)
+        share = _price(_with_count(request, count), slot)
         low, high = (count, high) if share <= 1.0 else (low, count)
         if _NEAR < share <= 1.0 or high - low <= 1 + low // 100:
             break
-        met = int(count * (0.995 / share)) if 0.0 < share < math.inf else 0
-        count = met if low < met < high else max(math.isqrt(low * high), high // 16 if low == 0 else 0, low + 1)
-    return _more(asked, slot, low)
+        estimate = int(count * (0.995 / share)) if 0.0 < share < math.inf else 0
+        count = (
+            estimate if low < estimate < high else max(math.isqrt(low * high), high // 16 if low == 0 else 0, low + 1)
+        )
+    return _raise_count(request, slot, low)
 
 
-def _more(asked: ChargeRequest, slot: Slot, fits: int) -> int:
-    """At least as many runs as are known to fit, by the price of all of them together."""
-    low, high, count = fits, asked.count + 1, max(fits, 1)
+def _raise_count(request: ChargeRequest, slot: Slot, fits: int) -> int:
+    """Return a number of runs that fits, at least `fits`, by the price of all runs together."""
+    low, high, count = fits, request.count + 1, max(fits, 1)
     for _ in range(_COMPOSED_LOOKS):
-        share = _composed_price(_counted(asked, count), slot)
+        share = _composed_price(_with_count(request, count), slot)
         if share is None:
             return low
         low, high = (max(low, count), high) if share <= 1.0 else (low, min(high, count))
-        met = int(count * (_CLOSE / share)) if share <= 1.0 else math.isqrt(low * count)
-        if not low < met < high:
+        estimate = int(count * (_CLOSE / share)) if share <= 1.0 else math.isqrt(low * count)
+        if not low < estimate < high:
             return low
-        count = met
+        count = estimate
     return low
 
 
-def _composed_price(asked: ChargeRequest, slot: Slot) -> float | None:
+def _composed_price(request: ChargeRequest, slot: Slot) -> float | None:
     """Return the price of all runs together as `_price` does: at most 1, or math.inf.
 
     It is None if the price is not known or not worth its work.
     """
-    eta = eta_of(replace(asked, eta=None), slot)
-    free, left = slot.free("mu_squared"), slot.left("mu_squared")
-    if free <= 0 or not exact(asked.parts, eta):
+    eta = eta_of(replace(request, eta=None), slot)
+    free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
+    if free <= 0 or not exact(request.parts, eta):
         return None
-    cost = composed_cost(asked.parts, remaining=left, eta=eta)
+    cost = composed_cost(request.parts, remaining=remaining, eta=eta)
     return float(cost) / float(free) if cost is not None and cost <= free else math.inf
 
 
-def smallest_noise(asked: ChargeRequest, slot: Slot) -> float | None:
-    """The smallest noise multiplier with which the job fits, rounded up by about a hundredth; None where none is found.
+def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
+    """Find the smallest noise multiplier with which the job fits, rounded up by about a hundredth.
 
-    A price falls about as the square of the noise: a few of them lead there.
+    A price decreases about as the square of the noise, so that a few prices suffice.
+
+    Returns:
+        The noise multiplier. None if none was found, or if the spec has no single noise multiplier.
     """
-    present = noise_of(asked.spec)
+    present = noise_of(request.spec)
     if present is None:
         return None
-    if not _by_steps(asked, slot):
-        return _least(lambda noise: _fits(_with_noise(asked, noise), slot), present)
+    if not _by_steps(request, slot):
+        return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present)
     low, high, noise = present, math.inf, present
     for _ in range(_LOOKS):
-        share = _price(_with_noise(asked, noise), slot)
+        share = _price(_with_noise(request, noise), slot)
         low, high = (low, min(high, noise)) if share <= 1.0 else (max(low, noise), high)
         if (_NEAR < share <= 1.0) or high <= 1.02 * low or noise > _LOUDEST * present:
             break
-        met = noise * max(share, 1e-3) ** 0.5 * 1.004 if share < math.inf else 2.0 * noise
-        noise = met if low < met < high else min((low * high) ** 0.5, 2.0 * low)
-    return _less(asked, slot, present, high) if high < math.inf else None
+        estimate = noise * max(share, 1e-3) ** 0.5 * 1.004 if share < math.inf else 2.0 * noise
+        noise = estimate if low < estimate < high else min((low * high) ** 0.5, 2.0 * low)
+    return _lower_noise(request, slot, present, high) if high < math.inf else None
 
 
-def _less(asked: ChargeRequest, slot: Slot, present: float, fits: float) -> float:
-    """At most the noise that is known to fit, by the price of all runs together."""
+def _lower_noise(request: ChargeRequest, slot: Slot, present: float, fits: float) -> float:
+    """Return a noise that fits, at most `fits`, by the price of all runs together."""
     low, high, noise = present, fits, fits
     for _ in range(_COMPOSED_LOOKS):
-        share = _composed_price(_with_noise(asked, noise), slot)
+        share = _composed_price(_with_noise(request, noise), slot)
         if share is None:
             return high
         low, high = (low, min(high, noise)) if share <= 1.0 else (max(low, noise), high)
-        met = noise * (share / _NEAR) ** 0.5 if share <= 1.0 else (low * high) ** 0.5
-        if not low < met < high / 1.005:
+        estimate = noise * (share / _NEAR) ** 0.5 if share <= 1.0 else (low * high) ** 0.5
+        if not low < estimate < high / 1.005:
             return high
-        noise = met
+        noise = estimate
     return high
 
 
-def _least(fits: Callable[[float], bool], present: float) -> float | None:
+def _smallest_fit(fits: Callable[[float], bool], present: float) -> float | None:
+    """Return a noise that fits, within a hundredth of the smallest.
+
+    None if the noise would be more than `_LOUDEST` times the present noise.
+    """
     low, high = present, present
     while not fits(high):
         low, high = high, 2.0 * high
@@ -141,76 +157,82 @@ def _least(fits: Callable[[float], bool], present: float) -> float | None:
     return high
 
 
-def _counted(asked: ChargeRequest, count: float) -> ChargeRequest:
-    return replace(asked, count=int(count), _known=asked._known)  # noqa: SLF001
+def _with_count(request: ChargeRequest, count: float) -> ChargeRequest:
+    """Return the request with another count."""
+    return replace(request, count=int(count), _known=request._known)  # noqa: SLF001
 
 
 def noise_of(spec: DataclassInstance) -> float | None:
-    """Return the only noise multiplier in a spec; None if there are none or several."""
-    found = list(_noises(spec))
-    return found[0] if len(found) == 1 else None
+    """Return the only noise multiplier in a spec, or None if there are none or several."""
+    noises = list(_noises(spec))
+    return noises[0] if len(noises) == 1 else None
 
 
 def _noises(spec: DataclassInstance) -> list[float]:
-    found: list[float] = []
+    """Return all noise multipliers in a spec."""
+    noises: list[float] = []
     for part in fields(spec):
         value = getattr(spec, part.name)
         if part.name in _NOISE:
-            found.append(float(value))
+            noises.append(float(value))
         elif isinstance(value, tuple):
-            for one in value:
-                if is_dataclass(one) and not isinstance(one, type):
-                    found += _noises(one)
+            for member in value:
+                if is_dataclass(member) and not isinstance(member, type):
+                    noises += _noises(member)
         elif is_dataclass(value) and not isinstance(value, type):
-            found += _noises(value)
-    return found
+            noises += _noises(value)
+    return noises
 
 
-def _with_noise(asked: ChargeRequest, noise: float) -> ChargeRequest:
+def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
+    """Return the request with another noise multiplier."""
     return ChargeRequest(
-        setting=asked.setting,
-        spec=renoised(asked.spec, lambda _: noise),
-        count=asked.count,
-        eta=asked.eta,
-        delta=asked.delta,
+        setting=request.setting,
+        spec=map_noise(request.spec, lambda _: noise),
+        count=request.count,
+        eta=request.eta,
+        delta=request.delta,
     )
 
 
-def renoised(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
+def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     """Return the spec with a function applied to each noise multiplier."""
     changed: dict[str, object] = {}
     for part in fields(spec):
         value = getattr(spec, part.name)
         if part.name in _NOISE:
             changed[part.name] = noise(float(value))
-        elif isinstance(value, tuple) and any(is_dataclass(one) for one in value):
-            changed[part.name] = tuple(renoised(one, noise) for one in value)
+        elif isinstance(value, tuple) and any(is_dataclass(member) for member in value):
+            changed[part.name] = tuple(map_noise(member, noise) for member in value)
         elif is_dataclass(value) and not isinstance(value, type):
-            changed[part.name] = renoised(value, noise)
+            changed[part.name] = map_noise(value, noise)
     return replace(spec, **changed) if changed else spec
 
 
-def _by_steps(asked: ChargeRequest, slot: Slot) -> bool:
+def _by_steps(request: ChargeRequest, slot: Slot) -> bool:
     """Return whether prices are residue charges, which are quickly computed step by step."""
-    return slot.kind == "gdp" and asked.one.gaussian_dp_mu is None
+    return slot.kind == "gdp" and request.one.gaussian_dp_mu is None
 
 
-def _price(asked: ChargeRequest, slot: Slot) -> float:
-    """What the job costs over what is free: at most 1 is certified, more is a guess, math.inf where there is none."""
-    eta = eta_of(replace(asked, eta=None), slot)
+def _price(request: ChargeRequest, slot: Slot) -> float:
+    """Return the cost of the job divided by what is free in the slot.
+
+    A value of at most 1 is certified. A larger value is an estimate, and math.inf means that there is none.
+    """
+    eta = eta_of(replace(request, eta=None), slot)
     free = float(slot.free("mu_squared"))
     if free <= 0.0:
         return math.inf
-    floor, cost = quick_cost(asked.parts, remaining=slot.left("mu_squared"), eta=eta)
+    floor, cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
     if cost is None:
         return floor / free if 2.0 * free < floor < math.inf else math.inf
     return float(cost) / free if cost <= slot.free("mu_squared") else max(float(cost) / free, 1.0 + 1e-9)
 
 
-def _fits(asked: ChargeRequest, slot: Slot) -> bool:
+def _fits(request: ChargeRequest, slot: Slot) -> bool:
     """Return whether the free amounts of a slot pay for the job."""
     try:
-        price = charge(asked, slot)
+        price = charge(request, slot)
     except NoCertificate:
         return False
     if slot.kind == "rdp" and len(slot.orders) > 1:
@@ -218,7 +240,8 @@ def _fits(asked: ChargeRequest, slot: Slot) -> bool:
     return all(amount <= slot.free(part) for part, amount in price.parts.items())
 
 
-def _largest(holds: Callable[[float], bool], most: int) -> int:
+def _largest_fit(holds: Callable[[float], bool], most: int) -> int:
+    """Return a count that fits, within half a percent of the largest, at most `most`."""
     low, high = 0, most
     for _ in range(_LOOKS):
         if high - low <= low // 200:

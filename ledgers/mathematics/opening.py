@@ -1,4 +1,4 @@
-"""A ledger is opened: its plan and slots are put together, the largest slot is found, and the invariant certified."""
+"""Opening of a ledger: its plan and slots are combined, the largest slot is computed, and the invariant certified."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, exact
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
 from epsilond.ledgers.mathematics.invariant import Opening, largest, opening
 from epsilond.ledgers.mathematics.state import JOB, Declared, LedgerState, LedgerTarget, PlanItem, Slot, SlotKind
-from epsilond.ledgers.mathematics.stepped import steps_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Setting
 
 SHARE_OF_DELTA = 4
-"""A Gaussian slot that does not say how much η it may add may add a quarter of δ*."""
+"""Divisor of δ* for the η of a Gaussian slot that states none: it may add a quarter of δ*."""
 PARTS: Mapping[SlotKind, tuple[str, ...]] = {
     "gdp": ("mu_squared", "eta"),
     "zcdp": ("rho", "delta"),
@@ -34,10 +34,10 @@ _WEIGHTS_SUM = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class AskedSlot:
-    """A slot as it is asked for: its kind, and its capacity by parts or the largest that fits.
+    """A requested slot: its kind, and its capacity by parts or the largest that fits.
 
-    `capacity` is "largest", or has the parts of the kind: numbers or decimal strings. Where the first part of a kind is
-    "largest" it is found, beside the others that are given.
+    `capacity` is "largest", or has the parts of the kind as numbers or decimal strings. If the first part of a kind is
+    "largest", it is computed from the other parts.
     """
 
     kind: SlotKind
@@ -46,13 +46,13 @@ class AskedSlot:
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """An item of the plan as it is asked for."""
+    """A requested item of the plan."""
 
     name: str
     spec: Spec
 
 
-def opened(
+def open_ledger(
     *,
     setting: Setting,
     target: LedgerTarget,
@@ -61,10 +61,18 @@ def opened(
     slots: Sequence[AskedSlot] = (),
     approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
-    """A new ledger, certified to stay within its target. `approval`: a second person approves amendments and voids.
+    """Return a new ledger, and the certificate that it stays within its target.
+
+    Args:
+        setting: relation, unit and observer of the guarantee.
+        target: (ε*, δ*) of everything that the ledger allows.
+        declared: declarations of the owner, of which `released_before` must be False.
+        plan: items of the plan.
+        slots: slots, of which at most one is "largest".
+        approval: whether a second person approves amendments and voids.
 
     Raises:
-        InvalidInput: nothing is in it; something was released before; a part of a slot is missing or unknown.
+        InvalidInput: the ledger is empty, something was released before, or a part of a slot is missing or unknown.
         Infeasible: plan and slots exceed the target, or nothing is left for the largest slot.
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
@@ -80,7 +88,7 @@ def opened(
         setting=setting,
         target=target,
         declared=declared,
-        plan=tuple(item_of(one, f"/plan/{place}") for place, one in enumerate(plan)),
+        plan=tuple(item_of(item, f"/plan/{place}") for place, item in enumerate(plan)),
         slots=tuple(_slot(slot, place, target) for place, slot in enumerate(slots)),
         sealed=declared.sealed,
         approval=approval,
@@ -91,10 +99,14 @@ def opened(
 
 
 def item_of(planned: Planned, at: str) -> PlanItem:
-    """An item of a plan as it begins.
+    """Return an item of a plan before its first run.
+
+    Args:
+        planned: the requested item.
+        at: JSON Pointer of the item, for errors.
 
     Raises:
-        InvalidInput: its name is a charged job's, or it has too many runs.
+        InvalidInput: its name is reserved for charged jobs, or it has too many runs.
     """
     if planned.name.startswith(JOB):
         raise InvalidInput.at(f"{at}/name", f'begins with "{JOB}", as items of charged jobs do')
@@ -105,43 +117,46 @@ def item_of(planned: Planned, at: str) -> PlanItem:
 
 
 def _is_sought(slot: AskedSlot) -> bool:
+    """Return whether the slot's capacity is to be computed."""
     if isinstance(slot.capacity, str):
         return True
     first = "budget" if slot.kind == "rdp" else PARTS[slot.kind][0]
     return bool(slot.capacity.get(first, LARGEST) == LARGEST)
 
 
-def _slot(asked: AskedSlot, place: int, target: LedgerTarget) -> Slot:
+def _slot(request: AskedSlot, place: int, target: LedgerTarget) -> Slot:
+    """Return a slot from its request, with capacity zero in a part that is to be computed."""
     pointer = f"/slots/{place}/capacity"
-    if isinstance(asked.capacity, str) and asked.capacity != LARGEST:
+    if isinstance(request.capacity, str) and request.capacity != LARGEST:
         raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)
-    given: JsonObject = {} if isinstance(asked.capacity, str) else asked.capacity
-    for part in given:
-        if part not in PARTS[asked.kind]:
+    parts: JsonObject = {} if isinstance(request.capacity, str) else request.capacity
+    for part in parts:
+        if part not in PARTS[request.kind]:
             raise InvalidInput.at(
-                f"{pointer}/{part}", "is no part of such a slot", allowed=", ".join(PARTS[asked.kind])
+                f"{pointer}/{part}", "is no part of such a slot", allowed=", ".join(PARTS[request.kind])
             )
-    if asked.kind == "rdp":
-        return _renyi(given, pointer)
-    first, second = PARTS[asked.kind]
-    if first not in given and not isinstance(asked.capacity, str):
+    if request.kind == "rdp":
+        return _renyi(parts, pointer)
+    first, second = PARTS[request.kind]
+    if first not in parts and not isinstance(request.capacity, str):
         raise InvalidInput.at(f"{pointer}/{first}", "is missing")
-    amounts = {first: _amount(given.get(first, LARGEST), f"{pointer}/{first}")}
-    default = target.delta / SHARE_OF_DELTA if asked.kind == "gdp" else ZERO
-    amounts[second] = exact(given[second], f"{pointer}/{second}") if second in given else down(default)
-    return Slot(kind=asked.kind, capacity=amounts)
+    amounts = {first: _amount(parts.get(first, LARGEST), f"{pointer}/{first}")}
+    default = target.delta / SHARE_OF_DELTA if request.kind == "gdp" else ZERO
+    amounts[second] = exact(parts[second], f"{pointer}/{second}") if second in parts else down(default)
+    return Slot(kind=request.kind, capacity=amounts)
 
 
-def _renyi(given: JsonObject, pointer: str) -> Slot:
-    orders = tuple(float(order) for order in given.get("orders", ()))
+def _renyi(parts: JsonObject, pointer: str) -> Slot:
+    """Return a Rényi slot from the requested parts, with orders sorted by the names of their parts."""
+    orders = tuple(float(order) for order in parts.get("orders", ()))
     if not orders or not all(1.0 < order <= 1e6 for order in orders) or len(set(orders)) != len(orders):
         raise InvalidInput.at(f"{pointer}/orders", "is not a list of different orders", allowed="each > 1 and ≤ 1e6")
-    weights = tuple(float(weight) for weight in given.get("weights", ())) or (1.0 / len(orders),) * len(orders)
+    weights = tuple(float(weight) for weight in parts.get("weights", ())) or (1.0 / len(orders),) * len(orders)
     if len(weights) != len(orders) or not all(weight > 0 for weight in weights):
         raise InvalidInput.at(f"{pointer}/weights", "has not one positive weight for each order")
     if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
         raise InvalidInput.at(f"{pointer}/weights", "do not sum to 1", allowed="1 in all")
-    budget = _amount(given.get("budget", LARGEST), f"{pointer}/budget")
+    budget = _amount(parts.get("budget", LARGEST), f"{pointer}/budget")
     # In the order of their names, in which the canonical text of an entry has them: a reader pairs them by place.
     weighed = sorted(zip(map(_order_part, orders), weights, strict=True))
     capacity = dict.fromkeys((part for part, _ in weighed), budget)
@@ -154,4 +169,5 @@ def _order_part(order: float) -> str:
 
 
 def _amount(value: float | str | Decimal, pointer: str) -> Amount:
+    """Return an amount, or zero if it is to be computed."""
     return ZERO if value == LARGEST else exact(value, pointer)

@@ -1,7 +1,7 @@
-"""An auditor's reading of a ledger: every entry is made again, and every charge is certified again.
+"""Replay of a ledger by an auditor: every entry is applied again, and every charge is certified again.
 
-Replaying does not search for charges: it checks that those that were written suffice, so that it needs neither the
-version that made them nor its luck in searching.
+Replaying does not search for charges. It checks that the recorded charges suffice, so that it depends neither on the
+version that computed them nor on how that version searched.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.specs import Spec
-from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.amending import INDEPENDENT, amended
+from epsilond.ledgers.mathematics import holding, moves
+from epsilond.ledgers.mathematics.amending import INDEPENDENT, amend_plan
 from epsilond.ledgers.mathematics.amounts import ZERO
 from epsilond.ledgers.mathematics.balance import BALANCE, SpecText, digest_of
 from epsilond.ledgers.mathematics.charges import charge
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.entries import (
     APPROVED_KINDS,
     charge_of,
@@ -36,27 +36,27 @@ SpecReader = Callable[[str], Spec]
 
 
 class DoesNotReplay(EpsilondError):
-    """An entry is no legal move from the state that the entries before it give."""
+    """An entry is not a valid move from the state after the entries before it."""
 
 
-def replayed(
+def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
     """Return the state that results from a ledger's entries, and check each entry.
 
     Args:
-        entries: from the ledger's opening on.
+        entries: all entries, from the ledger's opening on.
         read: returns the mechanism that a canonical JSON text describes.
         text: returns the canonical JSON text of a mechanism.
         certify: whether to compute again that the charges suffice, which takes time.
 
     Raises:
-        DoesNotReplay: at the first entry that no legal move gives; the message has its place and why.
+        DoesNotReplay: an entry is not a valid move. The message has the place of the first such entry, and the reason.
     """
     state: LedgerState | None = None
     for place, entry in enumerate(entries):
         try:
-            state = applied(state, entry, read, certify=certify)
+            state = apply_entry(state, entry, read, certify=certify)
             _require_balance(state, entry, text)
         except (
             EpsilondError,
@@ -74,17 +74,23 @@ def replayed(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check the balance that an entry gives; those of earlier versions give none."""
+    """Check the balance that an entry gives. Entries of earlier versions give none."""
     if BALANCE in entry:
         _require(entry[BALANCE] == digest_of(state, text), "the balance is another than the entries give")
 
 
-def applied(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
-    """Return the state after an entry. Arguments as `replayed`.
+def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
+    """Return the state after an entry.
+
+    Args:
+        state: the ledger before the entry, or None before its opening.
+        entry: record of the move.
+        read: returns the mechanism that a canonical JSON text describes.
+        certify: whether to compute again that the charge suffices.
 
     Raises:
-        DoesNotReplay: what was charged does not suffice, or the entry does not fit the state.
-        EpsilondError: the move may not be made.
+        DoesNotReplay: the recorded charge does not suffice, or the entry does not fit the state.
+        EpsilondError: the move is not possible in this state.
     """
     kind = entry["kind"]
     if kind == "opened":
@@ -135,6 +141,7 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
 
 
 def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
+    """Return the state after the record of a reservation, with the recorded charge."""
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
     _require(_is_count(count), "the count is none")
@@ -147,44 +154,54 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
     price = charge_of(entry["charge"])
     if certify:
         _require_enough(state, spec, count, slot, price)
-    held = Reservation(id=identifier, spec=spec, count=count, slot=slot.kind, charge=price)
-    return moves.held(state, held, slot)
+    reservation = Reservation(id=identifier, spec=spec, count=count, slot=slot.kind, charge=price)
+    return holding.hold_charge(state, reservation, slot)
 
 
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
-    held = state.reservations[entry["reservation"]]
-    if held.slot is not None and held.item is None and held.charge is not None and not held.charge.additive:
-        slot = state.slot(held.slot)
+    """Return the state after the record of a commit, with the recorded charge."""
+    reservation = state.reservations[entry["reservation"]]
+    if (
+        reservation.slot is not None
+        and reservation.item is None
+        and reservation.charge is not None
+        and not reservation.charge.additive
+    ):
+        slot = state.slot(reservation.slot)
         assert slot is not None
         price = charge_of(entry["charge"])
-        _require(price.remaining is not None and price.remaining <= slot.left("mu_squared"), "the charge is stale")
+        _require(price.remaining is not None and price.remaining <= slot.remainder("mu_squared"), "the charge is stale")
         if certify:
-            _require_enough(state, held.spec, held.count, slot, price)
-        freed = moves.unheld(slot, held)
-        state = moves.held(state.with_slot(freed), replace(held, charge=price), freed)
+            _require_enough(state, reservation.spec, reservation.count, slot, price)
+        freed = holding.release_charge(slot, reservation)
+        state = holding.hold_charge(state.with_slot(freed), replace(reservation, charge=price), freed)
     return moves.commit(state, entry["reservation"], entry["count"])
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    items = [PlanItem(name=each["name"], spec=read(each["spec"]), planned=each["planned"]) for each in entry["add"]]
-    lower = {each["name"]: each["planned"] for each in entry["lower"]}
-    whole = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
-    _require(whole and all(_is_count(item.planned) for item in items), "an item is none")
+    """Return the state after the record of an amendment."""
+    items = [
+        PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"]) for record in entry["add"]
+    ]
+    lower = {record["name"]: record["planned"] for record in entry["lower"]}
+    are_counts = all(isinstance(planned, int) and not isinstance(planned, bool) for planned in lower.values())
+    _require(are_counts and all(_is_count(item.planned) for item in items), "an item is none")
     _require(entry.get("declared") in (None, INDEPENDENT), "nothing such can be declared")
     approval = read_approval(entry) if "approval" in entry else None
-    return amended(state, add=items, lower=lower, declared=entry.get("declared"), approval=approval)[0]
+    return amend_plan(state, add=items, lower=lower, declared=entry.get("declared"), approval=approval)[0]
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
+    """Require that a recorded charge is at least what the job costs."""
     _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
-    asked = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
+    request = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
     if price.remaining is not None:
         _require(slot.kind == "gdp" and not price.each, "only a Gaussian slot charges residues, of whole jobs")
         cost, eta = price.parts["mu_squared"], price.parts["eta"]
-        enough = holds(asked.parts, remaining=price.remaining, cost=cost, eta=eta)
+        enough = holds(request.parts, remaining=price.remaining, cost=cost, eta=eta)
         _require(enough, f"μ² = {cost:f} and η = {eta:f} do not suffice for the job at μ² = {price.remaining:f}")
         return
-    computed = charge(asked, slot)
+    computed = charge(request, slot)
     _require(computed.additive and set(price.each) == set(computed.each), "the charge has other parts than its slot")
     for part, amount in computed.each.items():
         _require(price.each[part] >= amount, f"{part} = {price.each[part]:f} is less than a run costs, {amount:f}")
@@ -192,7 +209,7 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 
 def _require_opened(state: LedgerState) -> None:
-    """Check an opened ledger as `opening.opened` does before it computes anything."""
+    """Check the record of an opening as `opening.open_ledger` checks a request, before anything is computed."""
     _require(not state.declared.released_before, "something was released before")
     _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
     for slot in state.slots:
@@ -204,24 +221,24 @@ def _require_opened(state: LedgerState) -> None:
 
 
 def _is_count(value: object) -> bool:
+    """Return whether a value is a valid number of runs."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_COUNT
 
 
 def _require(holds_so: bool, otherwise: str) -> None:
+    """Raise DoesNotReplay with this message unless the condition holds."""
     if not holds_so:
         raise DoesNotReplay(otherwise)
 
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
     """Return the amounts used and reserved of every slot, and the runs of every item, to compare with a database."""
-    return {
-        "slots": {
-            slot.kind: {"used": plus(nothing, slot.used), "reserved": plus(nothing, slot.reserved)}
-            for slot in state.slots
-            for nothing in (dict.fromkeys(slot.capacity, ZERO),)
-        },
-        "plan": {
-            item.name: {"reserved": item.reserved, "committed": item.committed, "credit": item.credit}
-            for item in state.plan
-        },
+    slots: dict[str, JsonObject] = {}
+    for slot in state.slots:
+        zero = dict.fromkeys(slot.capacity, ZERO)
+        slots[slot.kind] = {"used": plus(zero, slot.used), "reserved": plus(zero, slot.reserved)}
+    plan = {
+        item.name: {"reserved": item.reserved, "committed": item.committed, "credit": item.credit}
+        for item in state.plan
     }
+    return {"slots": slots, "plan": plan}

@@ -1,9 +1,9 @@
-"""What a mechanism costs in a Gaussian slot, as the residue that it leaves: certified at every ε, in both orders.
+"""Charges of a mechanism in a Gaussian slot, by the residue that it leaves: certified at every ε, in both directions.
 
-A slot that still holds μ² = R is the profile of G_√R, the Gaussian pair N(√R, 1) against N(0, 1). A mechanism with the
-dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere: the
-rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"), and this is where it is checked. A cost found at R
-holds at every larger R; at a smaller one it is to be found again.
+A slot with μ² = R left has the profile of G_√R, the Gaussian pair N(√R, 1) against N(0, 1). A mechanism with the
+dominating pair g may be run at the cost c if g ⊗ G_√(R−c) is at most the profile of G_√R plus η everywhere. This is the
+rule of the ledger's theorem (docs/ledger.md, "The ledger theorem"). A cost that is valid at R is valid at every larger
+R; at a smaller R it must be computed again.
 """
 
 from __future__ import annotations
@@ -38,34 +38,41 @@ from epsilond.ledgers.mathematics.steps import StepPrices, step_prices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
 LEAST_ETA = Decimal("1e-18")
-"""The smallest η: amounts have 18 places."""
+"""Smallest η, because amounts have 18 places."""
 LARGEST_SLOTS = Decimal(64), Decimal(400)
-"""μ² of the largest slots that are computed with: a cost that is enough there is enough in every larger one."""
+"""Largest μ² of slots that are computed with; a cost that suffices there suffices in every larger slot."""
 _SURELY, _HOPELESS = 1.01, 4.0
-"""What the steps cost one after another over what is left, from which nothing else is tried, or no composition."""
+"""Largest costs of the steps one after another with which a job is tried, as shares of what is left.
+
+The first is the general one, the second applies if the composition is quick.
+"""
 _TOLERANCE = 1e-7
-"""Of the search, relative to the cost; the answer is certified whatever the search finds."""
+"""Relative tolerance of the cost search; the answer is certified separately."""
 _ROUGH = 1e-3
+"""Relative tolerance of the first search, at few points."""
 _SHARE = 0.8
-"""The search aims at this share of η at points, and leaves the rest to the chords between them."""
+"""Share of η that the search aims at; the rest is left to the chords between points."""
 _HALVINGS = 30
 """Bisections for the initial estimate of the cost; they leave 1e-9 of the slot."""
 _MOST_STEPS = 40
 _MOST_RAISES = 12
 _MARGIN = Fraction(1) + Fraction(1, 2**18)
-"""What a charge of steps is raised by, so that another machine, which rounds otherwise, certifies it again."""
+"""Factor on a charge of steps, so that another machine, with other roundings, certifies it again."""
 _MANY, _MUCH, _FEW = 100, (0.1, 0.02), 4
 _FINE = Decimal("1e-10")
-"""Steps, share of the slot of fewer and of as many, most parts and least η with which a charge of all together pays."""
+"""Conditions for composing all steps at once.
+
+Number of steps from which a smaller charge suffices; that charge for fewer and for as many steps, as a share of the
+slot; largest number of different steps; smallest η.
+"""
 
 
 @dataclass(frozen=True)
 class Residue:
-    """A certified cost: with μ² = `remaining` left, the mechanism may be run for `cost` of it and η."""
+    """A certified charge: with μ² = `remaining` left, the mechanism may be run at the cost `cost` and η."""
 
     remaining: Amount
     cost: Amount
@@ -73,9 +80,13 @@ class Residue:
 
 
 def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a mechanism leaves at least the slot's remainder after this cost: certified if True.
+    """Return whether the mechanism may be run at this cost. True is certified.
 
-    `parts` are the mechanism's dominating pairs with how often each is run, under the ledger's relation.
+    Args:
+        parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        cost: μ² of the charge.
+        eta: η of the charge.
     """
     if cost > remaining or eta < LEAST_ETA:
         return False
@@ -83,24 +94,32 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
 
 
 def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
+    """Return whether the mechanism may be run at this cost in one slot, by the quickest methods first."""
     stepped = step_prices(parts, remaining=remaining, eta=eta)
     if _cannot_fit(parts, stepped, remaining, eta):
         return False
     if stepped is None or _worth_composing(parts, stepped, remaining, eta):
-        if _SlotTrial(parts, remaining, eta).certified(cost)[0]:
+        if _SlotTrial(parts, remaining, eta).certify(cost)[0]:
             return True
         stepwise = None if stepped is None else stepped.cost()
         return stepwise is not None and stepwise <= cost
     stepwise = stepped.cost()
     if stepwise is not None and stepwise <= cost:
         return True
-    return may_be_composed(parts) and _SlotTrial(parts, remaining, eta).certified(cost)[0]
+    return may_be_composed(parts) and _SlotTrial(parts, remaining, eta).certify(cost)[0]
 
 
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
-    """By how much a cost is too small, as the largest log of a ratio of profiles at some ε; at most 0 if it may do.
+    """Estimate by how much a cost is too small, for searches over mechanisms. It is not a certificate: see `holds`.
 
-    For searches over mechanisms. It is no certificate: see `holds`.
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        cost: μ² of the charge.
+        eta: η of the charge.
+
+    Returns:
+        The largest log of the ratio of both profiles at some ε; at most 0 if the cost may suffice.
     """
     trial = _SlotTrial(parts, remaining, eta, share=1.0)
     worst = trial.worst(float_below(cost))
@@ -109,21 +128,30 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
 
 
 def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """About the least cost of a mechanism in a slot, certified; None if none was found, whatever is left.
+    """Find about the least cost of a mechanism in a slot, certified.
 
-    Step after step, which is quick and a little dear where the job takes a large part of the slot; there many steps
-    whose law is known exactly are composed and charged together, within about 10^-6 of the least cost of all.
+    The steps are first priced one after another, which is quick, and slightly too high if the job takes a large part of
+    the slot. In that case many steps with exact distributions are composed and charged together, within about 10^-6 of
+    the least cost.
+
+    Args:
+        parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        eta: η of the charge, at least `LEAST_ETA`.
+
+    Returns:
+        The charge. None if none was found, even for all that is left.
 
     Raises:
-        InvalidInput: η is smaller than an amount can be.
+        InvalidInput: η is smaller than the smallest amount.
         BeyondBudget: the composition cannot be evaluated within the engine's budget.
     """
     if eta < LEAST_ETA:
         raise InvalidInput.at("/eta", "is too small for a residue charge", allowed="at least 1e-18")
     for slot in _slots(remaining):
-        found = _least_cost(parts, slot, eta)
-        if found is not None:
-            return Residue(remaining, found.cost, eta)
+        residue = _least_cost(parts, slot, eta)
+        if residue is not None:
+            return Residue(remaining, residue.cost, eta)
     return None
 
 
@@ -133,36 +161,52 @@ def _slots(remaining: Amount) -> list[Amount]:
 
 
 def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
+    """Find about the least cost in one slot, by the quickest methods first."""
     stepped = step_prices(parts, remaining=remaining, eta=eta)
     if _cannot_fit(parts, stepped, remaining, eta):
         return None
     if stepped is None or _worth_composing(parts, stepped, remaining, eta):
         composed = _composed_cost(parts, remaining, eta)
         return composed if composed is not None or stepped is None else _stepwise(stepped, remaining, eta)
-    found = _stepwise(stepped, remaining, eta)
-    return found if found is not None or not may_be_composed(parts) else _composed_cost(parts, remaining, eta)
+    residue = _stepwise(stepped, remaining, eta)
+    return residue if residue is not None or not may_be_composed(parts) else _composed_cost(parts, remaining, eta)
 
 
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> tuple[float, Amount | None]:
-    """About what a job costs, from below, and a certified cost, a hundredth too dear or so; never by composition."""
+    """Price a job quickly, never by composition.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        eta: η of the charge.
+
+    Returns:
+        An estimate of the cost from below, and a certified cost, about a hundredth too high, or None.
+    """
     if eta < LEAST_ETA or remaining <= 0:
         return math.inf, None
     remaining = min(remaining, LARGEST_SLOTS[0])
     stepped = step_prices(parts, remaining=remaining, eta=eta, rough=True)
     if stepped is None:
         return 0.0, None
-    found = _stepwise(stepped, remaining, eta)
-    return stepped.floor, None if found is None else found.cost
+    residue = _stepwise(stepped, remaining, eta)
+    return stepped.floor, None if residue is None else residue.cost
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """As `least_cost`, quickly and a little too dear; None more often."""
+    """Find a certified cost quickly: as `least_cost`, but slightly higher, and None more often.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        eta: η of the charge.
+    """
     cost = quick_cost(parts, remaining=remaining, eta=eta)[1]
     return None if cost is None else Residue(remaining, cost, eta)
 
 
 def _stepwise(stepped: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """What the steps cost one after another, with room for another machine's roundings."""
+    """Return the charge for the steps one after another, with a margin for another machine's roundings."""
     cost = stepped.cost()
     if cost is None:
         return None
@@ -170,38 +214,48 @@ def _stepwise(stepped: StepPrices, remaining: Amount, eta: Amount) -> Residue | 
 
 
 def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Amount | None:
-    """The cost of all steps together where that is worth its work; None where it is not, or where it is too much."""
+    """Return the certified cost of all steps together.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        eta: η of the charge.
+
+    Returns:
+        The cost. None if composition is too much work, or if the job does not fit.
+    """
     if not exact(parts, eta) or remaining <= 0:
         return None
-    found = _composed_cost(parts, min(remaining, LARGEST_SLOTS[0]), eta)
-    return None if found is None else found.cost
+    residue = _composed_cost(parts, min(remaining, LARGEST_SLOTS[0]), eta)
+    return None if residue is None else residue.cost
 
 
 def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
-    """Return whether several steps have exact distributions, few of them different: their composition is quick then."""
+    """Return whether the composition is quick: several steps with exact distributions, few of them different."""
     few = len(parts) <= _FEW and all(pair.law is not None for pair, _ in parts)
     return few and sum(count for _, count in parts) > 1 and eta >= _FINE
 
 
 def _cannot_fit(parts: Sequence[tuple[Pair, int]], stepped: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Whether nothing dear is tried: the steps cost too much one after another, even for a quick composition."""
+    """Return whether the steps cost too much one after another for any other method to be tried."""
     too_much = _HOPELESS if exact(parts, eta) else _SURELY
     return stepped is not None and stepped.floor > too_much * float(remaining)
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Whether composition is tried where the charge of steps does not do: for exact laws, and for few outcomes.
+    """Return whether composition is tried after the charge of steps fails: for exact distributions and atoms.
 
-    Of other pairs it takes seconds, and its ends are hardly ever narrow enough.
+    Composition of other pairs takes seconds, and its bounds are rarely narrow enough.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 
 
 def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, remaining: Amount, eta: Amount) -> bool:
-    """Whether a charge for all steps together is quick, and smaller: steps that take much of the slot.
+    """Return whether a charge for all steps together is quick and smaller than the steps one after another.
 
-    The cells of chords and tangents number about 1/√η, and more where a charge is a small part of the slot. Where the
-    steps have no price one after another, rare large losses among them, only their composition may.
+    It is smaller if the steps take much of the slot. The number of cells is about 1/√η, and larger if the charge is a
+    small part of the slot. If the steps have no price one after another, for example because of rare large losses,
+    composition may still have one.
     """
     if not exact(parts, eta):
         return False
@@ -212,24 +266,24 @@ def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, rem
 def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
     """Return the cost of all steps at once, by composing them with the remaining slot."""
     trial = _SlotTrial(parts, remaining, eta)
-    found = trial.search()
-    if found is None:  # the search leaves room that the whole slot may do without
-        return Residue(remaining, remaining, eta) if trial.certified(remaining)[0] else None
-    for raised in range(_MOST_RAISES):
-        cost = min(up(found), remaining)
-        right, worst = trial.certified(cost)
-        if right:
+    estimate = trial.search()
+    if estimate is None:  # the search leaves room that the whole slot may do without
+        return Residue(remaining, remaining, eta) if trial.certify(remaining)[0] else None
+    for attempt in range(_MOST_RAISES):
+        cost = min(up(estimate), remaining)
+        certified, worst = trial.certify(cost)
+        if certified:
             return Residue(remaining, cost, eta)
         if cost >= remaining:
             return None
         trial.add(worst)
-        found = max(found * (1.0 + _TOLERANCE * 4.0**raised), trial.meet(found, _TOLERANCE))
-    right, _ = trial.certified(remaining)
-    return Residue(remaining, remaining, eta) if right else None
+        estimate = max(estimate * (1.0 + _TOLERANCE * 4.0**attempt), trial.find_root(estimate, _TOLERANCE))
+    certified, _ = trial.certify(remaining)
+    return Residue(remaining, remaining, eta) if certified else None
 
 
 class _SlotTrial:
-    """One mechanism against one state of a slot."""
+    """Comparison of one mechanism with one state of a slot, at points and certified."""
 
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
@@ -243,49 +297,52 @@ class _SlotTrial:
         self._whole_fits: bool | None = None
         self._points = np.linspace(0.0, self._reach(remaining), 25)
 
-    def certified(self, cost: Amount) -> tuple[bool, float]:
+    def certify(self, cost: Amount) -> tuple[bool, float]:
         """Return whether a cost suffices in both directions, and the ε at which it is nearest to failing."""
-        left = self._left(less(self._remaining, cost))
+        left = self._composed_with(less(self._remaining, cost))
         last = max(left.epsilon(self._log_eta - 1e-12).upper, 1e-6)
         if math.isinf(last):
             return False, 0.0
-        found = [excess(one, other, self._log_eta, last) for one, other in _orders(left, self._right)]
-        worst = max(found, key=lambda one: one.at_points)
-        return all(one.holds for one in found), worst.worst
+        bounds = [excess(profile, self._right.forward, self._log_eta, last) for profile in left.directions()]
+        worst = max(bounds, key=lambda bound: bound.at_points)
+        return all(bound.holds for bound in bounds), worst.worst
 
     def add(self, epsilon: float) -> None:
-        """Look at this ε too, and closely around it."""
+        """Add this ε, and points close to it, to the points."""
         near = epsilon * np.asarray([0.99, 1.0, 1.01])
         self._points = np.unique(np.concatenate([self._points, near]))
 
     def search(self) -> float | None:
-        """The least cost for which the points show no more than a share of η; not certified. None if there is none.
+        """Find the least cost at which no point exceeds a share of η. It is not certified.
 
-        First at a few points, then at more of them around the one that decides.
+        The search uses few points first, then more points around the decisive one.
+
+        Returns:
+            The cost. None if not even the whole slot suffices.
         """
         if self._whole_fits is None:  # the mechanism alone, with no Gaussian beside it, can take seconds
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
-        first = self.meet(min(self._guess(), 0.9 * self._whole), _ROUGH)
+        first = self.find_root(min(self._initial_cost(), 0.9 * self._whole), _ROUGH)
         self.refine(first)
-        return self.meet(first, _TOLERANCE)
+        return self.find_root(first, _TOLERANCE)
 
     def worst(self, cost: float) -> float:
         """Return the largest gap at the points."""
         return float(np.max(self._gaps(cost)))
 
     def refine(self, cost: float) -> None:
-        """Look at more points around the one that decides at this cost."""
+        """Add points around the point that decides at this cost."""
         place = int(np.argmax(self._gaps(cost)))
         sides = self._points[max(place - 1, 0)], self._points[min(place + 1, self._points.size - 1)]
         self._points = np.unique(np.concatenate([self._points, np.linspace(*sides, 10)]))
 
-    def meet(self, start: float, tolerance: float) -> float:
-        """Return the cost at which the worst point is met.
+    def find_root(self, start: float, tolerance: float) -> float:
+        """Return the cost at which the largest gap at the points is zero.
 
-        At each point the logarithm of the left profile falls nearly straight in the cost: two costs tell where each
-        point would be met, and the largest of these is tried next.
+        At each point the logarithm of the left profile is nearly linear in the cost. Two costs therefore predict the
+        root of each point, and the largest root is tried next.
         """
         low, high = 0.0, self._whole
         before, gaps_before = start, self._gaps(start)
@@ -306,10 +363,10 @@ class _SlotTrial:
             here = estimate if low < estimate < high else 0.5 * (low + high)
         return high
 
-    def _guess(self) -> float:
-        """The cost of the Gaussian that is as bad as the mechanism alone, in the middle of the points."""
+    def _initial_cost(self) -> float:
+        """Return the cost of the Gaussian with the mechanism's δ at the middle of the points."""
         epsilon = float(self._points[self._points.size // 2])
-        alone = self._left(ZERO).log_delta_bounds(epsilon).upper
+        alone = self._composed_with(ZERO).log_delta_bounds(epsilon).upper
 
         def too_little(cost: float) -> bool:
             """Tell whether a Gaussian of this cost has a smaller δ than the mechanism."""
@@ -318,24 +375,22 @@ class _SlotTrial:
         return max(bisect_reals(too_little, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
-        """log left − log(right + a share of η) at the points, the larger of both orders; each falls in the cost."""
-        left = self._left(max(less(self._remaining, down(cost)), ZERO))
-        at = self._points
-        worst = np.full(at.size, -math.inf)
-        for one, other in _orders(left, self._right):
-            allowed = np.logaddexp(other.log_delta(at).lower, self._log_eta + self._log_share)
-            worst = np.maximum(worst, one.log_delta(at).upper - allowed)
-        return worst
+        """Return log left − log(right + a share of η) at the points, the larger of both directions.
 
-    def _left(self, left: Amount) -> Pair:
+        Each gap decreases in the cost.
+        """
+        left = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
+        right = self._right.forward.log_delta(self._points).lower  # the slot's pair is symmetric
+        allowed = np.logaddexp(right, self._log_eta + self._log_share)
+        gaps = [profile.log_delta(self._points).upper - allowed for profile in left.directions()]
+        return np.asarray(np.max(np.stack(gaps), axis=0))
+
+    def _composed_with(self, left: Amount) -> Pair:
+        """Return the mechanism's pair composed with the Gaussian of the amount that is left."""
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
         return composed_pair([*self._parts, *gaussian], "default")
 
     def _reach(self, remaining: Amount) -> float:
+        """Return an ε at which the slot's own profile is at most η."""
         return max(gaussian_pair(root_above(remaining)).epsilon(self._log_eta).upper, 1e-6)
-
-
-def _orders(left: Pair, right: Pair) -> list[tuple[Profile, Profile]]:
-    """Each order of the mechanism beside the slot's pair, which is the same in both."""
-    return [(profile, right.forward) for profile in left.directions()]

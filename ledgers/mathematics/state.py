@@ -1,4 +1,4 @@
-"""What a ledger is at one moment: its target, its plan, its slots, and what is reserved. Data that never changes."""
+"""State of a ledger at one moment: its target, plan, slots and reservations, as data that never changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, less, multi
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
 Status = Literal["open", "closed", "contradicted"]
 JOB = "job "
-"""What the names of items begin with that residue charges bring."""
+"""Prefix of the names of items that residue charges create."""
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
 Amounts = Mapping[str, Amount]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerTarget:
-    """(ε*, δ*): what everything that the ledger ever allows is, together.
+    """Target (ε*, δ*) of the guarantee for everything that the ledger ever allows.
 
     Attributes:
         epsilon: ε*, in nats.
@@ -40,16 +40,16 @@ class LedgerTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanItem:
-    """A mechanism that may be run `planned` times, whatever the outputs are: part of the ledger's product of profiles.
+    """A mechanism that may be run `planned` times, as a factor of the ledger's product of profiles.
 
     Attributes:
-        name: how requests call it; one of its kind in a ledger.
+        name: name of the item in requests, unique in a ledger.
         spec: one run, or one step of a job that can be stepped.
-        planned: runs that the ledger accounts for.
-        reserved: runs that somebody holds.
-        committed: runs that may have been released.
-        credit: runs of jobs that were begun and stopped; as good as runs that nobody has reserved yet.
-        job: the reservation whose residue charge brought it, if one did.
+        planned: number of runs that the ledger accounts for.
+        reserved: number of runs that reservations hold.
+        committed: number of runs that may have been released.
+        credit: number of runs of stopped jobs, which are as good as runs that were never reserved.
+        job: id of the reservation whose residue charge created the item; None for other items.
     """
 
     name: str
@@ -62,16 +62,16 @@ class PlanItem:
 
     @property
     def free(self) -> int:
-        """Runs that nobody holds, credit included."""
+        """Number of runs that are not held, credit included."""
         return self.planned - self.reserved - self.committed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A compartment whose charges are numbers: what it holds, by the names of its parts.
+    """A compartment whose charges are numbers, by the names of its parts.
 
-    Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta` of a zero-concentrated one, `order:a` for
-    each Rényi order a, `epsilon` and `delta` of a pure one.
+    Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta` of a zero-concentrated slot, `order:a` for
+    each Rényi order a, and `epsilon` and `delta` of a pure slot.
     """
 
     kind: SlotKind
@@ -79,31 +79,31 @@ class Slot:
     used: Amounts = field(default_factory=dict)
     reserved: Amounts = field(default_factory=dict)
     weights: tuple[float, ...] = ()
-    """Of the Rényi orders, in the order of `capacity`; they sum to one."""
+    """Weights of the Rényi orders, in the order of `capacity`, with sum one."""
 
-    def left(self, part: str) -> Amount:
+    def remainder(self, part: str) -> Amount:
         """Return the unused amount: capacity less committed charges. Reservations are not taken off."""
         return less(self.capacity[part], self.used.get(part, ZERO))
 
     def free(self, part: str) -> Amount:
         """Return the amount that is neither used nor reserved."""
-        return less(self.left(part), self.reserved.get(part, ZERO))
+        return less(self.remainder(part), self.reserved.get(part, ZERO))
 
     @property
     def orders(self) -> tuple[float, ...]:
-        """Of a Rényi slot."""
+        """Rényi orders of the slot."""
         return tuple(float(part.removeprefix("order:")) for part in self.capacity if part.startswith("order:"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """What a job costs in a slot.
+    """Cost of a job in a slot.
 
     Attributes:
         parts: the amounts, rounded up.
-        each: the amounts of one run, where charges of runs add up; empty where the job is charged as a whole.
-        remaining: μ² that was left when a residue charge was computed; it holds at that much or more.
-        theorem: the id of the theorem that gives it.
+        each: the amounts of one run, if charges of runs add up; empty if the job is charged as a whole.
+        remaining: μ² that was left when a residue charge was computed. The charge is valid at this much or more.
+        theorem: id of the theorem that proves the charge.
     """
 
     parts: Amounts
@@ -113,20 +113,20 @@ class Charge:
 
     @property
     def additive(self) -> bool:
-        """Whether what is not run may return to the slot."""
+        """Whether charges of runs add up, so that the charge of runs that were not committed returns to the slot."""
         return bool(self.each)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism that somebody holds, and what was committed of them.
+    """Runs of one mechanism that are held, and the number of them that were committed.
 
     Attributes:
-        item: the plan item that is drawn on; None while a slot is.
-        slot: the slot that is drawn on.
+        item: the plan item that the runs are taken from; None for a slot before a residue charge.
+        slot: the slot that is charged.
         spec: one run.
-        committed: runs that may have been released; it never falls.
-        voided: runs of these that were taken back, as it is declared that nobody saw any output of them.
+        committed: number of runs that may have been released; it never decreases.
+        voided: number of committed runs that were taken back, on the declaration that nobody saw an output of them.
         contradicted: whether an observation contradicts the run that was paid with it.
     """
 
@@ -144,7 +144,7 @@ class Reservation:
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """What the ledger's owner declares, and no computation can check."""
+    """Declarations of the ledger's owner that no computation can check."""
 
     inputs: Literal["functions-of-releases", "independent-of-outputs"] = "functions-of-releases"
     sealed: bool = False
@@ -153,12 +153,14 @@ class Declared:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerState:
-    """A ledger.
+    """State of a ledger.
 
-    `conditional` once runs were voided, or its plan amended after a commit, on a declaration; `amended` once its plan
-    is another than it was opened with. `approval` says that a second person approves amendments, voids and
-    reconciliations. `observations` contradict runs that were paid from it: it has some if, and only if, its status is
-    `contradicted`, and then there is no ε of its releases.
+    Attributes:
+        conditional: whether runs were voided, or the plan amended after a commit, on a declaration.
+        amended: whether the plan differs from the plan at the opening.
+        approval: whether a second person approves amendments, voids and reconciliations.
+        observations: observations that contradict runs paid from the ledger. There are some if and only if the status
+            is `contradicted`; then no ε is stated for its releases.
     """
 
     setting: Setting
@@ -175,7 +177,7 @@ class LedgerState:
     observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:
-        """Names of items and kinds of slots are each one of a kind."""
+        """Require that names of items and kinds of slots are unique."""
         for pointer, names in (
             ("/plan", [item.name for item in self.plan]),
             ("/slots", [slot.kind for slot in self.slots]),
@@ -195,11 +197,11 @@ class LedgerState:
         """Return the state with this item in place of its namesake, or at the end."""
         if self.item(item.name) is None:
             return replace(self, plan=(*self.plan, item))
-        return replace(self, plan=tuple(item if one.name == item.name else one for one in self.plan))
+        return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
 
     def with_slot(self, slot: Slot) -> LedgerState:
         """Return the state with this slot in place of the slot of its kind."""
-        return replace(self, slots=tuple(slot if one.kind == slot.kind else one for one in self.slots))
+        return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))
 
     def with_reservation(self, reservation: Reservation) -> LedgerState:
         """Return the state with this reservation in place of the reservation with its id."""
@@ -217,13 +219,17 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
 
 
 def minus(some: Amounts, other: Amounts) -> Amounts:
-    """Return the difference, part by part. A negative difference is a fault of the caller."""
-    found = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
-    if any(amount < 0 for amount in found.values()):
+    """Return the difference, part by part.
+
+    Raises:
+        ValueError: a part would be negative, which is a fault of the caller.
+    """
+    difference = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
+    if any(amount < 0 for amount in difference.values()):
         raise ValueError("more would be taken back than there is")
-    return found
+    return difference
 
 
-def times(each: Amounts, count: int) -> Amounts:
-    """So many of it."""
-    return {part: multiple(amount, count) for part, amount in each.items()}
+def times(amounts: Amounts, count: int) -> Amounts:
+    """Return each amount multiplied by a number."""
+    return {part: multiple(amount, count) for part, amount in amounts.items()}

@@ -1,8 +1,9 @@
-"""What a job of equal steps costs in a Gaussian slot, step after step: quick, certified at every ε, hardly dearer.
+"""Charges of a job of equal steps in a Gaussian slot, step after step: quick, certified at every ε, hardly too high.
 
 A charge c that is enough for one step at the least of the states R − c, R − 2c, … is enough at each of them, so that n
-steps cost n c, each with its share of η (docs/ledger.md, "Step after step"). One step beside a Gaussian is bounded by a
-sum of Gaussian profiles (`hinges.py`), whose difference to the slot's own is smooth: `smooth.py` bounds it everywhere.
+steps cost n c, each with its share of η (docs/ledger.md, "Step after step"). The profile of one step composed with a
+Gaussian is bounded by a sum of Gaussian profiles (`hinges.py`). The difference of that sum and the slot's own profile
+is smooth, and `smooth.py` bounds it everywhere.
 """
 
 from __future__ import annotations
@@ -35,31 +36,35 @@ if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.comparison.hinges import Hinges
 
 MOST_PARTS = 12
-"""Different mechanisms of one job."""
+"""Largest number of different mechanisms in one job."""
 MOST_STAGES = 40
-"""States at which the charge of a step is computed anew, as the slot empties."""
+"""Largest number of states at which the charge of a step is computed anew, as the slot empties."""
 _USUAL_STAGES, _ROUGH_STAGES, _FINEST, _COARSEST = 12.0, 6.0, 40.0, 3.0
-"""Steps are charged alike until the slot has fallen by a part of itself: one of these, so that stages are few."""
+"""Number of stages in which the slot falls by a factor e: usual, rough, largest and smallest.
+
+All steps of one stage have the same charge.
+"""
 _AIM = 0.93
-"""Of η, what the search aims at."""
+"""Share of η that the search aims at."""
 _BEYOND = 0.02
-"""Of η, what the slot's own profile is at the last point."""
+"""Value of the slot's own profile at the last point, as a share of η."""
 _POINTS = 41
 _MOST_TRIES = 30
 _SETTLED = 1e-6
 _RAISES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _FURTHEST = 600.0
+"""Largest ε at which e^ε stays far within the range of doubles."""
 _GAUSSIAN_ROUNDING = Fraction(1) + Fraction(1, 2**50)
 _LEAST_LEFT = 2e-3
-"""Of the slot, which steps leave at least: the less is left, the more cells it would take."""
+"""Smallest share of the slot that steps may leave, because smaller remainders need more cells."""
 
 
 class StepPrices:
-    """The parts of a job in a slot, each step of which is charged by itself.
+    """Prices of the parts of a job in a slot, each step of which is charged separately.
 
     Attributes:
-        floor: about what the job would cost if its steps shared all of η and each met the full slot; an estimate from
-            below, math.inf where one step alone does not fit.
+        floor: estimate of the cost from below, as if the steps shared all of η and each was run in the full slot;
+            math.inf if not even a single step fits.
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
@@ -67,48 +72,59 @@ class StepPrices:
         area = ROUGH_AREA if rough else GOOD_AREA
         self._stages = _ROUGH_STAGES if rough else _USUAL_STAGES
         self._remaining = remaining
-        self._each = float_below(eta) / runs * (1.0 - 4 * UNIT_ROUNDOFF)
-        self._parts = [(pair, count, hinges_of(pair, self._each, area)) for pair, count in parts]
-        self._guesses = [_Step(one, remaining, 1, float_below(eta)).search(0.0) for _, _, one in self._parts]
-        self.floor = math.fsum(
-            math.inf if guess is None else guess * count
-            for guess, (_, count, _) in zip(self._guesses, self._parts, strict=True)
-        )
+        self._step_eta = float_below(eta) / runs * (1.0 - 4 * UNIT_ROUNDOFF)
+        self._parts = [(pair, count, hinges_of(pair, self._step_eta, area)) for pair, count in parts]
+        self._estimates = [_Step(hinges, remaining, 1, float_below(eta)).search(0.0) for _, _, hinges in self._parts]
+        costs = []
+        for estimate, (_, count, _) in zip(self._estimates, self._parts, strict=True):
+            costs.append(math.inf if estimate is None else estimate * count)
+        self.floor = math.fsum(costs)
 
     def cost(self) -> Amount | None:
-        """Of the job, its parts' steps one after another; None where no certificate was found.
+        """Return the cost of the job, with its parts' steps one after another; None if no certificate was found.
 
-        Guarantees: the job leaves G_√(remaining − cost) of G_√remaining, but for η, at every ε and in both orders.
+        Guarantees:
+            The job leaves G_√(remaining − cost) of G_√remaining, up to η, at every ε and in both directions.
         """
         if not self.floor <= float_below(self._remaining):
             return None
         falls = -math.log1p(-min(1.05 * self.floor / float_below(self._remaining), 0.98))
         shares = min(max(self._stages / max(falls, 1e-300), _COARSEST), _FINEST)
         here, stages = self._remaining, 0
-        for (pair, count, orders), guess in zip(self._parts, self._guesses, strict=True):
+        for (pair, count, hinges), estimate in zip(self._parts, self._estimates, strict=True):
             exact = _gaussian_left(pair, here, count)
-            each, done, met = guess or 0.0, 0, here
+            step_cost, done, left = estimate or 0.0, 0, here
             while done < count and stages < MOST_STAGES:
                 stages += 1
                 steps = count - done
-                if each * steps * shares > float(met):
-                    steps = max(1, int(float(met) / (shares * each)))
-                left = _Step(orders, met, steps, self._each).left(each)
-                if left is None:
+                if step_cost * steps * shares > float(left):
+                    steps = max(1, int(float(left) / (shares * step_cost)))
+                after = _Step(hinges, left, steps, self._step_eta).remainder(step_cost)
+                if after is None:
                     break
-                each, met, done = float(less(met, left)) / steps, left, done + steps
-            if done < count and exact is None:
+                step_cost, left, done = float(less(left, after)) / steps, after, done + steps
+            remainders = [] if done < count else [left]
+            if exact is not None:
+                remainders.append(exact)
+            if not remainders:
                 return None
-            here = max(one for one in (exact, met if done == count else None) if one is not None)
+            here = max(remainders)
         return less(self._remaining, here)
 
 
 def step_prices(
     parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount, rough: bool = False
 ) -> StepPrices | None:
-    """What a job's steps cost one by one; None where it has too many parts, or the slot reaches too far for doubles.
+    """Return the prices of a job's steps one after another.
 
-    `rough` prices are certified as well, with fewer hinges and stages.
+    Args:
+        parts: dominating pairs of the job, each with its number of runs.
+        remaining: μ² that is left in the slot.
+        eta: η of the whole job.
+        rough: whether to use fewer hinges and stages. Rough prices are certified as well.
+
+    Returns:
+        The prices. None if the job has too many parts, or the slot's profile reaches too far for doubles.
     """
     wanted = [(pair, count) for pair, count in parts if count > 0]
     if not wanted or len(wanted) > MOST_PARTS or not _last(remaining, float_below(eta)) <= _FURTHEST:
@@ -117,7 +133,7 @@ def step_prices(
 
 
 def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
-    """What a Gaussian mechanism leaves exactly, with no η; None for another, or where it does not fit."""
+    """Return what a Gaussian mechanism leaves exactly, with no η. None for another mechanism, or if it does not fit."""
     if pair.gaussian_dp_mu is None:
         return None
     left = less(here, multiple(up((Fraction(pair.gaussian_dp_mu) * _GAUSSIAN_ROUNDING) ** 2), count))
@@ -125,7 +141,7 @@ def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
 
 
 class _Step:
-    """One of some equal steps, the first of which meets this slot."""
+    """Equal steps in a slot, which are charged the same."""
 
     def __init__(self, orders: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
         self._orders = orders
@@ -135,19 +151,23 @@ class _Step:
         self._eta = eta
         self._last = _last(remaining, eta) if self._whole > 0.0 else 0.0
 
-    def left(self, guess: float) -> Amount | None:
-        """What all steps leave, certified."""
-        found = self.search(guess) if 0.0 < self._last <= _FURTHEST else None
-        if found is None:
+    def remainder(self, guess: float) -> Amount | None:
+        """Return the amount that all steps leave, certified; None if no certificate was found.
+
+        Args:
+            guess: initial estimate of the cost of one step.
+        """
+        estimate = self.search(guess) if 0.0 < self._last <= _FURTHEST else None
+        if estimate is None:
             return None
-        for raised in _RAISES:
-            cost = up(found * (1.0 + raised))
-            if self.certified(cost):
+        for increase in _RAISES:
+            cost = up(estimate * (1.0 + increase))
+            if self.certify(cost):
                 return less(self._remaining, multiple(cost, self._count))
         return None
 
-    def certified(self, cost: Amount) -> bool:
-        """Whether a step costs no more in the last state that a step meets, and so in all before."""
+    def certify(self, cost: Amount) -> bool:
+        """Return whether a step costs no more in the last state before a step, and therefore in all states before."""
         left = less(self._remaining, multiple(cost, self._count))
         right = less(self._remaining, multiple(cost, self._count - 1))
         if float(left) < _LEAST_LEFT * self._whole:
@@ -156,39 +176,43 @@ class _Step:
         return all(largest_excess(order, mu, slot, self._last, self._eta) <= self._eta for order in self._orders)
 
     def search(self, guess: float) -> float | None:
-        """The least cost of one step at which no point shows more than is aimed at; not certified."""
+        """Find the least cost of one step at which no point exceeds the aim. It is not certified.
+
+        Args:
+            guess: initial estimate of the cost.
+        """
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
         at = np.linspace(0.0, self._last, _POINTS)
-        here, low, high = min(guess, 0.5 * most), 0.0, most
+        cost, low, high = min(guess, 0.5 * most), 0.0, most
         for _ in range(_MOST_TRIES):
-            worst, met = self._met(at, here)
-            low, high = (here, high) if worst > 0.0 else (low, here)
-            if abs(met - here) <= _SETTLED * here and worst <= 1e-3 * self._eta:
-                return here
+            worst, estimate = self._next_cost(at, cost)
+            low, high = (cost, high) if worst > 0.0 else (low, cost)
+            if abs(estimate - cost) <= _SETTLED * cost and worst <= 1e-3 * self._eta:
+                return cost
             if high - low <= 0.1 * _SETTLED * high:
                 break
-            here = met if low < met < high else 0.5 * (low + high)
+            cost = estimate if low < estimate < high else 0.5 * (low + high)
         return high if high < most else None
 
-    def _met(self, at: FloatArray, cost: float) -> tuple[float, float]:
-        """The largest excess at points, and the cost at which all are met if each falls straight in it."""
+    def _next_cost(self, at: FloatArray, cost: float) -> tuple[float, float]:
+        """Return the largest excess at points, and Newton's estimate of the cost at which no point exceeds the aim."""
         least = 1e-3 * self._whole * _LEAST_LEFT
         left = max(self._whole - self._count * cost, least)
         mu, slot = math.sqrt(left), math.sqrt(max(self._whole - (self._count - 1) * cost, left))
-        whole = of_gaussian(at, slot)
-        worst, met = -math.inf, 0.0
+        before = of_gaussian(at, slot)
+        worst, next_cost = -math.inf, 0.0
         for order in self._orders:
-            here = of_hinges(order, at, mu)
-            excess = here.value - whole.value + 2.0 * (here.error + whole.error) - _AIM * self._eta
+            after = of_hinges(order, at, mu)
+            excess = after.value - before.value + 2.0 * (after.error + before.error) - _AIM * self._eta
             # dE/d(μ²) = φ(a)/(2μ), which is half of the second derivative less the first.
-            falls = 0.5 * (self._count * (here.bend - here.slope) - (self._count - 1) * (whole.bend - whole.slope))
-            near = excess > -0.5 * whole.value
+            falls = 0.5 * (self._count * (after.bend - after.slope) - (self._count - 1) * (before.bend - before.slope))
+            near = excess > -0.5 * before.value
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 costs = np.where((falls > 0.0) & near, cost + excess / falls, -math.inf)
-            worst, met = max(worst, float(np.max(excess))), max(met, float(np.max(costs)))
-        return worst, met
+            worst, next_cost = max(worst, float(np.max(excess))), max(next_cost, float(np.max(costs)))
+        return worst, next_cost
 
 
 def _last(remaining: Amount, eta: float) -> float:
-    """An ε at which the slot's own profile is a small share of η."""
+    """Return an ε at which the slot's own profile is a small share of η."""
     return gaussian_pair(root_above(remaining)).epsilon(math.log(_BEYOND * eta)).upper

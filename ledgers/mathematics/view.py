@@ -1,7 +1,7 @@
-"""What may be shown of a ledger between its moves: functions of its entries alone, none of them a measure of a spend.
+"""Figures of a ledger that may be shown between its moves: functions of its entries, none of which measures a spent ε.
 
-At a time that depends on outputs "ε spent so far" is no guarantee (docs/ledger.md, "What may be reported"). What is:
-the target, which always holds; what is left of each compartment; and the curve of the whole plan.
+At a time that depends on outputs "ε spent so far" is no guarantee (docs/ledger.md, "What may be reported"). The figures
+are the target, which always holds, the amounts left in each compartment, and the curve of the whole plan.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 
-from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.specs import Spec
 from epsilond.accountants.statements.settings import NOISE_ADDED_BEFORE, OBSERVERS, UNITS
 from epsilond.accountants.theorem import Condition
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.invariant import plan_pair
 from epsilond.ledgers.mathematics.state import LedgerState, Slot, SlotKind
 
@@ -42,31 +41,38 @@ UNSEEN = Condition(
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
-    """Return the conditions of the ledger's promise that no computation can check, in the order of reading."""
-    found = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
-    found += [BLOCK] if of_block else []
-    decided = state.conditional and state.amended
-    found += [INDEPENDENT] if decided or state.declared.inputs == "independent-of-outputs" else []
-    found += [UNSEEN] if state.conditional else []
-    return (*found, *_of_mechanisms(state))
+    """Return the conditions of the ledger's promise that no computation can check, in the order of reading.
+
+    Args:
+        state: the ledger.
+        of_block: whether the ledger belongs to a block of a data set.
+    """
+    result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
+    if of_block:
+        result.append(BLOCK)
+    if (state.conditional and state.amended) or state.declared.inputs == "independent-of-outputs":
+        result.append(INDEPENDENT)
+    if state.conditional:
+        result.append(UNSEEN)
+    return (*result, *_conditions_of_mechanisms(state))
 
 
-def _of_mechanisms(state: LedgerState) -> Iterator[Condition]:
-    specs = [item.spec for item in state.plan] + [held.spec for held in state.reservations.values()]
+def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
+    """Yield the declared conditions of the guarantees of all mechanisms, each once."""
+    specs = [item.spec for item in state.plan] + [reservation.spec for reservation in state.reservations.values()]
     seen: dict[Condition, None] = {}
     for spec in dict.fromkeys(specs):
-        for guarantee in _guarantees(state, spec):
-            seen.update(dict.fromkeys(guarantee.declared))
+        guarantee = ChargeRequest(setting=state.setting, spec=spec, count=1).guarantee(spec)
+        seen.update(dict.fromkeys(guarantee.declared))
     yield from seen
-
-
-def _guarantees(state: LedgerState, spec: Spec) -> Iterator[Guarantee]:
-    yield ChargeRequest(setting=state.setting, spec=spec, count=1).guarantee(spec)
 
 
 @dataclass(frozen=True)
 class PlanCurve:
-    """ε of the whole plan alone at some δ: if exactly the plan is run, or is stopped without a look at outputs."""
+    """Upper bound on ε of the plan without the slots at some δ.
+
+    It holds if exactly the plan is run, or stopped independently of outputs.
+    """
 
     log10_delta: float
     epsilon: float
@@ -75,14 +81,18 @@ class PlanCurve:
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     """Return ε of the plan at the ledger's δ and at tenths and tenfolds of it, as upper bounds.
 
-    There is none without a plan, and none of a contradicted ledger.
+    A ledger without a plan, or with a contradiction, has no such points.
     """
     pair = None if state.status == "contradicted" else plan_pair(state)
     if pair is None:
         return ()
-    at = [state.target.log_delta + power * math.log(10.0) for power in (-4, -3, -2, -1, 0, 1, 2)]
-    found = [(log_delta, pair.epsilon(log_delta).upper) for log_delta in at if log_delta < 0.0]
-    return tuple(PlanCurve(log_delta / math.log(10.0), epsilon) for log_delta, epsilon in found if epsilon < math.inf)
+    points = []
+    for power in (-4, -3, -2, -1, 0, 1, 2):
+        log_delta = state.target.log_delta + power * math.log(10.0)
+        epsilon = pair.epsilon(log_delta).upper if log_delta < 0.0 else math.inf
+        if epsilon < math.inf:
+            points.append(PlanCurve(log_delta / math.log(10.0), epsilon))
+    return tuple(points)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,23 +117,21 @@ class ScarceResource:
 def find_scarcest(state: LedgerState) -> ScarceResource | None:
     """Return the resource of a ledger of which the largest share is used or reserved; the first of equals.
 
-    Parts with capacity 0 do not count, and neither do items that residue charges brought: all their runs are held
-    from the beginning. Of a Rényi slot with several orders only the order with the smallest share counts, because the
-    other orders may be overdrawn.
-
-    Args:
-        state: the ledger.
+    Parts with capacity 0 do not count, and neither do items that residue charges created, because all their runs are
+    held from the beginning. Of a Rényi slot with several orders only the order with the smallest share counts, because
+    the other orders may be overdrawn.
 
     Returns:
         The resource. None if the ledger has none.
     """
-    items = [
+    resources = [
         ScarceResource(item=item.name, share=1 - Fraction(item.free, item.planned), left=Amount(item.free))
         for item in state.plan
         if item.planned and item.job is None
     ]
-    parts = [part for slot in state.slots for part in _scarce_parts(slot)]
-    return max([*items, *parts], key=lambda resource: resource.share, default=None)
+    for slot in state.slots:
+        resources += _scarce_parts(slot)
+    return max(resources, key=attrgetter("share"), default=None)
 
 
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
@@ -139,13 +147,13 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
         if capacity
     ]
     if slot.kind == "rdp":
-        parts.sort(key=lambda resource: resource.share)
+        parts.sort(key=attrgetter("share"))
         return parts[:1]
     return parts
 
 
 def in_words(state: LedgerState, name: str) -> str:
-    """State what the ledger guarantees for everything that is released through it, and against whom."""
+    """State in words what the ledger guarantees for all that is released through it, and against which adversary."""
     setting, target = state.setting, state.target
     unit = UNITS[setting.unit]
     change = {

@@ -1,4 +1,4 @@
-"""What a job would cost a ledger and whether it fits: asked before anything is reserved, and changing nothing."""
+"""Price of a job in a ledger and whether it fits, without a reservation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from epsilond.accountants.errors import LedgerExhausted, NoCertificate, RunDiffe
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
-from epsilond.ledgers.mathematics.nearest import fitting
-from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, SlotKind
-from epsilond.ledgers.mathematics.stepped import steps_of
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
+from epsilond.ledgers.mathematics.charges.stepped import steps_of
+from epsilond.ledgers.mathematics.nearest import nearest_fits
+from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Slot, SlotKind
 from epsilond.ledgers.mathematics.view import ScarceResource, find_scarcest
 
 _TRIAL = "what-if"
@@ -20,7 +20,7 @@ _TRIAL = "what-if"
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """Whether a job fits, what it would be charged, and where it does not, why and what would.
+    """Whether a job fits, its charge and, if it does not fit, the reason and the nearest jobs that do.
 
     Attributes:
         scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
@@ -49,31 +49,40 @@ def what_if(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> WhatIf:
-    """As `moves.reserve` would do, with the same words; refusals of the ledger are part of the answer.
+    """Return what `moves.reserve` would do with the same arguments, without a reservation.
 
-    `rough` gives a quick price that may be a little too high, and does not look for what would fit instead.
+    Errors of the ledger become part of the answer.
+
+    Args:
+        state: the ledger.
+        spec: mechanism of the job. None takes the item's mechanism.
+        item: name of an item of the plan.
+        slot: kind of the slot that is charged.
+        count: number of runs, as for `moves.reserve`.
+        eta: η that the job may take from a Gaussian slot.
+        delta: δ that each run may take.
+        rough: whether a quick price, which may be a little too high, is enough. No nearest jobs are searched then.
 
     Raises:
         InvalidInput: the request contradicts itself.
     """
     runs = 1 if spec is None else steps_of(spec)[1]
-    held = {each.kind: {part: each.reserved.get(part, ZERO) for part in each.capacity} for each in state.slots}
+    reserved = {each_slot.kind: _reserved_amounts(each_slot) for each_slot in state.slots}
     refusal = WhatIf(
-        fits=False, count=count or runs, item=item, slot=slot, scarcest=find_scarcest(state), held_by_others=held
+        fits=False, count=count or runs, item=item, slot=slot, scarcest=find_scarcest(state), held_by_others=reserved
     )
     try:
         after = moves.reserve(
             state, _TRIAL, spec=spec, item=item, slot=slot, count=count, eta=eta, delta=delta, rough=rough
         )
-    except LedgerExhausted as refused:
-        found = (
-            refused if rough else with_nearest(refused, state, spec=spec, slot=slot, count=count, eta=eta, delta=delta)
-        )
-        return replace(refusal, reason=found.message, nearest=found.nearest)
-    except RunDiffers as refused:
-        return replace(refusal, reason=" ".join([refused.message, *map(str, refused.observations)]))
-    except NoCertificate as refused:
-        return replace(refusal, reason=refused.message)
+    except LedgerExhausted as error:
+        if not rough:
+            error = add_nearest(error, state, spec=spec, slot=slot, count=count, eta=eta, delta=delta)
+        return replace(refusal, reason=error.message, nearest=error.nearest)
+    except RunDiffers as error:
+        return replace(refusal, reason=" ".join([error.message, *map(str, error.observations)]))
+    except NoCertificate as error:
+        return replace(refusal, reason=error.message)
     trial = after.reservations[_TRIAL]
     return WhatIf(
         fits=True,
@@ -82,12 +91,17 @@ def what_if(
         slot=trial.slot,
         charge=trial.charge,
         scarcest=find_scarcest(after),
-        held_by_others=held,
+        held_by_others=reserved,
     )
 
 
-def with_nearest(
-    refused: LedgerExhausted,
+def _reserved_amounts(slot: Slot) -> Amounts:
+    """Return the reserved amount of every part of a slot."""
+    return {part: slot.reserved.get(part, ZERO) for part in slot.capacity}
+
+
+def add_nearest(
+    error: LedgerExhausted,
     state: LedgerState,
     *,
     spec: Spec | None,
@@ -96,10 +110,23 @@ def with_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """The refusal, with the largest count and the smallest noise multiplier that would still fit in the slot."""
+    """Add the largest count and the smallest noise multiplier that would still fit in the slot to an error.
+
+    Args:
+        error: the error of a reservation that did not fit.
+        state: the ledger.
+        spec: mechanism of the job.
+        slot: kind of the slot.
+        count: number of runs. None means all steps of the spec.
+        eta: η that the job may take.
+        delta: δ that each run may take.
+
+    Returns:
+        The error with the nearest jobs, or the same error if there is no slot or no spec.
+    """
     chosen = state.slot(slot) if slot is not None else None
-    if chosen is None or spec is None or refused.nearest:
-        return refused
+    if chosen is None or spec is None or error.nearest:
+        return error
     step, runs = steps_of(spec)
-    asked = ChargeRequest(setting=state.setting, spec=step, count=count or runs, eta=eta, delta=delta)
-    return LedgerExhausted(refused.message, refused.condition, fitting(asked, chosen), refused.considered)
+    request = ChargeRequest(setting=state.setting, spec=step, count=count or runs, eta=eta, delta=delta)
+    return LedgerExhausted(error.message, error.condition, nearest_fits(request, chosen), error.considered)

@@ -1,4 +1,4 @@
-"""The bar of a compartment: what is used, held and left of it, in words and as places of a drawing."""
+"""Bars of compartments: the used, held and remaining amounts, in words and as places of a drawing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 600.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A compartment of so much, in places from 0 to `WIDTH`: used up to `used`, held from there to `held`."""
+    """Bar of a compartment, in places from 0 to `WIDTH`: used up to `used`, held from there to `held`."""
 
     name: str
     used: float
@@ -28,6 +28,7 @@ def bars(ledger: JsonObject) -> list[Bar]:
 
 
 def _plan(items: list[JsonObject]) -> Iterator[Bar]:
+    """Yield the bars of the items of a plan."""
     for item in items:
         committed, reserved, planned = item["committed"], item["reserved"], item["planned"]
         free = planned - committed - reserved
@@ -37,6 +38,7 @@ def _plan(items: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
+    """Yield the bars of the parts of slots."""
     for slot in slots:
         for part, capacity in slot["capacity"].items():
             used, reserved, left = (slot[name][part] for name in ("used", "reserved", "remaining"))
@@ -45,7 +47,10 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
-    whole = Fraction(capacity)
-    share = (Fraction(used) / whole, (Fraction(used) + Fraction(reserved)) / whole) if whole else (Fraction(1),) * 2
-    spent, held = (round(WIDTH * float(min(each, Fraction(1))), 2) for each in share)
+    """Return a bar. One without capacity is full."""
+    total = Fraction(capacity)
+    shares = [Fraction(1), Fraction(1)]
+    if total:
+        shares = [Fraction(used) / total, (Fraction(used) + Fraction(reserved)) / total]
+    spent, held = (round(WIDTH * float(min(share, Fraction(1))), 2) for share in shares)
     return Bar(name, spent, held, words)

@@ -1,8 +1,8 @@
-"""From a ledger's report to its page, signed; and a page opened again, with the keys that are trusted alone.
+"""Signed pages of a ledger's report, and their verification with trusted keys.
 
-The page holds the report's record as data, in its canonical form, and shows the signature. What is signed is that
-record, with the digest of the page as its subject: of all its bytes, the signature's own replaced by a word that has
-its place. So nothing of the page can be altered, whatever version wrote it, and no other page can take its signature.
+The page holds the report's record as data, in its canonical form, and shows the signature. The signature covers that
+record, with the digest of the page as its subject: of all its bytes, with a placeholder instead of the signature. So no
+part of the page can be altered, whatever version wrote it, and no other page can have its signature.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.extras import extra
 from epsilond.ledgers.book.reports import FORMAT, TYPE
 from epsilond.ledgers.log import checkpoints, jws
-from epsilond.ledgers.log.canonical import Record, canonical, digest, read
+from epsilond.ledgers.log.canonical import Record, canonical, digest, read_json
 from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 from epsilond.ledgers.pages.bars import WIDTH, bars
@@ -31,29 +31,30 @@ CLOSING: Final = "</script>"
 BEFORE: Final = '<code class="hash" id="signature">'
 AFTER: Final = "</code>"
 UNSIGNED: Final = "<signature/>"
-"""What stands in the signature's place while the page is signed. No text of a report can hold it: texts are escaped."""
+"""Placeholder of the signature while the page is signed. No text of a report can contain it, because texts are escaped.
+"""
 LONGEST: Final = 8_000_000
-"""Characters of a page."""
+"""Largest number of characters of a page."""
 _ESCAPES: Final = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
 
 
 def page(report: Record, key: SigningKey) -> str:
     """Return the signed page of a report of `book.reports.report`. The same report and key give the same page."""
-    unsigned = _rendered(report, key.public)
+    unsigned = _render(report, key.public)
     signature = jws.sign(report, digest(unsigned.encode()), key, kind=TYPE)
     return unsigned.replace(UNSIGNED, signature)
 
 
-def opened(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
+def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
     """Return the report in a page, and the key that signed the page byte for byte.
 
-    The checkpoint in it is verified too: the log of the key's name had so many entries when the report was made.
+    The checkpoint in it is verified too: the log of the key's name had its number of entries when the report was made.
 
     Raises:
-        NotVerified: it is no such page, or not as one of these keys signed it.
+        NotVerified: the text is no such page, or was changed after one of these keys signed it.
     """
     trusted = tuple(keys)
-    report, signature = _carried(text)
+    report, signature = _read_data(text)
     unsigned = text.replace(signature, UNSIGNED)
     if report.get("format") != FORMAT or text.count(signature) != 1 or text.count(UNSIGNED):
         raise Malformed("is no page of a ledger")
@@ -73,41 +74,43 @@ def checkpoint_of(text: str) -> str:
     Raises:
         Malformed: the text is no page of a ledger.
     """
-    return str(_carried(text)[0].get("checkpoint"))
+    return str(_read_data(text)[0].get("checkpoint"))
 
 
-def _carried(text: str) -> tuple[JsonRecord, str]:
+def _read_data(text: str) -> tuple[JsonRecord, str]:
+    """Return the record and the signature in a page."""
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
         raise Malformed("is no page of a ledger, or a part of it is missing")
     data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)
     signature, after, _ = text.partition(BEFORE)[2].partition(AFTER)
     if not closing or not after or not signature:
         raise Malformed("the page ends within its data")
-    record = read(data.encode("utf-8", "surrogatepass"))
+    record = read_json(data.encode("utf-8", "surrogatepass"))
     if canonical(record).decode().translate(_ESCAPES) != data:
         raise Malformed("the data of the page are not in their canonical form")
     return record, signature
 
 
-def _rendered(report: Record, key: PublicKey) -> str:
+def _render(report: Record, key: PublicKey) -> str:
+    """Return the page of a report, without its signature."""
     ledger: JsonObject = report["ledger"]
     log10_delta = float(ledger["target"]["log10_delta"])
     points = [
         {
-            "epsilon": float(each["epsilon"]),
-            "log10_delta": dict.fromkeys(("lower", "upper"), float(each["log10_delta"])),
+            "epsilon": float(item["epsilon"]),
+            "log10_delta": dict.fromkeys(("lower", "upper"), float(item["log10_delta"])),
         }
-        for each in ledger["curve"]
+        for item in ledger["curve"]
     ]
     data = canonical(report).decode().translate(_ESCAPES)
     visible = _template().render(
         report=report,
         ledger=ledger,
-        observations=[Observation(**each) for each in ledger["observations"]],
+        observations=[Observation(**item) for item in ledger["observations"]],
         bars=bars(ledger),
         width=WIDTH,
         band=drawing(
-            sorted(points, key=lambda each: each["epsilon"]), (float(ledger["target"]["epsilon"]), log10_delta)
+            sorted(points, key=lambda item: item["epsilon"]), (float(ledger["target"]["epsilon"]), log10_delta)
         ),
         delta=numbers.delta(log10_delta),
         key=key,
@@ -119,6 +122,7 @@ def _rendered(report: Record, key: PublicKey) -> str:
 
 @cache
 def _template() -> Template:
+    """Return the template of a page."""
     with extra("reports", "a report"):
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  an extra's
 

@@ -1,4 +1,4 @@
-"""The check of ledgers' rows against the log: a row that something other than a move has changed is noticed."""
+"""The check of ledgers' rows against the log, which reveals rows that were changed outside a move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.proofs import Inclusion
 from epsilond.ledgers.log.tree import NodesMissing, Tree
 from epsilond.ledgers.mathematics.balance import BALANCE, digest_of
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, replay_entries
 from epsilond.ledgers.mathematics.state import JOB, LedgerState
 from epsilond.ledgers.store import entries, owners
 from epsilond.ledgers.store.nodes import StoredNodes
@@ -20,27 +20,27 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.witness.reports.canonical import canonical, digest
 
 MISPLACED = "The ledger {} is not with the organisation, the data set and the block that it was opened for."
-"""Sentence about a ledger by which others of the same people would be missed."""
+"""Sentence about a ledger that would be missed as another ledger of the same people."""
 MOST_OPENINGS = 100_000
-"""Largest number of openings that are remembered as compared: some ten megabytes."""
+"""Largest number of openings that are remembered as checked: some ten megabytes."""
 LARGEST_LOG = 10_000_000
-"""Largest number of entries of one ledger that are played again."""
+"""Largest number of entries of one ledger that are replayed."""
 
 
 class Balances:
-    """The check of ledgers' rows against their entries. Every method may be called in any thread."""
+    """Check of ledgers' rows against their entries. Every method may be called in any thread."""
 
     def __init__(self) -> None:
         self._openings = set[tuple[str, str]]()
         """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
-        """Return a sentence for each ledger that is not what its entries say, by its id.
+        """Return a sentence for each ledger that differs from its entries, by its id.
 
-        The newest entry of an earlier version has no balance: then only the ledger's opening is compared here.
+        The newest entry of an earlier version has no balance. Then only the ledger's opening is compared here.
 
         Args:
-            connection: on which the ledgers were read.
+            connection: connection on which the ledgers were read.
             ledgers: rows and states by their ids, with every reservation that still holds something.
         """
         newest = entries.newest(connection, ledgers)
@@ -49,14 +49,14 @@ class Balances:
             name: _imbalance(tree, row, state, newest.get(name)) or self._opening(connection, tree, row)
             for name, (row, state) in ledgers.items()
         }
-        checked |= {name: MISPLACED.format(name) for name in owners.misplaced(connection, identifiers=ledgers)}
+        checked |= {name: MISPLACED.format(name) for name in owners.find_misplaced(connection, identifiers=ledgers)}
         return {name: sentence for name, sentence in checked.items() if sentence is not None}
 
     def _opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
-        """Return why a row says something else of a ledger's opening than its first entry; None where it does not."""
-        said = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
+        """Return why a row differs from its ledger's first entry, or None if it does not."""
+        stated = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
         orders = [part.part for part in row.parts if part.kind == "rdp"]
-        key = row.id, digest(canonical([said, orders]))
+        key = row.id, digest(canonical([stated, orders]))
         if key in self._openings:
             return None
         first = entries.page(connection, ledger=row.id, limit=1)[0]
@@ -65,7 +65,7 @@ class Balances:
         except (NotVerified, NodesMissing, ValueError):
             return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
         entry = json.loads(first.leaf)
-        is_same = all(entry.get(name) == value for name, value in said.items())
+        is_same = all(entry.get(name) == value for name, value in stated.items())
         if not is_same or (BALANCE in entry and orders != sorted(orders)):
             return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
         if len(self._openings) >= MOST_OPENINGS:
@@ -75,7 +75,7 @@ class Balances:
 
 
 def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
-    """Return why a ledger is not what its newest entry says; None where it is."""
+    """Return why a ledger differs from its newest entry, or None if it does not."""
     if row is None:
         return f"The log has no entry of the ledger {ledger.id}."
     try:
@@ -97,43 +97,48 @@ def _job_of(item: str) -> str | None:
     return item.removeprefix(JOB) if item.startswith(JOB) else None
 
 
-def misread(connection: Connection, ledger: str, held: ReservationRow) -> str | None:
-    """Return why a reservation is not what the entries of a ledger say, as a sentence; None where it is.
+def find_misread(connection: Connection, ledger: str, reservation: ReservationRow) -> str | None:
+    """Return in one sentence why a reservation differs from the entries of a ledger, or None if it does not.
 
-    The balance of a ledger has only the reservations that still hold something. A void is of one that may hold nothing.
+    The balance of a ledger has only the reservations that still hold something. A void may be of a reservation that
+    holds nothing.
 
     Args:
-        connection: on which the reservation was read.
+        connection: connection on which the reservation was read.
         ledger: id of the ledger.
-        held: the reservation.
+        reservation: the reservation.
     """
-    holding = next(each for each in held.holdings if each.ledger == ledger)
+    holding = next(record for record in reservation.holdings if record.ledger == ledger)
     records = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
-    own = [record for record in records if record.get("reservation") == held.id]
-    counts = {kind: sum(each["count"] for each in own if each["kind"] == kind) for kind in ("reserved", "committed")}
+    own = [record for record in records if record.get("reservation") == reservation.id]
+    counts = {
+        kind: sum(record["count"] for record in own if record["kind"] == kind) for kind in ("reserved", "committed")
+    }
     charges = [record["charge"] for record in own if "charge" in record]
     charge = None if holding.charge is None else json.loads(holding.charge)
     item = next((record["item"] for record in own if "item" in record), None)
-    is_job = holding.slot is not None and holding.item == f"{JOB}{held.id}"
+    is_job = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
     is_same = counts == {"reserved": holding.count, "committed": holding.committed}
     is_same = is_same and charge == (charges[-1] if charges else None) and (is_job or holding.item == item)
-    return None if is_same else f"The reservation {held.id} is not what the entries of the ledger {ledger} say."
+    return None if is_same else f"The reservation {reservation.id} is not what the entries of the ledger {ledger} say."
 
 
-def unplayed(connection: Connection, ledger: str, state: LedgerState) -> str | None:
-    """Return why a ledger is not what its entries give, as a sentence; None where it is, or its newest entry says so.
+def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> str | None:
+    """Return in one sentence why a ledger differs from its entries, or None if it does not.
+
+    A ledger whose newest entry has a balance is not replayed.
 
     Args:
-        connection: on which the ledger was read.
-        ledger: its id.
-        state: its state, with every reservation that still holds something.
+        connection: connection on which the ledger was read.
+        ledger: id of the ledger.
+        state: state of the ledger, with every reservation that still holds something.
     """
     rows = entries.page(connection, ledger=ledger, limit=LARGEST_LOG)
     records = [json.loads(row.leaf) for row in rows]
     if BALANCE in records[-1]:
         return None
     try:
-        wanted = digest_of(replayed(records, spec_of, text_of, certify=False), text_of)
+        wanted = digest_of(replay_entries(records, spec_of, text_of, certify=False), text_of)
     except DoesNotReplay as error:
         return f"The entries of the ledger {ledger} do not follow from each other: {error}."
     if wanted != digest_of(state, text_of):

@@ -1,4 +1,4 @@
-"""The log's entries as rows: numbered from 0 without gaps, and never changed."""
+"""Entries of the log as rows, which are numbered from 0 without gaps and never change."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
 def take(connection: Connection, count: int) -> int:
     """Take the next `count` numbers of entries, and return the first. Other writers wait until the transaction ends.
 
-    Take it last: after every ledger is locked, and everything else is written. If the transaction is rolled back, the
+    Take them last: after every ledger is locked, and everything is written. If the transaction is rolled back, the
     numbers are free again.
 
     Raises:
-        ValueError: none are asked for.
+        ValueError: the count is below 1.
     """
     if count < 1:
         raise ValueError("at least one entry is taken")
@@ -48,8 +48,8 @@ def digest(leaf: bytes) -> bytes:
 
 def size(connection: Connection) -> int:
     """Return the number of entries."""
-    found: int = connection.execute(select(COUNTER.c.size)).scalar_one()
-    return found
+    number: int = connection.execute(select(COUNTER.c.size)).scalar_one()
+    return number
 
 
 def get(connection: Connection, seq: int) -> EntryRow | None:
@@ -115,7 +115,7 @@ def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryR
     return {row["ledger"]: EntryRow(**row) for row in rows}
 
 
-def counted(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
+def count_kinds(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
     """Return the number of entries of each kind that a ledger has, with their first and last number."""
     number = ENTRIES.c.seq
     wanted = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))

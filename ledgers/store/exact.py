@@ -1,7 +1,7 @@
 """A column of exact decimals, which both databases compare as numbers.
 
-SQLite has no decimals: it would keep a float. There an amount is text of fixed width, padded with zeros, of which
-comparison by characters is comparison by value, so that its CHECK constraints mean what PostgreSQL's do.
+SQLite has no decimals and would store a float. There an amount is text of fixed width, padded with zeros. Its
+comparison by characters is comparison by value, so that CHECK constraints mean the same as in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 PLACES: Final = 18
 LARGEST: Final = Decimal(10) ** 18
-"""No amount reaches it."""
+"""Bound above all amounts, which are smaller than this."""
 WIDTH: Final = 2 * PLACES + 1
-"""Characters of an amount in SQLite: 18 digits, the point, 18 digits."""
+"""Number of characters of an amount in SQLite: 18 digits, the point, 18 digits."""
 
 
 class ExactDecimal(TypeDecorator[Decimal]):
@@ -26,14 +26,14 @@ class ExactDecimal(TypeDecorator[Decimal]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """NUMERIC(38, 18) in PostgreSQL, text in SQLite."""
+        """Return NUMERIC(38, 18) for PostgreSQL, and text for SQLite."""
         return dialect.type_descriptor(Numeric(38, PLACES) if dialect.name == "postgresql" else String(WIDTH))
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
-        """Convert an amount to the value that the database takes.
+        """Convert an amount to the value for the database.
 
         Raises:
-            ValueError: it is no amount; a database would round it, or keep what compares wrongly.
+            ValueError: the value is not an amount; a database would round it or compare it wrongly.
         """
         if value is None:
             return None

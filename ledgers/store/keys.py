@@ -15,22 +15,23 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
 
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
-    """Return the answer kept under a tenant's key, if any. Compare its fingerprint with the request's.
+    """Return the answer kept under a tenant's key, or None.
+
+    Compare its fingerprint with the request's. Call it again once the ledgers are locked, because an equal request may
+    have come first.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         tenant: owner of the key.
         key: idempotency key.
-
-    Ask once more when the ledgers are locked: an equal request may have come first.
     """
     wanted = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
     row = connection.execute(wanted).mappings().one_or_none()
     return None if row is None else KeptAnswer(**row)
 
 
-def known(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return those of these keys under which an answer is kept, each with its tenant."""
+def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return those of these keys, each with its tenant, that have a kept answer."""
     wanted = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
     return {(row.tenant, row.key) for row in connection.execute(wanted)}
 

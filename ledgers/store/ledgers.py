@@ -1,4 +1,4 @@
-"""Ledgers as rows: added, loaded whole, and brought from one state to the next by what differs."""
+"""Ledgers as rows: added, loaded as a whole, and changed by the difference of two states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilond.ledgers.store.names import key_of
 from epsilond.ledgers.store.owners import opened_for
 from epsilond.ledgers.store.records import ItemRow, LedgerRow, PartRow
 from epsilond.ledgers.store.tables import HOLDINGS, ITEMS, LEDGERS, SLOTS
-from epsilond.ledgers.store.transactions import Unknown, change_rows, inserted
+from epsilond.ledgers.store.transactions import Unknown, change_rows, try_insert
 
 _CHANGING = ("status", "sealed", "conditional", "contradicted", "approval_from")
 _OWN = ("id", "dataset", "block", "name", "record", "created", *_CHANGING, "version")
@@ -40,7 +40,7 @@ _ITEM_CHANGE = (
 
 
 class BlockTaken(Exception):
-    """This tenant has a ledger for this block of this dataset, open or closed; its text is that ledger's id."""
+    """The tenant has a ledger, open or closed, for this block of this data set. The message is that ledger's id."""
 
 
 def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
@@ -64,7 +64,7 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
         "dataset_key": key_of(ledger.dataset),
         "block_key": key_of(ledger.block),
     }
-    if not inserted(connection, insert(LEDGERS).values(values)):
+    if not try_insert(connection, insert(LEDGERS).values(values)):
         raise BlockTaken(of_block(connection, ledger.tenant, ledger.dataset, ledger.block) or "")
     for position, part in enumerate(ledger.parts):
         connection.execute(insert(SLOTS).values(ledger=ledger.id, position=position, **vars(part)))
@@ -73,15 +73,15 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
 
 
 def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
-    """Return these ledgers, whole.
+    """Return these ledgers with all their rows.
+
+    Outside `looking` and `moving` the rows of one ledger may be of two moments. The version is read first, so that a
+    move that compares it notices.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         identifiers: ids of the ledgers.
         tenant: required owner; None means any. A ledger of another owner is not read.
-
-    Outside `looking` and `moving` the rows of one may be of two moments: the version is read first, so that a move that
-    compares it finds out.
 
     Raises:
         Unknown: there is no such ledger.
@@ -89,9 +89,9 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     own = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
     if tenant is not None:
         own = own.where(LEDGERS.c.organisation == tenant)
-    found = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
+    rows = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
     for identifier in identifiers:
-        if identifier not in found:
+        if identifier not in rows:
             raise Unknown(identifier)
     parts = defaultdict[str, list[PartRow]](list)
     for row in connection.execute(
@@ -105,10 +105,10 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
         items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
     committed = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
     released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), committed)).scalars())
-    contradictions = _contradictions(connection, [row.id for row in found.values() if row.contradicted])
+    contradictions = _contradictions(connection, [row.id for row in rows.values() if row.contradicted])
     return {
         identifier: replace(
-            found[identifier],
+            rows[identifier],
             contradictions=tuple(contradictions[identifier]),
             parts=tuple(parts[identifier]),
             items=tuple(items[identifier]),
@@ -195,12 +195,19 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
 
 
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
-    """Return a tenant's ledgers in the order in which they were opened, starting behind `after`."""
+    """Return a tenant's ledgers in the order in which they were opened.
+
+    Args:
+        connection: connection to read on.
+        tenant: owner of the ledgers.
+        limit: largest number of ledgers.
+        after: ledger after which the list starts; None means from the first.
+    """
     wanted = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:
         wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
-    found = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
-    return list(load(connection, *found).values())
+    ids = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
+    return list(load(connection, *ids).values())
 
 
 def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
@@ -214,11 +221,11 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     """Yield the parameters of `_PART_CHANGE` for each part of a slot that differs."""
-    kept = {(part.kind, part.part): part for part in before.parts}
-    if [*kept] != [(part.kind, part.part) for part in after.parts]:
+    present = {(part.kind, part.part): part for part in before.parts}
+    if [*present] != [(part.kind, part.part) for part in after.parts]:
         raise ValueError("the parts of a ledger's slots are those it was opened with")
     for part in after.parts:
-        was = kept[part.kind, part.part]
+        was = present[part.kind, part.part]
         if part != was:
             key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
             yield key | _values(was, _AMOUNTS, "_") | _values(part, _AMOUNTS)
@@ -239,4 +246,5 @@ def _values(row: LedgerRow | PartRow | ItemRow, names: Iterable[str], prefix: st
 
 
 def _names(items: Iterable[ItemRow]) -> list[tuple[str, str, str | None]]:
+    """Return the parts of items that never change."""
     return [(item.name, item.spec, item.job) for item in items]

@@ -1,4 +1,4 @@
-"""Messages to webhooks as rows: put once, claimed by one process at a time, and kept until they are delivered."""
+"""Messages to webhooks as rows: added once, claimed by one process at a time, and kept until they are delivered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from epsilond.ledgers.store.tables import MESSAGES, MESSAGES_READ
-from epsilond.ledgers.store.transactions import inserted
+from epsilond.ledgers.store.transactions import try_insert
 
 MessageState = Literal["pending", "delivered", "dropped"]
 
@@ -37,15 +37,15 @@ class MessageRow:
     due: float = 0.0
 
 
-def put(connection: Connection, rows: Iterable[MessageRow]) -> int:
-    """Keep messages, except for those that were kept before; return the number of new ones."""
+def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
+    """Keep messages that were not kept before, and return the number of new ones."""
     count = 0
     for row in rows:
-        count += not known(connection, row.id) and inserted(connection, insert(MESSAGES).values(asdict(row)))
+        count += not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row)))
     return count
 
 
-def known(connection: Connection, identifier: str) -> bool:
+def is_kept(connection: Connection, identifier: str) -> bool:
     """Return whether a message was ever kept, and not removed since."""
     wanted = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
     return connection.execute(wanted).scalar_one_or_none() is not None
@@ -112,7 +112,7 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
 def begin(connection: Connection, size: int) -> None:
     """Note that the log is read for messages from this size on, unless that was noted before."""
     if read_size(connection) is None:
-        inserted(connection, insert(MESSAGES_READ).values(id=0, size=size))
+        try_insert(connection, insert(MESSAGES_READ).values(id=0, size=size))
 
 
 def advance(connection: Connection, size: int) -> None:

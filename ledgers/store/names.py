@@ -1,4 +1,4 @@
-"""Names of data sets and blocks: compared without regard to case and Unicode form, and shown as they were given."""
+"""Names of data sets and blocks: compared without case and in one Unicode form, and shown as they were given."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 NAMELESS: Final = ""
-"""The organisation of all callers that name none."""
+"""Organisation of all callers that name none."""
 _SEPARATORS: Final = frozenset(("Zs", "Pd", "Pc"))
 """Categories of characters without which two names are almost equal; full stops and minus signs are others."""
 
@@ -30,5 +30,7 @@ def skeleton_of(name: str) -> str:
     """Return a name's normal form without spaces, hyphens, underscores and dots, and without differences of width."""
     compatible = normalise(unicodedata.normalize("NFKC", name))
     return "".join(
-        each for each in compatible if unicodedata.category(each) not in _SEPARATORS and each not in ".\u2212"
+        character
+        for character in compatible
+        if unicodedata.category(character) not in _SEPARATORS and character not in ".\u2212"
     )

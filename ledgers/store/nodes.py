@@ -1,4 +1,4 @@
-"""The nodes of the log's Merkle tree as rows."""
+"""Nodes of the log's Merkle tree as rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sqlalchemy.exc import IntegrityError
 from epsilond.ledgers.store.tables import NODES
 
 Node = TypeVar("Node", bound=tuple[int, int])
-"""A level and a place: the perfect subtree over the leaves place·2^level, …, (place + 1)·2^level − 1."""
+"""Level and place of the perfect subtree over the leaves place·2^level, …, (place + 1)·2^level − 1."""
 
 
 class StoredNodes:
-    """The tree's nodes in a transaction; those of entries are written in the transaction of the entries.
+    """Nodes of the tree in a transaction. Nodes of entries are written in the transaction of the entries.
 
     A node never changes, so each is read once.
     """
@@ -24,7 +24,7 @@ class StoredNodes:
         self._connection = connection
         self._known: dict[tuple[int, int], bytes] = {}
 
-    def read(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
+    def read_hashes(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
         nodes = list(wanted)
         unknown = [(level, place) for level, place in nodes if (level, place) not in self._known]
@@ -34,10 +34,11 @@ class StoredNodes:
         return {node: self._known[node] for node in nodes if node in self._known}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
-        """Keep hashes of nodes that were not there.
+        """Store hashes of nodes that are not in the store.
 
         Raises:
-            ValueError: one of them is there already, or no hash of 32 bytes; the transaction is of no more use.
+            ValueError: one of them is there already, or is not a hash of 32 bytes. The transaction cannot be used any
+                more.
         """
         if not hashes:
             return

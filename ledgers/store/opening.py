@@ -1,4 +1,4 @@
-"""Where ledgers are kept is opened: a database of their own, or the one that jobs are kept in."""
+"""Opening of the store of ledgers: a database of their own, or the database of the jobs."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ CHAIN: Final = Chain(
     tables=TABLES,
     probe=update(COUNTER).where(COUNTER.c.id < 0).values(size=0),
 )
-"""The revisions of the ledgers' tables, which know nothing of those of the jobs."""
+"""Revisions of the ledgers' tables, which are independent of those of the jobs."""
 
 
-def opened(place: Path | URL | str, *, name: str = "the ledgers' place") -> Database:
-    """Open the database of ledgers in a file, made if missing, or at the URL of a PostgreSQL database.
+def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> Database:
+    """Open the database of ledgers in a file, which is made if missing, or at the URL of a PostgreSQL database.
 
-    A file has one process at a time, whose threads share it; `name` is what errors call the place.
+    One process at a time has a file; its threads share it.
+
+    Args:
+        place: path of the file, or URL.
+        name: name of the place in errors.
 
     Raises:
         StoreLocked: another process has the file.
-        StoreUnavailable: it cannot be read or written, or holds tables of a later version.
+        StoreUnavailable: it cannot be read or written, or has tables of a later version.
     """
-    return opening.opened(_url(place), [CHAIN], name=name, what="ledgers")
+    return opening.open_database(_url(place), [CHAIN], name=name, what="ledgers")
 
 
-def added(database: Database) -> Database:
+def add_tables(database: Database) -> Database:
     """Add the tables of ledgers to a database that is open for other tables, and return it.
 
     Raises:
@@ -51,6 +55,7 @@ def added(database: Database) -> Database:
 
 
 def _url(place: Path | URL | str) -> URL:
+    """Return the URL of a place."""
     if isinstance(place, URL):
         return place
     if isinstance(place, str) and "://" in place:

@@ -1,4 +1,4 @@
-"""Organisations of ledgers as rows: assigned once, and several ledgers of one block, which only a migration leaves."""
+"""Organisations of ledgers as rows: assigned once, and several ledgers of one block, which only a migration creates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilond.ledgers.store.transactions import Again
 from epsilond.storage import shared
 
 _IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
-"""The condition of a ledger that it may commit: it is neither closed nor contradicted."""
+"""Condition of a ledger that may commit: it is neither closed nor contradicted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +130,12 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 def colliding_among(connection: Connection, identifiers: Collection[str]) -> set[str]:
     """Return those of these ledgers that cover people of another ledger of their organisation."""
-    own, other = LEDGERS.alias(), LEDGERS.alias()
-    same_block = or_(own.c.block_key == "", other.c.block_key == "", own.c.block_key == other.c.block_key)
-    same_people = (other.c.organisation == own.c.organisation) & (other.c.dataset_key == own.c.dataset_key) & same_block
-    wanted = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, other.c.id != own.c.id))
+    own, another = LEDGERS.alias(), LEDGERS.alias()
+    same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
+    same_people = (
+        (another.c.organisation == own.c.organisation) & (another.c.dataset_key == own.c.dataset_key) & same_block
+    )
+    wanted = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, another.c.id != own.c.id))
     return set(connection.execute(wanted).scalars())
 
 
@@ -156,7 +158,7 @@ def organisations_of(connection: Connection, identifiers: list[str]) -> set[str 
     return set(connection.execute(select(LEDGERS.c.organisation).where(LEDGERS.c.id.in_(identifiers))).scalars())
 
 
-def misplaced(
+def find_misplaced(
     connection: Connection, *, identifiers: Collection[str] | None = None, organisation: str | None = None
 ) -> list[str]:
     """Return the ids of ledgers that are not with their organisation, or not with the ledgers of the same people.

@@ -1,4 +1,4 @@
-"""Reservations as rows: what is held by whom, in which ledgers, and until when."""
+"""Reservations as rows: runs that are held, in which ledgers, and until when."""
 
 from __future__ import annotations
 
@@ -47,15 +47,21 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
         tenant: required owner of all its ledgers; None means any. A reservation of others is not read.
     """
     wanted = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
-    return next(iter(_loaded(connection, wanted if tenant is None else wanted.where(_is_owned(tenant)))), None)
+    return next(iter(_load(connection, wanted if tenant is None else wanted.where(_is_owned(tenant)))), None)
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
-    """Return the reservations that still hold something in these ledgers, and those that are named."""
+    """Return the reservations that still hold something in these ledgers, and some others.
+
+    Args:
+        connection: connection to read on.
+        ledgers: ids of the ledgers.
+        named: ids of the other reservations.
+    """
     unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
     of_them = select(HOLDINGS.c.reservation).where(unfinished)
     live = RESERVATIONS.c.id.in_(of_them) & RESERVATIONS.c.state.in_(("reserved", "committed"))
-    return _loaded(connection, select(RESERVATIONS.c.id).where(or_(live, RESERVATIONS.c.id.in_(named))))
+    return _load(connection, select(RESERVATIONS.c.id).where(or_(live, RESERVATIONS.c.id.in_(named))))
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
@@ -73,7 +79,7 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
     """Return all reservations that a ledger ever had, in the order in which they were made."""
     of_it = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger == ledger)
-    return _loaded(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
+    return _load(connection, select(RESERVATIONS.c.id).where(RESERVATIONS.c.id.in_(of_it)))
 
 
 def due(connection: Connection, now: float, *, limit: int, without: Collection[str] = ()) -> list[ReservationRow]:
@@ -98,7 +104,7 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
     if without:
         left_out = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
         wanted = wanted.where(RESERVATIONS.c.id.not_in(left_out))
-    return _loaded(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
+    return _load(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
 
 
 def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
@@ -115,32 +121,39 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
     """
     own, holdings = [], []
     for before, after in changes:
-        if [held.ledger for held in before.holdings] != [held.ledger for held in after.holdings]:
+        if [holding.ledger for holding in before.holdings] != [holding.ledger for holding in after.holdings]:
             raise ValueError("a reservation's ledgers are those it was made with")
         own.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
-        for was, held in zip(before.holdings, after.holdings, strict=True):
-            if held != was:
-                key = {"_id": before.id, "_ledger": was.ledger, "_count": was.count, "_committed": was.committed}
-                holdings.append(key | {name: getattr(held, name) for name in _CHANGING})
+        for before_holding, holding in zip(before.holdings, after.holdings, strict=True):
+            if holding != before_holding:
+                key = {
+                    "_id": before.id,
+                    "_ledger": before_holding.ledger,
+                    "_count": before_holding.count,
+                    "_committed": before_holding.committed,
+                }
+                holdings.append(key | {name: getattr(holding, name) for name in _CHANGING})
     change_rows(connection, _OWN_CHANGE, own, "reservation")
     change_rows(connection, _HOLDING_CHANGE, holdings, "reservation")
 
 
 def _is_owned(tenant: str) -> ColumnElement[bool]:
     """Return the condition of a reservation that all its ledgers are of an organisation."""
-    others = or_(LEDGERS.c.organisation != tenant, LEDGERS.c.organisation.is_(None))
-    return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, others)
+    foreign = or_(LEDGERS.c.organisation != tenant, LEDGERS.c.organisation.is_(None))
+    return ~exists().where(HOLDINGS.c.reservation == RESERVATIONS.c.id, HOLDINGS.c.ledger == LEDGERS.c.id, foreign)
 
 
-def _loaded(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
-    found = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
-    rows = connection.execute(found.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
-    held = defaultdict[str, list[HoldingRow]](list)
+def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
+    """Return the reservations with these ids, with their holdings."""
+    query = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
+    rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
+    holdings = defaultdict[str, list[HoldingRow]](list)
     of_them = select(HOLDINGS).where(HOLDINGS.c.reservation.in_([row["id"] for row in rows]))
-    for each in connection.execute(of_them.order_by(HOLDINGS.c.ledger)).mappings():
-        held[each["reservation"]].append(HoldingRow(**{name: each[name] for name in _HELD}))
-    return [_row(dict(row), held[row["id"]]) for row in rows]
+    for row_of_holding in connection.execute(of_them.order_by(HOLDINGS.c.ledger)).mappings():
+        holdings[row_of_holding["reservation"]].append(HoldingRow(**{name: row_of_holding[name] for name in _HELD}))
+    return [_row(dict(row), holdings[row["id"]]) for row in rows]
 
 
 def _row(own: JsonRecord, held: list[HoldingRow]) -> ReservationRow:
+    """Return a reservation from its rows."""
     return ReservationRow(**own, holdings=tuple(held))

@@ -1,4 +1,4 @@
-"""The tables of ledgers. `migrations/` makes them, with the CHECKs and triggers that guard them against wrong callers.
+"""Tables of ledgers. `migrations/` makes them, with the CHECKs and triggers that guard them against wrong callers.
 
 A change here needs a revision there.
 """
@@ -29,9 +29,9 @@ from epsilond.ledgers.store.exact import ExactDecimal
 
 TABLES: Final = MetaData()
 UNFINISHED: Final = text("committed < count")
-"""Holdings that are of use for an index: a ledger has few of them, however many it ever had."""
+"""Condition of holdings in an index: a ledger has few unfinished holdings, however many it ever had."""
 RARE: Final = text("kind IN ('voided', 'contradicted')")
-"""Entries that take something back. A query that says so finds them by an index, however long the log is."""
+"""Condition of entries that take something back. A query with it uses an index, however long the log is."""
 
 LEDGERS: Final = Table(
     "ledgers",
@@ -123,7 +123,7 @@ HOLDINGS: Final = Table(
     Index("ledger_holdings_by_ledger", "ledger", "committed"),
     Index("ledger_holdings_unfinished", "ledger", sqlite_where=UNFINISHED, postgresql_where=UNFINISHED),
 )
-"""What a reservation holds in one ledger."""
+"""Runs that a reservation holds in one ledger."""
 
 PENDING: Final = Table(
     "ledger_pending",

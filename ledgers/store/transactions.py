@@ -1,8 +1,8 @@
-"""Transactions of ledgers: what was read outside is compared under a lock, or read and judged again.
+"""Transactions of ledgers: rows that were read before are compared under a lock, or read and judged again.
 
-A move reads a ledger and its version, computes for as long as it takes with nothing locked, then locks the ledgers it
-touches, in the order of their ids, and writes if their versions are still those it read. The counter of entries is
-locked after all ledgers, so that nobody waits in a circle.
+A move reads a ledger and its version, and computes with nothing locked. Then it locks its ledgers in the order of their
+ids, and writes if their versions are the same. The counter of entries is locked after all ledgers, so that no deadlock
+can occur.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _DURABLE = text(
 
 
 class Again(Exception):
-    """Somebody moved in between: what was read is no longer so. Nothing was written; read, judge and try again."""
+    """Another process moved in between, and nothing was written. Read, judge and try again."""
 
 
 class Unknown(LookupError):
-    """There is no such ledger; its text is the id."""
+    """There is no such ledger. The message is its id."""
 
 
 @contextmanager
 def durably(database: Database) -> Iterator[Connection]:
     """Yield a transaction that is on the disk once it is left without an error.
 
-    PostgreSQL waits for a standby as well if the server has one to wait for, whatever `synchronous_commit` is: a
-    receipt outlives a failover.
+    PostgreSQL also waits for a standby if the server has one to wait for, whatever `synchronous_commit` is, so that a
+    receipt survives a failover.
 
     Raises:
-        StoreFault: the database cannot be used, or refuses what was written; nothing was written.
+        StoreFault: the database cannot be used, or rejects the writes; nothing was written.
     """
     with database.writing() as connection:
         if database.shared:
@@ -51,26 +51,26 @@ def durably(database: Database) -> Iterator[Connection]:
 def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
     """Yield a transaction with these ledgers locked and their versions checked, where a version is passed.
 
-    Whoever gives None loads the ledger inside, and judges there what costs no time. All is written or nothing, as
-    durably as `durably` says.
+    A caller who passes None loads the ledger inside, and makes quick judgements there. All is written or nothing, as
+    durably as in `durably`.
 
     Raises:
         Again: a ledger has another version by now.
         Unknown: there is no such ledger.
-        StoreFault: the database cannot be used, or refuses what was written; nothing was written.
+        StoreFault: the database cannot be used, or rejects the writes; nothing was written.
     """
     with durably(database) as connection:
-        found = locked(connection, *versions)
+        present = lock_ledgers(connection, *versions)
         for identifier, version in versions.items():
-            if version is not None and found[identifier] != version:
+            if version is not None and present[identifier] != version:
                 raise Again(identifier)
         yield connection
 
 
-def locked(connection: Connection, *identifiers: str) -> dict[str, int]:
-    """Lock ledgers in the order of their ids until the transaction ends; answers their versions as they are then.
+def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
+    """Lock ledgers in the order of their ids until the transaction ends, and return their versions.
 
-    An SQLite transaction that writes has the whole database for itself already.
+    An SQLite transaction that writes has the whole database exclusively already.
 
     Raises:
         Unknown: there is no such ledger.
@@ -78,11 +78,11 @@ def locked(connection: Connection, *identifiers: str) -> dict[str, int]:
     if not identifiers:
         return {}
     wanted = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
-    found = {row.id: row.version for row in connection.execute(wanted.with_for_update())}
+    versions = {row.id: row.version for row in connection.execute(wanted.with_for_update())}
     for identifier in identifiers:
-        if identifier not in found:
+        if identifier not in versions:
             raise Unknown(identifier)
-    return found
+    return versions
 
 
 @contextmanager
@@ -112,8 +112,8 @@ def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObjec
         raise Again(whose)
 
 
-def inserted(connection: Connection, statement: Executable) -> bool:
-    """Insert, unless a constraint refuses; the transaction goes on either way."""
+def try_insert(connection: Connection, statement: Executable) -> bool:
+    """Insert rows, and return whether no constraint rejects them. The transaction goes on either way."""
     try:
         with connection.begin_nested():
             connection.execute(statement)

@@ -1,4 +1,4 @@
-"""From a calibration's answer to what its algorithm releases: the client's and the server's side of it."""
+"""The release of a calibrated algorithm, client's and server's side, from the calibration's answer."""
 
 from __future__ import annotations
 
@@ -6,45 +6,53 @@ from collections.abc import Callable, Mapping
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.calibrated.answer import Answer
-from epsilond.mechanisms.calibrated.cancelled import CancelledRelease, cancelled
+from epsilond.mechanisms.calibrated.cancelled import CancelledRelease, cancelled_release
 from epsilond.mechanisms.calibrated.gaussian import (
     GaussianRelease,
-    averaged,
-    by_client,
-    by_server,
-    of_gaussian,
-    projected,
+    client_mean,
+    client_step,
+    fixed_mean,
+    plain_sum,
+    server_sum,
 )
-from epsilond.mechanisms.calibrated.quantized import QuantizedRelease, quantized
+from epsilond.mechanisms.calibrated.quantized import QuantizedRelease, quantized_release
 
 CalibratedRelease = GaussianRelease | CancelledRelease | QuantizedRelease
 BUILDERS: Mapping[str, Callable[[Answer], CalibratedRelease]] = {
-    "mb-sgd": by_client,
-    "one-pass-accelerated-mb-sgd": by_client,
-    "accelerated-mb-sgd": by_client,
-    "shuffled-mb-sgd": by_client,
-    "qtdl": quantized,
-    "norm-fedavg": quantized,
-    "projected-sgd": projected,
-    "ppsgd": by_server,
-    "mu2-sgd": cancelled,
-    "dp-fedavg": averaged,
-    "gaussian": of_gaussian,
+    "mb-sgd": client_mean,
+    "one-pass-accelerated-mb-sgd": client_mean,
+    "accelerated-mb-sgd": client_mean,
+    "shuffled-mb-sgd": client_mean,
+    "qtdl": quantized_release,
+    "norm-fedavg": quantized_release,
+    "projected-sgd": client_step,
+    "ppsgd": server_sum,
+    "mu2-sgd": cancelled_release,
+    "dp-fedavg": fixed_mean,
+    "gaussian": plain_sum,
 }
-"""By the name of the algorithm: a new one is a line here."""
+"""Builder of the release for each algorithm's name. A new algorithm needs one line."""
 
 
 def from_calibration(
     answer: object, *, clipping_norm: float | None = None, group: int | None = None
 ) -> CalibratedRelease:
-    """What a calibration's algorithm releases, to be run on a user's own arrays.
+    """Build the release of a calibrated algorithm, to run on the caller's own arrays.
 
-    `answer` is a `Calibration` or its JSON form. `clipping_norm` is the bound C on one contribution's norm where the
-    answer holds none: of `gaussian` alone. `group` is the place, from 0, in `parameters.groups` where client groups
-    differ. The guarantee is the answer's own, unchanged; what floating point leaves open of it is in `left_open`.
+    The release carries the guarantee of the answer unchanged. Its `left_open` lists the gaps that floating point leaves
+    in the guarantee.
+
+    Args:
+        answer: a `Calibration`, or its JSON form.
+        clipping_norm: bound C > 0 on the norm of one contribution. Required for `gaussian`: its answer contains no
+            clipping norm. The answers of the other algorithms contain it or imply it.
+        group: index from 0 in `parameters.groups`, if the answer has client groups.
+
+    Returns:
+        The release with the parameters of the answer.
 
     Raises:
-        InvalidInput: the answer is of no algorithm that is known, lacks what is run, or contradicts itself.
+        InvalidInput: the answer's algorithm is unknown, or the answer lacks a parameter or contradicts itself.
     """
     algorithm = Answer(answer).text("/algorithm")
     if algorithm not in BUILDERS:

@@ -1,4 +1,4 @@
-"""Reading a calibration's answer, as the object or as its JSON form, without knowing the class."""
+"""Access to the fields of a calibration's answer, as an object or in JSON form, by JSON pointers."""
 
 from __future__ import annotations
 
@@ -11,67 +11,70 @@ from typing import Any
 from epsilond.accountants.errors import InvalidInput
 
 SENSITIVITY_FACTORS = {"replace-one": 2, "add-or-remove-one": 1, "zero-out-one": 1}
+"""Sensitivity of a sum of contributions under each relation, in units of the norm bound."""
 AGREEMENT = 1e-9
-"""Relative difference of two figures of one answer that rounding may make."""
+"""Relative difference of two figures of one answer that rounding may cause."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, with what the caller adds to it. Places in it are JSON pointers."""
+    """A calibration's answer, with the arguments that the caller adds to it."""
 
-    told: object
+    content: object
     clipping_norm: float | None = None
     group: int | None = None
 
     def get(self, pointer: str) -> Any:
-        """What stands there, or None."""
-        found = self.told
+        """Return the value at a JSON pointer, or None if there is none.
+
+        Args:
+            pointer: names of fields and indices of lists, each after a slash.
+        """
+        value = self.content
         for name in pointer.split("/")[1:]:
-            if isinstance(found, Mapping):
-                # A huge integer has its exact digits beside it.
-                found = int(found[f"{name}_exact"]) if f"{name}_exact" in found else found.get(name)
-            elif isinstance(found, tuple | list):
-                found = found[int(name)] if int(name) < len(found) else None
-            else:
-                found = getattr(found, name, None)
-        return found
+            value = _member(value, name)
+        return value
 
     def text(self, pointer: str) -> str:
-        """A string.
+        """Return the string at a JSON pointer.
 
         Raises:
-            InvalidInput: there is none.
+            InvalidInput: there is no string.
         """
-        found = self.get(pointer)
-        if not isinstance(found, str):
+        value = self.get(pointer)
+        if not isinstance(value, str):
             raise InvalidInput.at(pointer, "is needed")
-        return found
+        return value
 
     def number(self, pointer: str) -> float:
-        """A positive finite number.
+        """Return the positive finite number at a JSON pointer.
 
         Raises:
-            InvalidInput: there is none.
+            InvalidInput: there is no such number.
         """
-        found = self.get(pointer)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0.0 < found < math.inf:
+        value = self.get(pointer)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
             raise InvalidInput.at(pointer, "must be a number", allowed="> 0, finite")
-        return float(found)
+        return float(value)
 
     def integer(self, pointer: str) -> int:
-        """A positive integer.
+        """Return the positive integer at a JSON pointer.
 
         Raises:
-            InvalidInput: there is none.
+            InvalidInput: there is no positive integer.
         """
-        found = self.number(pointer)
-        if found != int(found):
+        value = self.number(pointer)
+        if value != int(value):
             raise InvalidInput.at(pointer, "must be an integer", allowed="≥ 1")
         return int(self.get(pointer))
 
     @property
-    def place(self) -> str:
-        """Where the parameters are that the caller runs: of everyone, or of one group."""
+    def parameters(self) -> str:
+        """JSON pointer to the parameters that the caller runs: of all clients, or of the chosen group.
+
+        Raises:
+            InvalidInput: `group` is missing, out of range, or set for an answer without groups.
+        """
         groups = self.get("/parameters/groups")
         if groups is None:
             if self.group is not None:
@@ -82,50 +85,65 @@ class Answer:
         return f"/parameters/groups/{self.group}"
 
     @property
-    def guarantee_place(self) -> str:
-        """Where the guarantee is of those parameters."""
-        return "/guarantee" if self.place == "/parameters" else f"{self.place}/guarantee"
+    def guarantee(self) -> str:
+        """JSON pointer to the guarantee of those parameters."""
+        return "/guarantee" if self.parameters == "/parameters" else f"{self.parameters}/guarantee"
 
     @property
     def sensitivity_factor(self) -> int:
-        """By how many norm bounds a neighbour moves the sum.
+        """Sensitivity of the sum of contributions, in units of the norm bound of one contribution.
 
         Raises:
-            InvalidInput: the relation is not known.
+            InvalidInput: the neighbouring relation is unknown.
         """
-        relation = self.text(f"{self.guarantee_place}/relation")
+        pointer = f"{self.guarantee}/relation"
+        relation = self.text(pointer)
         if relation not in SENSITIVITY_FACTORS:
-            pointer = f"{self.guarantee_place}/relation"
             raise InvalidInput.at(pointer, "is not known", allowed=", ".join(SENSITIVITY_FACTORS))
         return SENSITIVITY_FACTORS[relation]
 
-    def common(self) -> dict[str, Any]:
-        """What every release carries along of it, unchanged."""
+    def release_fields(self) -> dict[str, Any]:
+        """Return the fields of the answer that every release carries unchanged."""
         return {
             "algorithm": self.text("/algorithm"),
-            "guarantee": self.get(self.guarantee_place),
+            "guarantee": self.get(self.guarantee),
             "declared_conditions": self.get("/declared_conditions"),
         }
 
     def demand(self, pointer: str, expected: Fraction | float) -> None:
-        """Refuse an answer whose figure there, if it has one, is not what others of it come to.
+        """Reject the answer if its figure at a JSON pointer differs from the value that other figures imply.
+
+        Args:
+            pointer: place of the figure. A missing figure is accepted.
+            expected: the implied value, positive.
 
         Raises:
-            InvalidInput: it contradicts itself.
+            InvalidInput: the relative difference is above `AGREEMENT`.
         """
         if self.get(pointer) is None:
             return
-        found = self.number(pointer)
-        if abs(Fraction(found) - Fraction(expected)) > AGREEMENT * Fraction(expected):
+        figure = self.number(pointer)
+        if abs(Fraction(figure) - Fraction(expected)) > AGREEMENT * Fraction(expected):
             raise InvalidInput.at(pointer, "contradicts the parameters", allowed=f"{float(expected):.17g}")
 
 
-def rounded_down(value: Fraction) -> float:
-    """The largest double that is not above it."""
+def _member(value: Any, name: str) -> Any:
+    """Return the entry of a mapping, list or object, or None if it has none."""
+    if isinstance(value, Mapping):
+        # JSON gives the exact digits of a huge integer in a second field.
+        exact_name = f"{name}_exact"
+        return int(value[exact_name]) if exact_name in value else value.get(name)
+    if isinstance(value, tuple | list):
+        return value[int(name)] if int(name) < len(value) else None
+    return getattr(value, name, None)
+
+
+def round_down(value: Fraction) -> float:
+    """Return the largest double at or below a fraction."""
     near = float(value)
     return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
 
 
-def rounded_up(value: Fraction) -> float:
-    """The smallest double that is not below it."""
-    return -rounded_down(-value)
+def round_up(value: Fraction) -> float:
+    """Return the smallest double at or above a fraction."""
+    return -round_down(-value)

@@ -1,6 +1,6 @@
-"""Noise that is taken back: each release carries fresh noise less what the one before carried (Reshef and Levy).
+"""Noise cancellation: each release adds fresh noise and subtracts the noise of the previous release (Reshef and Levy).
 
-Whoever adds it keeps a state: how often it has released, and the noise of the last time.
+The client or server that adds the noise keeps a state: its number of releases, and the noise of the last release.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import cast
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, flattened
-from epsilond.mechanisms.calibrated.answer import Answer, rounded_down
+from epsilond.mechanisms.arrays import Array, flatten
+from epsilond.mechanisms.calibrated.answer import Answer, round_down
 from epsilond.mechanisms.calibrated.gaussian import AddedBy
 from epsilond.mechanisms.calibrated.grid_cancelled import GridCancelledRelease
 from epsilond.mechanisms.calibrated.grid_gaussian import GridRelease
@@ -26,14 +26,15 @@ from epsilond.mechanisms.grid import Rounding, demand_step
 from epsilond.mechanisms.randomness import Floats, RandomSource
 
 RULES = {"base_std * sqrt(participations)": True, "base_std": False}
-"""Whether noise grows with the number of releases."""
+"""Noise rules of an answer's schedule; true if the noise grows with the number of releases."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CancelledRelease(Release):
-    """Releases N = 1, 2, …: weight · Σ clipped contributions + ξ_N − ξ_{N−1}, ξ_N ~ N(0, base_std² N) by a client.
+    """Releases N = 1, 2, …: weight · Σ clipped contributions + ξ_N − ξ_{N−1}, with ξ_0 = 0.
 
-    A trusted server's ξ_N has variance base_std² whatever N; ξ_0 = 0. A client's contribution is its whole report s.
+    A client's noise is ξ_N ~ N(0, base_std² N), and its only contribution is its report s. A trusted server's noise is
+    ξ_N ~ N(0, base_std²).
     """
 
     added_by: AddedBy
@@ -41,105 +42,135 @@ class CancelledRelease(Release):
     weight: float
     base_std: float
     grows: bool
-    """Whether the variance of ξ_N is base_std² N; else it is base_std²."""
+    """True if the variance of ξ_N is base_std² N, false if it is base_std²."""
     most_releases: int
 
     def clip(self, contributions: Array | Sequence[Array]) -> Clipped:
-        """Each of the contributions along the first axis, as it enters the sum."""
+        """Clip each contribution along the first axis as in the sum."""
         return clip(contributions, self.contribution_bound, records=True)
 
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridCancelledRelease:
-        """The same clipping and the same ratio of noise to norm, but integers with discrete Gaussian noise.
+        """Return a release of integers with discrete Gaussian noise, with the same clipping and noise-to-norm ratio.
 
-        `step` is the distance of grid points in the unit of a contribution, a power of two. The answer's guarantee is
-        not carried over: see `left_open` of what is given back.
+        The answer's guarantee is not carried over; `left_open` of the result says which guarantee holds instead.
+
+        Args:
+            step: distance of grid points in the unit of a contribution, a power of two.
+            dimension: number of coordinates of a contribution.
+            rounding: rounding of contributions to the grid.
+
+        Returns:
+            The release on the grid.
 
         Raises:
-            InvalidInput: the step is no power of two, or leaves noise of too few or too many steps.
+            InvalidInput: the step is not a power of two, or the noise has too few or too many steps.
         """
         demand_step(step)
-        carried = {
-            "algorithm": self.algorithm,
-            "guarantee": None,
-            "declared_conditions": self.declared_conditions,
-            "left_open": (CANCELLED_NO_CURVE,),
-        }
-        grid = GridRelease.of(
-            **carried,
+        ratio = Fraction(self.base_std) / (Fraction(self.weight) * Fraction(self.contribution_bound))
+        grid = GridRelease.from_noise_ratios(
+            [ratio],
+            algorithm=self.algorithm,
+            declared_conditions=self.declared_conditions,
+            left_open=(CANCELLED_NO_CURVE,),
             contribution_bound=self.contribution_bound,
             weight=self.weight,
             step=step,
             rounding=rounding,
             dimension=dimension,
-            ratios=Fraction(self.base_std) / (Fraction(self.weight) * Fraction(self.contribution_bound)),
         )
-        return GridCancelledRelease(**carried, grid=grid, grows=self.grows, most_releases=self.most_releases)
+        return GridCancelledRelease(
+            algorithm=self.algorithm,
+            guarantee=None,
+            declared_conditions=self.declared_conditions,
+            left_open=(CANCELLED_NO_CURVE,),
+            grid=grid,
+            grows=self.grows,
+            most_releases=self.most_releases,
+        )
 
     def start(self) -> Cancelling:
-        """The state of one client, or of the server, before its first release."""
+        """Return the state of one client, or of the server, before its first release."""
         return Cancelling(self)
 
 
 @dataclass
 class Cancelling:
-    """One client or server that releases, and remembers its last noise. What it holds has to stay secret."""
+    """State of one client or server: its number of releases and its last noise, which must stay secret."""
 
     mechanism: CancelledRelease
     releases: int = 0
-    held: Floats | None = field(default=None, repr=False)
+    last_noise: Floats | None = field(default=None, repr=False)
 
     def noise(self, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-        """ξ_N − ξ_{N−1}, and N goes up by one. Also of a round in which nothing is there to be added.
+        """Draw ξ_N − ξ_{N−1}, and count one release; a round without contributions needs it too.
+
+        Args:
+            shape: shape of the noise, the same in all releases.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            The noise to add.
 
         Raises:
-            InvalidInput: the answer's bound on N is reached, or the shape is not that of the last time.
+            InvalidInput: the answer's bound on N is reached, or the shape differs from that of the last release.
         """
         if self.releases == self.mechanism.most_releases:
             raise InvalidInput.at("/releases", "are all made", allowed=f"{self.mechanism.most_releases}")
-        if self.held is not None and self.held.shape != shape:
-            raise InvalidInput.at("/contributions", "have another shape than before", allowed=f"{self.held.shape}")
+        if self.last_noise is not None and self.last_noise.shape != shape:
+            raise InvalidInput.at(
+                "/contributions", "have another shape than before", allowed=f"{self.last_noise.shape}"
+            )
         growth = math.sqrt(self.releases + 1) if self.mechanism.grows else 1.0
-        made = gaussian(self.mechanism.base_std * growth, shape, source)
-        added = made if self.held is None else made - self.held
-        self.held, self.releases = made, self.releases + 1
-        return added
+        fresh_noise = gaussian(self.mechanism.base_std * growth, shape, source)
+        difference = fresh_noise if self.last_noise is None else fresh_noise - self.last_noise
+        self.last_noise, self.releases = fresh_noise, self.releases + 1
+        return difference
 
     def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
-        """What is released of contributions (n, …), of shape (…), kind and type as they came; or layers, as a list.
+        """Release the weighted sum of clipped contributions with noise, and count one release.
+
+        Args:
+            contributions: an array (n, …), or the layers of a model as a list of such arrays.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: as `noise`, or the contributions are no array.
+            InvalidInput: as `noise`, or the contributions are not arrays.
         """
-        given, like = flattened(contributions, records=True, pointer="/contributions")
-        total = self.mechanism.weight * np.sum(self.mechanism.clip(given).values, axis=0)
-        return like(total + self.noise(total.shape, source))
+        rows, restore = flatten(contributions, records=True, pointer="/contributions")
+        total = self.mechanism.weight * np.sum(self.mechanism.clip(rows).values, axis=0)
+        return restore(total + self.noise(total.shape, source))
 
 
-def cancelled(answer: Answer) -> CancelledRelease:
-    """Of a client's report clipped to S, or of the server's sum of them."""
-    place = answer.place
-    at = f"{place}/schedule"
-    base, multiplier = (Fraction(answer.number(f"{place}/{name}")) for name in ("noise_std", "noise_multiplier"))
-    answer.demand(f"{at}/base_std", base)
-    bound = answer.number(f"{place}/clipping_norm")
-    rule, added_by = answer.text(f"{at}/rule"), answer.text(f"{at}/added_by")
+def cancelled_release(answer: Answer) -> CancelledRelease:
+    """Build the release of a client's report, or of the server's sum of reports, each clipped to the norm S."""
+    parameters, guarantee = answer.parameters, answer.guarantee
+    schedule = f"{parameters}/schedule"
+    base_std = Fraction(answer.number(f"{parameters}/noise_std"))
+    multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    norm_in_sum = base_std / multiplier
+    answer.demand(f"{schedule}/base_std", base_std)
+    clipping_norm = answer.number(f"{parameters}/clipping_norm")
+    rule, added_by = answer.text(f"{schedule}/rule"), answer.text(f"{schedule}/added_by")
     if rule not in RULES:
-        raise InvalidInput.at(f"{at}/rule", "is not known", allowed=", ".join(RULES))
+        raise InvalidInput.at(f"{schedule}/rule", "is not known", allowed=", ".join(RULES))
     if added_by not in {"client", "server"}:
-        raise InvalidInput.at(f"{at}/added_by", "is not known", allowed="client, server")
-    answer.demand(f"{answer.guarantee_place}/sensitivity", answer.sensitivity_factor * base / multiplier)
-    weight = 1.0
+        raise InvalidInput.at(f"{schedule}/added_by", "is not known", allowed="client, server")
+    answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
     if added_by == "client":
-        answer.demand(f"{place}/clipping_norm", base / multiplier)
+        answer.demand(f"{parameters}/clipping_norm", norm_in_sum)
+        weight = 1.0
     else:
-        weight = rounded_down(base / multiplier / Fraction(bound))
+        weight = round_down(norm_in_sum / Fraction(clipping_norm))
     return CancelledRelease(
-        **answer.common(),
+        **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, CANCELLATION),
         added_by=cast("AddedBy", added_by),
-        contribution_bound=min(bound, rounded_down(base / multiplier / Fraction(weight))),
+        contribution_bound=min(clipping_norm, round_down(norm_in_sum / Fraction(weight))),
         weight=weight,
-        base_std=float(base),
+        base_std=float(base_std),
         grows=RULES[rule],
-        most_releases=answer.integer(f"{at}/most_participations"),
+        most_releases=answer.integer(f"{schedule}/most_participations"),
     )

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, flattened
-from epsilond.mechanisms.calibrated.answer import Answer, rounded_down, rounded_up
+from epsilond.mechanisms.arrays import Array, flatten
+from epsilond.mechanisms.calibrated.answer import Answer, round_down, round_up
 from epsilond.mechanisms.calibrated.grid_gaussian import GridRelease
 from epsilond.mechanisms.calibrated.release import COUNTED, NO_CURVE, REAL_NUMBERS, SUMS, Release, demand_batch
 from epsilond.mechanisms.clipping import Clipped, clip
@@ -25,31 +25,34 @@ AddedBy = Literal["client", "server"]
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianRelease(Release):
-    """Σ of contributions, each scaled down to ℓ2 norm at most `contribution_bound`, times `weight`, plus noise.
+    """Weighted sum of contributions, each clipped to ℓ2 norm `contribution_bound`, plus Gaussian noise.
 
-    Who adds the noise gives the contributions: a client those of one batch of its records, the server those of the
-    clients of a round. `weight` is fixed by the answer: it never depends on how many contributions there are.
+    A client that adds the noise sums the contributions of one batch of its records. A server that adds it sums the
+    contributions of the clients of a round. The answer fixes `weight`; it never depends on the number of contributions.
     """
 
     added_by: AddedBy
     contribution_bound: float
     weight: float
     noise_std: float
-    """σ per coordinate of the release; where steps differ, the least."""
+    """σ per coordinate of the release; the smallest if σ differs by step."""
     most_contributions: int | None = None
-    """That one release may hold; None where batches are of a random size, or the caller says what is summed."""
+    """Largest number of contributions in one release; None if batches have a random size or are the caller's choice."""
     step_noise_stds: tuple[float, ...] | None = None
-    """σ of step 1, 2, …, where the answer has a schedule that is not constant."""
+    """σ of step 1, 2, …; None if σ is the same in all steps."""
 
     def clip(self, contributions: Array | Sequence[Array]) -> Clipped:
-        """Each of the contributions along the first axis, as it enters the sum."""
+        """Clip each contribution along the first axis as in the sum."""
         return clip(contributions, self.contribution_bound, records=True)
 
     def noise_std_at(self, step: int | None = None) -> float:
-        """σ of a step, counted from 1.
+        """Return σ of a step.
+
+        Args:
+            step: number of the step, from 1. Required if σ differs by step.
 
         Raises:
-            InvalidInput: steps differ and none is given, or there is no such step.
+            InvalidInput: the step is required and missing, or there is no such step.
         """
         if self.step_noise_stds is None:
             return self.noise_std
@@ -58,43 +61,62 @@ class GaussianRelease(Release):
         return self.step_noise_stds[step - 1]
 
     def noise(self, shape: tuple[int, ...], *, step: int | None = None, source: RandomSource | None = None) -> Floats:
-        """N(0, σ²) alone, of the operating system's generator unless a source is given."""
+        """Draw the noise N(0, σ²) of a release.
+
+        Args:
+            shape: shape of the release.
+            step: number of the step, from 1. Required if σ differs by step.
+            source: source of the random bits; the operating system if None.
+
+        Raises:
+            InvalidInput: as `noise_std_at`.
+        """
         return gaussian(self.noise_std_at(step), shape, source)
 
     def __call__(
         self, contributions: Array | Sequence[Array], *, step: int | None = None, source: RandomSource | None = None
     ) -> Array:
-        """What is released of contributions (n, …), n ≥ 0: of shape (…), kind and type as they came.
+        """Release the weighted sum of clipped contributions with noise.
 
-        Layers of a model may be given as a list of such arrays, and come back as a list; they have one norm together.
+        Args:
+            contributions: an array (n, …) with n ≥ 0, or the layers of a model as a list of such arrays. The layers
+                have one norm together.
+            step: number of the step, from 1. Required if σ differs by step.
+            source: source of the random bits, for tests and simulations; the operating system if None.
 
-        `step` counts from 1 and is needed where noise differs by step. `source` is for tests and simulations: without
-        one, noise is the operating system's.
+        Returns:
+            The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: contributions are no array, or more than the batch that the guarantee is for, or there is no
+            InvalidInput: the contributions are not arrays, or are more than the batch of the guarantee, or there is no
                 such step.
         """
-        given, like = flattened(contributions, records=True, pointer="/contributions")
-        demand_batch(len(given), self.most_contributions)
-        total = self.weight * np.sum(self.clip(given).values, axis=0)
-        return like(total + self.noise(total.shape, step=step, source=source))
+        rows, restore = flatten(contributions, records=True, pointer="/contributions")
+        demand_batch(len(rows), self.most_contributions)
+        total = self.weight * np.sum(self.clip(rows).values, axis=0)
+        return restore(total + self.noise(total.shape, step=step, source=source))
 
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridRelease:
-        """The same clipping and the same ratio of noise to norm, but integers with discrete Gaussian noise.
+        """Return a release of integers with discrete Gaussian noise, with the same clipping and noise-to-norm ratio.
 
-        `step` is the distance of grid points in the unit of a contribution, a power of two. The answer's guarantee is
-        not carried over: see `left_open` of what is given back.
+        The answer's guarantee is not carried over; `left_open` of the result says which guarantee holds instead.
+
+        Args:
+            step: distance of grid points in the unit of a contribution, a power of two.
+            dimension: number of coordinates of a contribution.
+            rounding: rounding of contributions to the grid.
+
+        Returns:
+            The release on the grid.
 
         Raises:
-            InvalidInput: the step is no power of two, or so large that it leaves no noise.
+            InvalidInput: the step is not a power of two, or the noise has too few or too many steps.
         """
         demand_step(step)
-        unit = Fraction(self.weight) * Fraction(self.contribution_bound)
-        ratios = [Fraction(std) / unit for std in self.step_noise_stds or (self.noise_std,)]
-        return GridRelease.of(
+        norm_in_sum = Fraction(self.weight) * Fraction(self.contribution_bound)
+        return GridRelease.from_noise_ratios(
+            [Fraction(std) / norm_in_sum for std in self.step_noise_stds or (self.noise_std,)],
             algorithm=self.algorithm,
-            guarantee=None,
             declared_conditions=self.declared_conditions,
             left_open=(NO_CURVE,),
             contribution_bound=self.contribution_bound,
@@ -103,139 +125,154 @@ class GaussianRelease(Release):
             rounding=rounding,
             dimension=dimension,
             most_contributions=self.most_contributions,
-            ratios=ratios if self.step_noise_stds else ratios[0],
         )
 
 
-def by_client(answer: Answer) -> GaussianRelease:
-    """A client's mean of `batch_size` gradients; its whole mean is one contribution where clients are protected."""
-    place = answer.place
-    bound = _norm_in_sum(answer, place)
-    unit = answer.text(f"{answer.guarantee_place}/unit")
-    batch = answer.integer(f"{place}/batch_size") if unit == "record" else 1
-    norm = rounded_down(bound * batch)
-    fixed = answer.text(f"{answer.guarantee_place}/sampling") != "poisson"
-    most = batch if unit == "client" or fixed else None
-    return _release(
-        answer, place, added_by="client", contribution_bound=norm, weight=1.0 / batch, most_contributions=most
+def client_mean(answer: Answer) -> GaussianRelease:
+    """Build the release of a client's mean of `batch_size` gradients.
+
+    If the guarantee protects clients, the client's whole mean is one contribution.
+    """
+    parameters, guarantee = answer.parameters, answer.guarantee
+    norm_in_sum = _norm_in_sum(answer)
+    protects_clients = answer.text(f"{guarantee}/unit") != "record"
+    batch = 1 if protects_clients else answer.integer(f"{parameters}/batch_size")
+    has_fixed_size = answer.text(f"{guarantee}/sampling") != "poisson"
+    return _gaussian_release(
+        answer,
+        added_by="client",
+        contribution_bound=round_down(norm_in_sum * batch),
+        weight=1.0 / batch,
+        most_contributions=batch if protects_clients or has_fixed_size else None,
     )
 
 
-def by_server(answer: Answer) -> GaussianRelease:
-    """The server's weighted sum of clients' messages, each clipped to the answer's `clipping_norm`."""
-    place = answer.place
-    clipping_norm = answer.number(f"{place}/clipping_norm")
-    weight = rounded_down(_norm_in_sum(answer, place) / Fraction(clipping_norm))
-    return _release(answer, place, added_by="server", contribution_bound=clipping_norm, weight=weight)
+def server_sum(answer: Answer) -> GaussianRelease:
+    """Build the release of the server's weighted sum of messages, each clipped to the answer's `clipping_norm`."""
+    clipping_norm = answer.number(f"{answer.parameters}/clipping_norm")
+    weight = round_down(_norm_in_sum(answer) / Fraction(clipping_norm))
+    return _gaussian_release(answer, added_by="server", contribution_bound=clipping_norm, weight=weight)
 
 
-def averaged(answer: Answer) -> GaussianRelease:
-    """The server's sum of clients' updates over a number M that is fixed, each clipped to the answer's `clipping_norm`.
+def fixed_mean(answer: Answer) -> GaussianRelease:
+    """Build the release of the server's sum of updates, each clipped to `clipping_norm`, divided by a fixed number M.
 
-    The division by M is a weight of 1/M.
+    M is `participants`. The division is a weight of 1/M.
     """
-    place = answer.place
-    if answer.get(f"{place}/adaptive_clipping") is not None:
+    parameters, guarantee = answer.parameters, answer.guarantee
+    if answer.get(f"{parameters}/adaptive_clipping") is not None:
         message = "moves the clipping norm from round to round, which one release cannot: epsilond.train runs it"
-        raise InvalidInput.at(f"{place}/adaptive_clipping", message, allowed="absent")
+        raise InvalidInput.at(f"{parameters}/adaptive_clipping", message, allowed="absent")
     if answer.clipping_norm is not None:
         raise InvalidInput.at("/clipping_norm", "follows from the answer", allowed="none")
-    clip, multiplier = (Fraction(answer.number(f"{place}/{name}")) for name in ("clipping_norm", "noise_multiplier"))
-    participants = answer.integer(f"{place}/participants")
-    answer.demand(f"{answer.guarantee_place}/sensitivity", answer.sensitivity_factor * clip)
-    answer.demand(f"{place}/noise_std_of_sum", multiplier * clip)
-    answer.demand(f"{place}/noise_std_of_mean", multiplier * clip / participants)
-    weight = rounded_down(Fraction(1, participants))
-    least = rounded_up(multiplier * clip * Fraction(weight))
+    clipping_norm = Fraction(answer.number(f"{parameters}/clipping_norm"))
+    noise_std_of_sum = Fraction(answer.number(f"{parameters}/noise_multiplier")) * clipping_norm
+    participants = answer.integer(f"{parameters}/participants")
+    answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * clipping_norm)
+    answer.demand(f"{parameters}/noise_std_of_sum", noise_std_of_sum)
+    answer.demand(f"{parameters}/noise_std_of_mean", noise_std_of_sum / participants)
+    weight = round_down(Fraction(1, participants))
+    least_std = round_up(noise_std_of_sum * Fraction(weight))
     return GaussianRelease(
-        **answer.common(),
+        **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, COUNTED),
         added_by="server",
-        contribution_bound=float(clip),
+        contribution_bound=float(clipping_norm),
         weight=weight,
-        noise_std=max(answer.number(f"{place}/noise_std_of_mean"), least),
-        most_contributions=None if answer.text(f"{answer.guarantee_place}/sampling") == "poisson" else participants,
+        noise_std=max(answer.number(f"{parameters}/noise_std_of_mean"), least_std),
+        most_contributions=None if answer.text(f"{guarantee}/sampling") == "poisson" else participants,
     )
 
 
-def projected(answer: Answer) -> GaussianRelease:
-    """A client's own gradient, with the noise of its step; the server takes their mean and projects."""
-    place = answer.place
-    bound = rounded_down(_norm_in_sum(answer, place))
-    stds = _listed(answer, place)
-    if stds:
-        answer.demand(f"{place}/noise_std", min(stds))
-    return _release(
-        answer, place, added_by="client", contribution_bound=bound, weight=1.0, stds=stds, most_contributions=1
+def client_step(answer: Answer) -> GaussianRelease:
+    """Build the release of a client's own gradient with the noise of its step, for projected SGD.
+
+    The server takes the mean of the releases and projects.
+    """
+    contribution_bound = round_down(_norm_in_sum(answer))
+    step_noise_stds = _step_noise_stds(answer)
+    if step_noise_stds:
+        answer.demand(f"{answer.parameters}/noise_std", min(step_noise_stds))
+    return _gaussian_release(
+        answer,
+        added_by="client",
+        contribution_bound=contribution_bound,
+        weight=1.0,
+        step_noise_stds=step_noise_stds,
+        most_contributions=1,
     )
 
 
-def of_gaussian(answer: Answer) -> GaussianRelease:
-    """The server's sum of contributions, clipped to what the caller says."""
+def plain_sum(answer: Answer) -> GaussianRelease:
+    """Build the release of the server's sum of contributions, each clipped to the caller's `clipping_norm`."""
     if answer.clipping_norm is None:
         raise InvalidInput.at("/clipping_norm", "is needed: the answer's noise is in units of it")
     if not 0.0 < answer.clipping_norm < math.inf:
         raise InvalidInput.at("/clipping_norm", "is out of range", allowed="> 0, finite")
-    std = rounded_up(Fraction(answer.number("/parameters/noise_multiplier")) * Fraction(answer.clipping_norm))
+    multiplier = Fraction(answer.number("/parameters/noise_multiplier"))
     return GaussianRelease(
-        **answer.common(),
+        **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, COUNTED),
         added_by="server",
         contribution_bound=answer.clipping_norm,
         weight=1.0,
-        noise_std=std,
+        noise_std=round_up(multiplier * Fraction(answer.clipping_norm)),
     )
 
 
-def _norm_in_sum(answer: Answer, place: str) -> Fraction:
-    """Norm bound of what one contribution adds to the sum that gets the noise, as the answer implies it."""
-    if answer.clipping_norm is not None and answer.get(f"{place}/clipping_norm") is None:
+def _norm_in_sum(answer: Answer) -> Fraction:
+    """Return the norm bound, implied by the answer, of one contribution's part of the noisy sum."""
+    parameters = answer.parameters
+    if answer.clipping_norm is not None and answer.get(f"{parameters}/clipping_norm") is None:
         raise InvalidInput.at("/clipping_norm", "follows from the answer", allowed="none")
-    std, multiplier = (Fraction(answer.number(f"{place}/{name}")) for name in ("noise_std", "noise_multiplier"))
-    bound = std / multiplier
-    answer.demand(f"{answer.guarantee_place}/sensitivity", answer.sensitivity_factor * bound)
-    return bound
+    noise_std = Fraction(answer.number(f"{parameters}/noise_std"))
+    norm_in_sum = noise_std / Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    answer.demand(f"{answer.guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
+    return norm_in_sum
 
 
-def _release(
+def _gaussian_release(
     answer: Answer,
-    place: str,
     *,
     added_by: AddedBy,
     contribution_bound: float,
     weight: float,
-    stds: tuple[float, ...] | None = None,
+    step_noise_stds: tuple[float, ...] | None = None,
     most_contributions: int | None = None,
 ) -> GaussianRelease:
-    """With noise that covers the bound and the weight as the doubles that they are."""
-    multiplier = Fraction(answer.number(f"{place}/noise_multiplier"))
-    least = rounded_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
+    """Build a release with noise that covers the bound and the weight as rounded to doubles."""
+    parameters = answer.parameters
+    multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    least_std = round_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
     return GaussianRelease(
-        **answer.common(),
+        **answer.release_fields(),
         left_open=(REAL_NUMBERS, SUMS, COUNTED),
         added_by=added_by,
         contribution_bound=contribution_bound,
         weight=weight,
-        noise_std=max(answer.number(f"{place}/noise_std"), least),
-        step_noise_stds=stds,
+        noise_std=max(answer.number(f"{parameters}/noise_std"), least_std),
+        step_noise_stds=step_noise_stds,
         most_contributions=most_contributions,
     )
 
 
-def _listed(answer: Answer, place: str) -> tuple[float, ...] | None:
-    """The noise of each step; None if it is the same in all."""
-    at = f"{place}/noise_schedule"
-    kind = answer.text(f"{at}/kind")
-    rounds = answer.integer(f"{place}/rounds")
+def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
+    """Return the noise of each step, or None if all steps have the same noise."""
+    parameters = answer.parameters
+    schedule = f"{parameters}/noise_schedule"
+    kind = answer.text(f"{schedule}/kind")
+    rounds = answer.integer(f"{parameters}/rounds")
     if kind == "constant":
-        answer.demand(f"{at}/value", answer.number(f"{place}/noise_std"))
+        answer.demand(f"{schedule}/value", answer.number(f"{parameters}/noise_std"))
         return None
     if kind == "inverse-time":
-        scale = answer.number(f"{at}/scale")
+        scale = answer.number(f"{schedule}/scale")
         return tuple(scale / step for step in range(1, rounds + 1))
     if kind == "explicit":
-        values: Sequence[float] = answer.get(f"{at}/values") or ()
+        values: Sequence[float] = answer.get(f"{schedule}/values") or ()
         if len(values) != rounds:
-            raise InvalidInput.at(f"{at}/values", "must have one entry for each step", allowed=f"{rounds} entries")
-        return tuple(answer.number(f"{at}/values/{number}") for number in range(rounds))
-    raise InvalidInput.at(f"{at}/kind", "is not known", allowed="constant, inverse-time, explicit")
+            raise InvalidInput.at(
+                f"{schedule}/values", "must have one entry for each step", allowed=f"{rounds} entries"
+            )
+        return tuple(answer.number(f"{schedule}/values/{index}") for index in range(rounds))
+    raise InvalidInput.at(f"{schedule}/kind", "is not known", allowed="constant, inverse-time, explicit")

@@ -1,4 +1,4 @@
-"""Integers with discrete Gaussian noise that is taken back: what `cancelled` does, without floating point."""
+"""Noise cancellation on integers, with discrete Gaussian noise and no floating point."""
 
 from __future__ import annotations
 
@@ -18,60 +18,82 @@ from epsilond.mechanisms.two_sided import discrete_gaussian
 
 @dataclass(frozen=True, kw_only=True)
 class GridCancelledRelease(Release):
-    """Releases N = 1, 2, …: Σ of snapped contributions + ξ_N − ξ_{N−1}, ξ_N discrete Gaussian of σ²N, or of σ².
+    """Releases N = 1, 2, …, K: sum of rounded contributions + ξ_N − ξ_{N−1}, with ξ_N discrete Gaussian and ξ_0 = 0.
 
-    A record that is in the n-th release alone is ρ-zero-concentrated private, ρ = Σ Δ²/(2σ_N²) over N = n, …, K, in
-    steps: σ_N² is σ²N if noise grows, else σ²; Δ is `grid.norm_in_steps`, twice that where a record is replaced. Proof:
-    the sum of the first N releases is the contributions so far plus ξ_N, and ξ_1, …, ξ_K are independent; the record
-    moves each of these sums from the n-th on by one and the same integer vector, later reports being made of what was
-    released and of other records. Each is Δ²/(2σ_N²)-concentrated as `GridRelease` says, and ρ adds up.
+    The parameter of ξ_N is σ_N, in steps, with σ_N² = σ²N if the noise grows and σ² otherwise.
+
+    Guarantees:
+        A record that is only in the n-th release has ρ-zero-concentrated differential privacy with ρ = Σ Δ²/(2σ_N²)
+        over N = n, …, K. Δ is `grid.norm_in_steps`, or twice that if neighbours replace a record. Proof: the sum of the
+        first N releases is the sum of the contributions so far plus ξ_N, and ξ_1, …, ξ_K are independent. The record
+        changes the sums from the n-th on by the same integer vector, because later reports depend only on earlier
+        releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`, and ρ adds up.
     """
 
     grid: GridRelease
-    """How contributions become integers; σ is its `noise_in_steps`."""
+    """Rounding of contributions to integers; σ is its `noise_in_steps`."""
     grows: bool
-    """Whether the variance of ξ_N is σ²N; else it is σ²."""
+    """True if the variance parameter of ξ_N is σ²N, false if it is σ²."""
     most_releases: int
 
     def start(self) -> GridCancelling:
-        """The state of one client, or of the server, before its first release."""
+        """Return the state of one client, or of the server, before its first release."""
         return GridCancelling(self)
 
 
 @dataclass
 class GridCancelling:
-    """One client or server that releases, and remembers its last noise. What it holds has to stay secret."""
+    """State of one client or server: its number of releases and its last noise, which must stay secret."""
 
     mechanism: GridCancelledRelease
     releases: int = 0
-    held: Integers | None = field(default=None, repr=False)
+    last_noise: Integers | None = field(default=None, repr=False)
 
     def release(self, total: Integers, source: RandomSource | None = None) -> Integers:
-        """A sum of encoded contributions with ξ_N − ξ_{N−1}, which is what may be seen, and N goes up by one.
+        """Add ξ_N − ξ_{N−1} to a sum of encoded contributions, and count one release.
+
+        Args:
+            total: the sum, a vector of `dimension` integers.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            The noisy sum, which may be published.
 
         Raises:
-            InvalidInput: the answer's bound on N is reached, or the total is not of `dimension` integers.
+            InvalidInput: the answer's bound on N is reached, or the total is not a vector of `dimension` integers.
         """
         grid = self.mechanism.grid
         if self.releases == self.mechanism.most_releases:
             raise InvalidInput.at("/releases", "are all made", allowed=f"{self.mechanism.most_releases}")
         if total.dtype != np.int64 or total.shape != (grid.dimension,):
             raise InvalidInput.at("/total", "is not a sum of encoded contributions", allowed=f"{grid.dimension} int64")
-        (std,) = grid.noise_in_steps
-        if self.mechanism.grows and self.releases:
-            # Two roundings up: of the root, and of the product.
-            root = math.nextafter(math.sqrt(self.releases + 1), math.inf)
-            std = math.nextafter(std * root, math.inf)
-        made = discrete_gaussian(std, total.shape, source or secure())
-        released = total + made if self.held is None else total + made - self.held
-        self.held, self.releases = made, self.releases + 1
-        return released
+        fresh_noise = discrete_gaussian(self._noise_in_steps(), total.shape, source or secure())
+        noisy_total = total + fresh_noise
+        if self.last_noise is not None:
+            noisy_total = noisy_total - self.last_noise
+        self.last_noise, self.releases = fresh_noise, self.releases + 1
+        return noisy_total
+
+    def _noise_in_steps(self) -> float:
+        """Return σ_N of the next release, rounded up."""
+        (std,) = self.mechanism.grid.noise_in_steps
+        if not self.mechanism.grows or self.releases == 0:
+            return std
+        root = math.nextafter(math.sqrt(self.releases + 1), math.inf)
+        return math.nextafter(std * root, math.inf)
 
     def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
-        """Encoded, added up, released and decoded: contributions (n, …) to (…), kind and type as they came.
+        """Encode contributions, release their sum, and decode it.
+
+        Args:
+            contributions: an array (n, …), or the layers of a model as a list of such arrays.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: as `release`, or as the grid's own `encode`.
+            InvalidInput: as `release`, or as `encode` of the grid.
         """
-        total, like = self.mechanism.grid.sum(contributions, source)
-        return like(self.mechanism.grid.decode(self.release(total, source)))
+        total, restore = self.mechanism.grid.sum(contributions, source)
+        return restore(self.mechanism.grid.decode(self.release(total, source)))

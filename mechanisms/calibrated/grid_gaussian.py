@@ -1,4 +1,4 @@
-"""Contributions as integers, with discrete Gaussian noise on their sum: no floating point touches what is released."""
+"""Contributions rounded to integers, with discrete Gaussian noise on their sum; no floating point in the release."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from typing import Any
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, flattened
-from epsilond.mechanisms.calibrated.answer import rounded_up
+from epsilond.mechanisms.arrays import Array, flatten
+from epsilond.mechanisms.calibrated.answer import round_up
 from epsilond.mechanisms.calibrated.release import Release, demand_batch
 from epsilond.mechanisms.clipping import clip
-from epsilond.mechanisms.grid import Rounding, norm_in_steps, snapped
+from epsilond.mechanisms.grid import Rounding, norm_in_steps, snap
 from epsilond.mechanisms.randomness import Floats, Integers, RandomSource, secure
 from epsilond.mechanisms.two_sided import LEAST_NOISE_STD, MOST_NOISE_STD, discrete_gaussian
 
 MOST_SUM = 1 << 62
+"""Largest size of a sum, in steps; the sum with its noise then fits in 63 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GridRelease(Release):
-    """Σ of contributions, each clipped and snapped to a grid, plus discrete Gaussian noise: integers, added exactly.
+    """Sum of contributions, each clipped and rounded to a grid, plus discrete Gaussian noise; integers, added exactly.
 
-    Each release is ρ-zero-concentrated private with ρ = Δ²/(2σ²), in steps: Δ is `norm_in_steps` where neighbours add,
-    remove or zero one contribution, twice that where they replace one; σ is `noise_in_steps`. Proof: a contribution is
-    certainly no longer than `norm_in_steps`, integers add exactly, and Canonne, Kamath and Steinke 2020, Theorem 4, is
-    about the law that `discrete_gaussian` draws. Sampling amplifies it as its own theorems say, not as the Gaussian's.
+    Guarantees:
+        Each release has ρ-zero-concentrated differential privacy with ρ = Δ²/(2σ²), in steps. Δ is `norm_in_steps` if
+        neighbours add, remove or zero out one contribution, and twice that if they replace one. σ is `noise_in_steps`.
+        Proof: the norm of a rounded contribution is at most `norm_in_steps`, integers add exactly, and Theorem 4 of
+        Canonne, Kamath and Steinke 2020 is about the distribution that `discrete_gaussian` draws. Amplification by
+        subsampling needs theorems about discrete noise; those about continuous Gaussian noise do not apply.
     """
 
     contribution_bound: float
@@ -38,56 +41,99 @@ class GridRelease(Release):
     rounding: Rounding
     dimension: int
     norm_in_steps: float
-    """Upper bound on the ℓ2 norm of one snapped contribution."""
+    """Upper bound on the ℓ2 norm of one rounded contribution, in steps."""
     noise_in_steps: tuple[float, ...]
-    """σ of the discrete Gaussian: one for all releases, or one for each step of the run."""
+    """σ of the discrete Gaussian, in steps: one entry for all releases, or one for each step of the run."""
     most_contributions: int | None = None
-    """That one release may hold, as of the `GaussianRelease` that it was made of."""
+    """Largest number of contributions in one release, as in the `GaussianRelease` that it replaces."""
 
     @classmethod
-    def of(cls, *, ratios: Fraction | Sequence[Fraction], **fields: Any) -> GridRelease:
-        """With noise of at least these ratios of σ to the norm of a snapped contribution.
+    def from_noise_ratios(
+        cls,
+        ratios: Sequence[Fraction],
+        *,
+        contribution_bound: float,
+        step: float,
+        rounding: Rounding,
+        dimension: int,
+        **fields: Any,
+    ) -> GridRelease:
+        """Build a release with at least the given ratios of noise to norm.
+
+        Args:
+            ratios: σ over the norm of a rounded contribution: one for all releases, or one for each step of the run.
+            contribution_bound: ℓ2 norm bound of a contribution before rounding.
+            step: distance of grid points, in the unit of a contribution.
+            rounding: rounding of contributions to the grid.
+            dimension: number of coordinates of a contribution.
+            **fields: the other fields of the release, without `guarantee`, which is None.
 
         Raises:
-            InvalidInput: the noise is out of the sampler's range.
+            InvalidInput: the noise is outside the range of the sampler, or the rounding is unknown.
         """
-        norm = norm_in_steps(fields["contribution_bound"], fields["step"], fields["rounding"], fields["dimension"])
-        stds = tuple(rounded_up(ratio * norm) for ratio in ([ratios] if isinstance(ratios, Fraction) else ratios))
+        norm = norm_in_steps(contribution_bound, step, rounding, dimension)
+        stds = tuple(round_up(ratio * norm) for ratio in ratios)
         if not LEAST_NOISE_STD <= min(stds) <= max(stds) <= MOST_NOISE_STD:
             raise InvalidInput.at("/step", "makes noise of too few or too many steps", allowed="2^-20 to 2^40 steps")
-        return cls(**fields, norm_in_steps=rounded_up(norm), noise_in_steps=stds)
+        return cls(
+            guarantee=None,
+            contribution_bound=contribution_bound,
+            step=step,
+            rounding=rounding,
+            dimension=dimension,
+            norm_in_steps=round_up(norm),
+            noise_in_steps=stds,
+            **fields,
+        )
 
     def encode(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Integers:
-        """Contributions (n, …) as integers (n, d), d `dimension`, each certainly within `norm_in_steps`.
+        """Clip contributions and round them to the grid.
 
-        Layers of a model may be given as a list of such arrays.
+        Args:
+            contributions: an array (n, …), or the layers of a model as a list of such arrays.
+            source: source of the random bits of stochastic rounding; the operating system if None.
+
+        Returns:
+            Integers (n, d) with d = `dimension`, each row of ℓ2 norm at most `norm_in_steps`.
 
         Raises:
-            InvalidInput: they are no arrays, or of another dimension.
+            InvalidInput: the contributions are not arrays, or have another dimension.
         """
-        return self._encoded(flattened(contributions, records=True, pointer="/contributions")[0], source)
+        rows, _ = flatten(contributions, records=True, pointer="/contributions")
+        return self._encode_rows(rows, source)
 
-    def _encoded(self, given: Floats, source: RandomSource | None) -> Integers:
-        if given.shape[1] != self.dimension:
+    def _encode_rows(self, rows: Floats, source: RandomSource | None) -> Integers:
+        if rows.shape[1] != self.dimension:
             raise InvalidInput.at("/contributions", "has another dimension", allowed=f"(n, …) of {self.dimension} each")
-        clipped = clip(given, self.contribution_bound, records=True).values
-        return snapped(clipped, self.step, self.rounding, source or secure())
+        clipped = clip(rows, self.contribution_bound, records=True).values
+        return snap(clipped, self.step, self.rounding, source or secure())
 
     def release(self, total: Integers, *, step: int | None = None, source: RandomSource | None = None) -> Integers:
-        """A sum of encoded contributions with its noise, which is what may be seen.
+        """Add noise to a sum of encoded contributions.
+
+        Args:
+            total: the sum, 64-bit integers of size at most 2^62.
+            step: number of the step of the run, from 1. Required if σ differs by step.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            The noisy sum, which may be published.
 
         Raises:
-            InvalidInput: the total is not of integers, or there is no such step.
+            InvalidInput: the total is not an array of such integers, or there is no such step.
         """
         if total.dtype != np.int64 or (total.size and int(np.abs(total).max()) > MOST_SUM):
             raise InvalidInput.at("/total", "is not a sum of integers", allowed="int64, up to 2^62")
         return total + discrete_gaussian(self.noise_in_steps_at(step), total.shape, source or secure())
 
     def noise_in_steps_at(self, step: int | None = None) -> float:
-        """σ of a step of the run, counted from 1.
+        """Return σ of a step of the run, in steps of the grid.
+
+        Args:
+            step: number of the step of the run, from 1. Required if σ differs by step.
 
         Raises:
-            InvalidInput: steps differ and none is given, or there is no such step.
+            InvalidInput: the step is required and missing, or there is no such step.
         """
         if len(self.noise_in_steps) == 1:
             return self.noise_in_steps[0]
@@ -96,31 +142,47 @@ class GridRelease(Release):
         return self.noise_in_steps[step - 1]
 
     def decode(self, released: Integers) -> Floats:
-        """In the unit of the release: weight · step of each integer."""
+        """Convert released integers to the unit of the release, by weight · step."""
         return np.asarray(released * (self.weight * self.step))
 
     def __call__(
         self, contributions: Array | Sequence[Array], *, step: int | None = None, source: RandomSource | None = None
     ) -> Array:
-        """Encoded, added up, released and decoded: contributions (n, …) to (…), kind and type as they came.
+        """Encode contributions, release their sum, and decode it.
+
+        Args:
+            contributions: an array (n, …), or the layers of a model as a list of such arrays.
+            step: number of the step of the run, from 1. Required if σ differs by step.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            The release: an array (…) or a list of arrays, of the caller's types and library.
 
         Raises:
-            InvalidInput: as `encode` and `release`, or the sum may not fit into 63 bits.
+            InvalidInput: as `encode` and `release`, or the sum may not fit in 63 bits.
         """
-        total, like = self.sum(contributions, source)
-        return like(self.decode(self.release(total, step=step, source=source)))
+        total, restore = self.sum(contributions, source)
+        return restore(self.decode(self.release(total, step=step, source=source)))
 
     def sum(
         self, contributions: Array | Sequence[Array], source: RandomSource | None = None
     ) -> tuple[Integers, Callable[[Floats], Array]]:
-        """The sum (d,) of encoded contributions, not yet private, and what makes a decoded one of their kind.
+        """Encode contributions and add them up, without noise; the sum is not private.
+
+        Args:
+            contributions: an array (n, …), or the layers of a model as a list of such arrays.
+            source: source of the random bits of stochastic rounding; the operating system if None.
+
+        Returns:
+            The sum, a vector of integers. Also a function that converts a decoded sum to the shapes, types and library
+            of one contribution.
 
         Raises:
-            InvalidInput: as `encode`, or the sum may not fit into 63 bits.
+            InvalidInput: as `encode`, or the sum may not fit in 63 bits.
         """
-        given, like = flattened(contributions, records=True, pointer="/contributions")
-        demand_batch(len(given), self.most_contributions)
-        integers = self._encoded(given, source)
+        rows, restore = flatten(contributions, records=True, pointer="/contributions")
+        demand_batch(len(rows), self.most_contributions)
+        integers = self._encode_rows(rows, source)
         if len(integers) * float(np.abs(integers).max(initial=0)) > MOST_SUM:
             raise InvalidInput.at("/contributions", "have a sum of too many steps", allowed="a larger step")
-        return integers.sum(axis=0), like
+        return integers.sum(axis=0), restore

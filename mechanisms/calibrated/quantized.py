@@ -1,19 +1,19 @@
-"""Messages of integers: rounded to a grid, with truncated discrete Laplace noise, packed into the bits charged for.
+"""Integer messages: updates rounded to a grid, with truncated discrete Laplace noise, packed into the charged bits.
 
-Source: Das et al. 2021, Algorithm 1. Every random draw has exactly its law, and nothing is in floating point between
-the random bits and the message.
+Source: Das et al. 2021, Algorithm 1. Every random draw has exactly its distribution. No floating point is used between
+the
+random bits and the message.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.mechanisms.arrays import Array, flattened
+from epsilond.mechanisms.arrays import Array, flatten
 from epsilond.mechanisms.calibrated.answer import Answer
 from epsilond.mechanisms.calibrated.release import Release
 from epsilond.mechanisms.clipping import clip
@@ -27,9 +27,10 @@ DIRECTION = "the direction of an update is computed in doubles, and made no long
 
 @dataclass(frozen=True, kw_only=True)
 class QuantizedRelease(Release):
-    """A client's vector u in [−1, 1]^d as d integers between −(s + m) and s + m, and back.
+    """Encoding of a client's vector u in [−1, 1]^d as d integers from −(s + m) to s + m, and its decoding.
 
-    With `normalised` the client sends the direction of what it is given, a zero update as zeros.
+    s is `quantization_levels` and m is `noise_levels`. If `normalised`, the client sends its update divided by its
+    norm, and a zero update as zeros.
     """
 
     quantization_levels: int
@@ -37,29 +38,37 @@ class QuantizedRelease(Release):
     decay_rate: float
     normalised: bool
     dimension: int | None
-    """Coordinates of one message, where the answer says; a message of another dimension has another guarantee."""
+    """Number of coordinates of a message, if the answer has it. The guarantee holds only for this dimension."""
 
     @property
     def bits_per_coordinate(self) -> int:
-        """⌈log2(2(s + m) + 1)⌉."""
+        """Bits of one coordinate, ⌈log2(2(s + m) + 1)⌉."""
         return (2 * self._largest).bit_length()
 
     @property
     def extra_bits_per_coordinate(self) -> int:
-        """Beyond what the vector needs without noise."""
+        """Bits of one coordinate in excess of a message without noise."""
         return self.bits_per_coordinate - (2 * self.quantization_levels).bit_length()
 
     @property
     def _largest(self) -> int:
+        """Largest integer of a message, s + m."""
         return self.quantization_levels + self.noise_levels
 
     def integers(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> Integers:
-        """What is sent, before it is packed: (d,). The update is an array of any shape, or a list of layers.
+        """Round an update to the grid and add noise; the result is the message before packing.
+
+        Args:
+            update: an array of any shape, or a list of layers.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            A vector of d integers.
 
         Raises:
-            InvalidInput: the update has another dimension, or unless directions are sent, a coordinate outside [−1, 1].
+            InvalidInput: the update has another dimension, or is not normalised and has a coordinate outside [−1, 1].
         """
-        values, _ = flattened(update, records=False, pointer="/update")
+        values, _ = flatten(update, records=False, pointer="/update")
         if self.dimension is not None and values.size != self.dimension:
             raise InvalidInput.at("/update", f"has {values.size} coordinates", allowed=f"{self.dimension}")
         if self.normalised:
@@ -73,7 +82,14 @@ class QuantizedRelease(Release):
         )
 
     def encode(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> bytes:
-        """The client's side: the message, ⌈d · bits_per_coordinate/8⌉ bytes.
+        """Encode an update as a message, on the client's side.
+
+        Args:
+            update: an array of any shape, or a list of layers.
+            source: source of the random bits; the operating system if None.
+
+        Returns:
+            ⌈d · bits_per_coordinate/8⌉ bytes.
 
         Raises:
             InvalidInput: as `integers`.
@@ -81,10 +97,17 @@ class QuantizedRelease(Release):
         return pack(self.integers(update, source) + self._largest, self.bits_per_coordinate)
 
     def decode_integers(self, message: bytes, count: int | None = None) -> Integers:
-        """The integers of a message. `count` is the number of coordinates, where the answer does not say it.
+        """Unpack the integers of a message.
+
+        Args:
+            message: the bytes of `encode`.
+            count: number of coordinates. Required if `dimension` is None.
+
+        Returns:
+            A vector of integers from −(s + m) to s + m.
 
         Raises:
-            InvalidInput: the message is none that `encode` writes.
+            InvalidInput: the count is missing or differs from `dimension`, or `encode` cannot have written the message.
         """
         length = count if self.dimension is None else self.dimension
         if length is None or (count is not None and count != length):
@@ -95,7 +118,11 @@ class QuantizedRelease(Release):
         return shifted - self._largest
 
     def decode(self, message: bytes, count: int | None = None) -> Floats:
-        """The server's side: the vector, in units of the update; unbiased.
+        """Decode a message, on the server's side, to an unbiased estimate of the client's vector.
+
+        Args:
+            message: the bytes of `encode`.
+            count: number of coordinates. Required if `dimension` is None.
 
         Raises:
             InvalidInput: as `decode_integers`.
@@ -103,7 +130,11 @@ class QuantizedRelease(Release):
         return self.decode_integers(message, count) / self.quantization_levels
 
     def mean(self, messages: Sequence[bytes], count: int | None = None) -> Floats:
-        """The mean of messages, added up as integers.
+        """Return the mean of messages, which are added up as integers.
+
+        Args:
+            messages: at least one message of `encode`.
+            count: number of coordinates. Required if `dimension` is None.
 
         Raises:
             InvalidInput: there is no message, or as `decode_integers`.
@@ -116,40 +147,42 @@ class QuantizedRelease(Release):
         return np.asarray(total / (self.quantization_levels * len(messages)))
 
     def message_bytes(self, count: int) -> int:
-        """Length of a message of so many coordinates."""
+        """Return the length, in bytes, of a message of `count` coordinates."""
         return packed_length(count, self.bits_per_coordinate)
 
 
-def quantized(answer: Answer) -> QuantizedRelease:
-    """With the grid and the noise of the answer, whose bits must be those that it charges."""
-    place = answer.place
-    levels, noise_levels = (answer.integer(f"{place}/{name}") for name in ("quantization_levels", "noise_levels"))
-    for name, value, most in (
-        ("quantization_levels", levels, MOST_QUANTIZATION_LEVELS),
-        ("noise_levels", noise_levels, MOST_NOISE_LEVELS),
-    ):
-        if value > most:
-            raise InvalidInput.at(f"{place}/{name}", "is more than can be drawn", allowed=f"≤ {most}")
+def quantized_release(answer: Answer) -> QuantizedRelease:
+    """Build the release with the grid and the noise of the answer, and check the bits that the answer charges."""
+    parameters = answer.parameters
+    levels = answer.integer(f"{parameters}/quantization_levels")
+    noise_levels = answer.integer(f"{parameters}/noise_levels")
+    _demand_at_most(f"{parameters}/quantization_levels", levels, MOST_QUANTIZATION_LEVELS)
+    _demand_at_most(f"{parameters}/noise_levels", noise_levels, MOST_NOISE_LEVELS)
     normalised = answer.text("/algorithm") == "norm-fedavg"
-    made = QuantizedRelease(
-        **answer.common(),
+    release = QuantizedRelease(
+        **answer.release_fields(),
         left_open=(DIRECTION,) if normalised else (),
         quantization_levels=levels,
         noise_levels=noise_levels,
-        decay_rate=answer.number(f"{place}/decay_rate"),
+        decay_rate=answer.number(f"{parameters}/decay_rate"),
         normalised=normalised,
         dimension=_dimension(answer),
     )
-    answer.demand("/communication/bits_per_coordinate", made.bits_per_coordinate)
-    return made
+    answer.demand("/communication/bits_per_coordinate", release.bits_per_coordinate)
+    return release
+
+
+def _demand_at_most(pointer: str, value: int, most: int) -> None:
+    if value > most:
+        raise InvalidInput.at(pointer, "is more than can be drawn", allowed=f"≤ {most}")
 
 
 def _dimension(answer: Answer) -> int | None:
-    """Bits of a message over bits of a coordinate."""
+    """Return the number of coordinates of a message: its bits over the bits of a coordinate."""
     if answer.get("/communication") is None:
         return None
     per_client = answer.integer("/communication/bits_per_round_per_client")
     per_coordinate = answer.integer("/communication/bits_per_coordinate")
-    if math.gcd(per_client, per_coordinate) != per_coordinate:
+    if per_client % per_coordinate:
         raise InvalidInput.at("/communication/bits_per_round_per_client", "is no whole number of coordinates")
     return per_client // per_coordinate

@@ -1,4 +1,4 @@
-"""What every calibrated release carries: the answer's guarantee, and what stands between it and a program."""
+"""The fields of every calibrated release: the answer's guarantee, and the gaps that a program leaves in it."""
 
 from __future__ import annotations
 
@@ -36,18 +36,22 @@ class Release:
 
     algorithm: str
     guarantee: object
-    """As it stands in the answer; None where the answer's guarantee is not this mechanism's."""
+    """Guarantee of the answer, unchanged; None if it does not hold for this mechanism."""
     declared_conditions: Any
-    """As they stand in the answer: what only the caller can vouch for."""
+    """Conditions of the answer that only the caller can check, unchanged."""
     left_open: tuple[str, ...]
-    """What the guarantee does not cover of the computation here."""
+    """Gaps between the guarantee and the computation, one sentence each."""
 
 
 def demand_batch(count: int, most: int | None) -> None:
-    """Refuse more contributions than the batch that the guarantee is for: its amplification would be none.
+    """Reject more contributions than the batch of the guarantee; its amplification by subsampling would not hold.
+
+    Args:
+        count: number of contributions.
+        most: largest number that the guarantee allows, or None.
 
     Raises:
-        InvalidInput: there are more.
+        InvalidInput: `count` is above `most`.
     """
     if most is not None and count > most:
         message = "are more than the batch whose random draw the guarantee is for"

@@ -16,7 +16,7 @@ from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, OpenLedger, ReserveAsked, VoidAsked
 from epsilond.ledgers.store import entries
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
@@ -125,7 +125,7 @@ def _written(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonRec
     numbers = itertools.count(1)
     numbered = mock.patch.object(secrets, "token_urlsafe", side_effect=lambda _: str(next(numbers)))
     with tempfile.TemporaryDirectory() as folder, numbered:
-        database = opened(Path(folder) / "ledgers.sqlite")
+        database = open_store(Path(folder) / "ledgers.sqlite")
         try:
             write(Writer(Book(database, lambda: keys, clock=Clock())))
             with looking(database) as connection:

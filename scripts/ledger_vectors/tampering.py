@@ -246,11 +246,11 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
     """Evidence that the log's key, or another's of the same name, has signed and that is false all the same."""
     size = len(log.entries)
     other = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
-    stranger = checkpoints.signed(checkpoints.of_tree(log.at(size), log.key.name), other)
+    stranger = checkpoints.sign(checkpoints.of_tree(log.at(size), log.key.name), other)
     yield case("a checkpoint of an unknown key", _tamper(good, lambda b: b["checkpoints"].append(stranger)), FALSE)
     of_other = receipts.make(log.at(5), 2, log.entries[2], stranger_note(log, other, 5), other).record
     yield case("a receipt of an unknown key", _tamper(good, lambda b: b["receipts"].append(of_other)), FALSE)
-    wrong = checkpoints.signed(Checkpoint(log.key.name, 4, bytes(32)), log.key)
+    wrong = checkpoints.sign(Checkpoint(log.key.name, 4, bytes(32)), log.key)
     yield case(
         "a signed root that is not that of the entries", _tamper(good, lambda b: b["checkpoints"].append(wrong)), FALSE
     )
@@ -268,7 +268,7 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
 def stranger_note(log: Log, key: SigningKey, size: int) -> str:
     """Return the checkpoint of the first entries, signed with another key."""
     tree: Tree = log.at(size)
-    return checkpoints.signed(checkpoints.of_tree(tree, key.name), key)
+    return checkpoints.sign(checkpoints.of_tree(tree, key.name), key)
 
 
 def _of_kind(log: Log, receipt: Any) -> str:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.log import checkpoints, receipts, statements
 from epsilond.ledgers.log.bundles import Bundle
-from epsilond.ledgers.log.canonical import canonical, digest, read
+from epsilond.ledgers.log.canonical import canonical, digest, read_json
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import SigningKey
@@ -68,7 +68,7 @@ class Log:
 
     def note(self, size: int) -> str:
         """Return the signed checkpoint of the first entries."""
-        return checkpoints.signed(checkpoints.of_tree(self.at(size), self.key.name), self.key)
+        return checkpoints.sign(checkpoints.of_tree(self.at(size), self.key.name), self.key)
 
     def receipt(self, index: int, size: int) -> Receipt:
         """Return the receipt of an entry under the checkpoint of the first entries."""
@@ -134,7 +134,7 @@ def vectors() -> dict[str, Any]:
 
 def _canonical(text: str) -> str | None:
     try:
-        return canonical(read(text.encode())).decode()
+        return canonical(read_json(text.encode())).decode()
     except Malformed:
         return None
 

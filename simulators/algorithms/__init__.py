@@ -1,1 +1,1 @@
-"""The algorithms, run as their papers describe them."""
+"""The algorithms, as described in their papers."""

@@ -1,7 +1,7 @@
-"""Accelerated noisy mini-batch SGD, Algorithm 2 of Lowy and Razaviyayn, on records that are used again and again.
+"""Accelerated noisy mini-batch SGD that reuses records: Algorithm 2 of Lowy and Razaviyayn.
 
-Reports are those of mb-sgd, taken where Algorithm 2 asks for gradients (`acceleration`). After r rounds w^ag is put
-out.
+Clients report as in `mb_sgd`, but at the point w^md of Algorithm 2 (line 4; see `training.steps.acceleration`). The
+output after r rounds is w^ag (line 13).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from epsilond.accountants.quantities import (
 from epsilond.simulators.algorithms.acceleration import STAGES, StageRequest, check_stages
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mb_sgd import work_of_reports
-from epsilond.simulators.algorithms.random_participation import ReportingCount, most, read_law, weights
+from epsilond.simulators.algorithms.random_participation import ReportingCount, largest_count, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     RoundDraws,
@@ -37,7 +37,7 @@ from epsilond.simulators.algorithms.reports import (
     messages_of,
     reporting_for,
 )
-from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, read_groups, unlike_of, without_noise
+from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, client_arrays_of, read_groups, without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.acceleration import Sequences, steps
@@ -50,10 +50,10 @@ Rounder = Callable[[SimulatedProblem, Reporting, Sequence[np.random.Generator]],
 
 @request
 class AcceleratedShape:
-    """What runs of Algorithm 2 have in common.
+    """Fields that all runs of Algorithm 2 share.
 
-    Absent `noise_std` is calibrated, and absent `stages` with it; where the noise is given so must the stages be.
-    `participants` M absent: all clients.
+    Absent `noise_std` is calibrated, and absent `stages` with it. A run with noise must have stages. `participants` M
+    absent: all clients participate.
     """
 
     rounds: Rounds
@@ -66,11 +66,16 @@ class AcceleratedShape:
     client_groups: Annotated[Groups | None, GROUPS] = None
 
     def check(self) -> None:
-        """Stages where there is noise, of as many rounds as the run; a law or a number of participants; groups."""
-        given: Sequence[StageRequest | Mapping[str, Any]] | None = self.stages
-        if given is not None:
-            made = tuple(StageRequest(**one) if isinstance(one, Mapping) else one for one in given)
-            object.__setattr__(self, "stages", made)
+        """Check the stages, the number of participants and the client groups.
+
+        Raises:
+            InvalidInput: the rounds of the stages do not add up, noise is given without stages, participants are given
+                twice, or the groups are invalid.
+        """
+        stages: Sequence[StageRequest | Mapping[str, Any]] | None = self.stages
+        if stages is not None:
+            requests = (StageRequest(**stage) if isinstance(stage, Mapping) else stage for stage in stages)
+            object.__setattr__(self, "stages", tuple(requests))
         check_stages(self.stages, self.rounds)
         if self.noise_std is not None and self.stages is None:
             raise InvalidInput.at("/stages", "are needed beside noise_std")
@@ -79,13 +84,13 @@ class AcceleratedShape:
 
     @property
     def batches(self) -> Sampling:
-        """How batches are drawn."""
+        """Sampling of a client's batches."""
         return "without-replacement"
 
     @property
     def most_participants(self) -> int | None:
-        """Those of a round, at most; None: all clients."""
-        return self.participants if self.participation is None else most(self.participation)
+        """Largest number of participants in a round; None if all clients participate."""
+        return self.participants if self.participation is None else largest_count(self.participation)
 
 
 @request
@@ -99,32 +104,32 @@ class AcceleratedMbSgdRun(AcceleratedShape):
 
     @property
     def batches(self) -> Sampling:
-        """As asked."""
+        """Sampling of a client's batches, as requested."""
         return self.sampling
 
 
 def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
-    """Who reports and what, on this problem.
+    """Return the participants and batches of a run on a problem.
 
     Raises:
-        InvalidInput: more participants than clients, a batch that the client's records do not fill, or steps that are
-            more convex than the problem.
+        InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
+            assume more strong convexity than the problem has.
     """
-    most = problem.constants.strong_convexity
-    if (run.strong_convexity or 0.0) > most:
-        raise InvalidInput.at("/strong_convexity", "exceeds the problem's", allowed=f"≤ {most:g}")
+    limit = problem.constants.strong_convexity
+    if (run.strong_convexity or 0.0) > limit:
+        raise InvalidInput.at("/strong_convexity", "exceeds the problem's", allowed=f"≤ {limit:g}")
     return reporting_for(
         problem,
         participants=run.most_participants,
         batch_size=run.batch_size,
         rounds=run.rounds,
         sampling=run.batches,
-        unlike=None if run.client_groups is None else unlike_of(problem, run, run.batches),
+        client_arrays=None if run.client_groups is None else client_arrays_of(problem, run, run.batches),
     )
 
 
 def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
-    """μ of the steps."""
+    """Return the strong convexity μ that the steps assume."""
     return problem.constants.strong_convexity if run.strong_convexity is None else run.strong_convexity
 
 
@@ -136,12 +141,21 @@ def descend(
     *,
     reports: Rounder,
 ) -> Curves:
-    """One repetition for each generator, side by side, with rounds drawn by `reports`.
+    """Run one repetition per generator, with rounds drawn by `reports`.
 
-    Diagnostics: `largest_gradient_norm`, the largest norm of the mean gradient of a client's batch.
+    Args:
+        problem: learning problem.
+        run: parameters of Algorithm 2 of Lowy and Razaviyayn.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk of w^ag is measured.
+        reports: source of the participants, batches and noise of every round.
+
+    Returns:
+        The measured curves. The diagnostic `largest_gradient_norm` is the largest norm of the mean gradient of a
+        client's batch.
 
     Raises:
-        InvalidInput: noise is not decided, or the run does not fit the problem.
+        InvalidInput: the noise or the stages are missing, or the run does not fit the problem.
     """
     if run.noise_std is None or run.stages is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
@@ -150,14 +164,16 @@ def descend(
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
-    told = None if run.participation is None else weights(run.participation, generators, run.rounds)
-    rounds_drawn = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
-    for number, (step, drawn) in enumerate(rounds_drawn, start=1):
+    shares = None if run.participation is None else weights(run.participation, generators, run.rounds)
+    numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
+    for number, (step, draws) in enumerate(numbered_draws, start=1):
         middle = state.middle(step)
-        gradients = client_gradients(problem, middle, drawn, reporting)
-        messages = messages_of(gradients, drawn, reporting, run.noise_std)
-        state.move(step, middle, np.mean(messages if told is None else next(told)[..., None] * messages, axis=1))
-        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
+        gradients = client_gradients(problem, middle, draws, reporting)
+        messages = messages_of(gradients, draws, reporting, run.noise_std)
+        if shares is not None:
+            messages = next(shares)[..., None] * messages
+        state.move(step, middle, np.mean(messages, axis=1))
+        largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         if number in rounds:
             measured.append(problem.excess(state.output))
     return Curves(
@@ -175,12 +191,19 @@ def simulate(
     generators: Sequence[np.random.Generator],
     rounds: tuple[int, ...],
 ) -> Curves:
-    """With fresh batches in every round; see `descend`."""
+    """Run Algorithm 2 with fresh batches in every round; see `descend`.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+    """
     return descend(problem, run, generators, rounds, reports=fresh_rounds)
 
 
 def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
-    """R.
+    """Return the number of rounds R.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -190,12 +213,12 @@ def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: AcceleratedShape) -> Work:
-    """Of one repetition."""
+    """Estimate the work of one repetition."""
     return work_of_reports(problem, reporting_of(problem, run))
 
 
 def alternatives(run: AcceleratedMbSgdRun) -> Mapping[str, AcceleratedMbSgdRun]:
-    """The same stages on the same batches without noise."""
+    """Return the run without noise, on the same batches and with the same stages."""
     return {"non-private": without_noise(run)}
 
 

@@ -1,4 +1,4 @@
-"""The stages of a run of Algorithm 2 of Lowy and Razaviyayn, as they are asked for."""
+"""Requested stages of a run of Algorithm 2 of Lowy and Razaviyayn."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ PROX_WEIGHT = Quantity(
     symbol="v", unit="loss/length²", gt=0, le=1e100, description="prox weight; the larger, the shorter the steps"
 )
 STAGES = Quantity(description="stages, whose rounds add up to the run's")
+"""Description of the field `stages`."""
 MOST_STAGES = 100
 
 
@@ -24,10 +25,14 @@ class StageRequest:
 
 
 def check_stages(stages: Sequence[StageRequest] | None, rounds: int) -> None:
-    """At least one, and rounds that add up.
+    """Check the number of stages and that their rounds add up.
+
+    Args:
+        stages: requested stages; None if they are to be calibrated.
+        rounds: rounds of the whole run.
 
     Raises:
-        InvalidInput: they do not.
+        InvalidInput: there is no stage, there are too many, or their rounds do not add up to `rounds`.
     """
     if stages is None:
         return

@@ -1,4 +1,4 @@
-"""What an algorithm is to the witness: a run, its cost, and the excess risk it had after some of its rounds."""
+"""Interface between an algorithm and the witness: a run, its cost, and the excess risk measured during the run."""
 
 from __future__ import annotations
 
@@ -11,47 +11,48 @@ import numpy as np
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 
 AnyRun: TypeAlias = Any
-"""A request of the class that an algorithm has as its `run`."""
+"""A request of an algorithm's `run` class."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Of one repetition, told before the start."""
+    """Estimated cost of one repetition, known before the start."""
 
     operations: float
-    """Entries that numpy computes or draws: about 1e8 a second on one core."""
+    """Array entries that numpy computes or draws. One core handles about 1e8 per second."""
     calls: float
-    """Calls of numpy, whatever their size: about 2e5 a second. They are shared by repetitions that run side by side."""
+    """Calls of numpy, at about 2e5 per second. Repetitions that run together share them."""
     bytes: float
-    """Largest memory held at one time."""
+    """Largest memory in use at one time, in bytes."""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Of some repetitions of one run, which went side by side."""
+    """Measurements of the repetitions of one run."""
 
     rounds: tuple[int, ...]
-    """After which rounds the excess was measured; the last is the end of the run."""
+    """Rounds after which the excess risk was measured; the last entry is the end of the run."""
     excess: Floats
-    """(repetitions, len(rounds)): excess risk of what the algorithm would put out after that many rounds."""
+    """(repetitions, len(rounds)): excess risk of the output that a run of that many rounds has."""
     diagnostics: Mapping[str, Floats] = field(default_factory=dict)
-    """One number for each repetition under each name: largest gradient norm met, share that was clipped, …"""
+    """One number per repetition for each name, for example the largest gradient norm or the clipped share."""
     scores: Mapping[str, Floats] = field(default_factory=dict)
-    """Of each repetition's output on the records that the problem holds out, by name; empty if it holds none."""
+    """Scores of each repetition's output on held-out records, by name; empty if the problem holds out none."""
     models: Floats | None = None
-    """(repetitions, …, d): each repetition's output; of personalised models the clients' own."""
+    """(repetitions, …, d): output of each repetition. For personalised models the clients' own models."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedAlgorithm:
-    """One algorithm. `run` is a request class whose `algorithm` field has the name as its literal default.
+    """An algorithm that can be simulated. `run` is a request class; its field `algorithm` has the name as default.
 
-    `simulate(problem, run, generators, rounds)` runs one repetition for each generator, side by side: every draw of
-    repetition i comes from generator i, and no result of one depends on how many others run beside it.
-    `rounds` are those to measure after; the run's last is among them. `alternatives(run)` are runs to set beside it at
-    the same parameters, under their names: always `non-private`, and what the paper compares with. They are asked of a
-    run whose noise is known; `beside` are all names that there may be. `problems` are the request classes of the
-    problems that it runs on.
+    `simulate(problem, run, generators, rounds)` runs one repetition per generator. Repetition i draws only from
+    generator i, and its result does not depend on the number of repetitions. `rounds` are the rounds after which the
+    risk is measured; the run's last round is among them.
+
+    `alternatives(run)` are runs with the same parameters to compare with, by name: `non-private`, and the baselines of
+    the paper. The noise of `run` must be known. `alternative_names` are all names that may occur. `problems` are the
+    request classes of the problems that the algorithm supports.
     """
 
     name: str
@@ -62,17 +63,27 @@ class SimulatedAlgorithm:
     rounds: Callable[[SimulatedProblem, AnyRun], int]
     work: Callable[[SimulatedProblem, AnyRun], Work]
     alternatives: Callable[[AnyRun], Mapping[str, AnyRun]]
-    beside: tuple[str, ...] = ("non-private",)
+    alternative_names: tuple[str, ...] = ("non-private",)
     titles: Mapping[str, str] = field(default_factory=lambda: {"non-private": "same steps, without noise"})
-    """What each of them is, in a few words."""
-    planned: Callable[[AnyRun], Mapping[str, AnyRun]] | None = None
-    """Stand-ins for `alternatives(run)` that cost what these will, also of a run whose noise is open: for the plan.
+    """Short title of each alternative."""
+    planned_alternatives: Callable[[AnyRun], Mapping[str, AnyRun]] | None = None
+    """Substitutes of equal cost for `alternatives(run)`, available before the noise is calibrated.
 
-    None: there is one for every name, and each costs what the run costs."""
+    None: every name has an alternative, and each costs as much as the run itself."""
 
     def costs(self, problem: SimulatedProblem, run: object, wanted: Sequence[str]) -> tuple[Work, ...]:
-        """Work of the run, and of each run that there will be beside it of those wanted."""
+        """Estimate the work of one repetition of the run and of its alternatives.
+
+        Args:
+            problem: learning problem.
+            run: the run; its noise may be unknown.
+            wanted: names of the requested alternatives.
+
+        Returns:
+            The work of the run, followed by that of each requested alternative that applies.
+        """
         work = self.work(problem, run)
-        if self.planned is None:
+        if self.planned_alternatives is None:
             return (work,) * (1 + len(wanted))
-        return (work, *(self.work(problem, other) for name, other in self.planned(run).items() if name in wanted))
+        alternatives = self.planned_alternatives(run)
+        return (work, *(self.work(problem, alternatives[name]) for name in alternatives if name in wanted))

@@ -1,7 +1,7 @@
-"""FedAvg: clients send what their steps changed, as it is; the server adds the mean. It is private to nobody.
+"""FedAvg without privacy: Algorithm 3 of Das et al. 2021, the baseline of their Theorem 4.
 
-The baseline of Das et al. 2021 (Theorem 4): in each round r of n clients are drawn uniformly without replacement, take
-E steps on their full gradient, and the next model is the mean of theirs. Models are not projected.
+In each round r of n clients are drawn uniformly without replacement. Each takes E steps on its full gradient, and the
+next model is the mean of their models (line 11). Models are not projected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import STEP_SIZE, Participants, Quantity, Rounds, request
 from epsilond.accountants.quantities.algorithms import LocalSteps
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, nan_to_infinity
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
@@ -34,23 +34,33 @@ class FedavgRun:
 
 
 def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
-    """As given, else that of Theorem 4."""
+    """Return the requested step, or that of Theorem 4 of Das et al.: η = 1/(c̄LE), where ζ = 1."""
     if run.local_step_size is not None:
         return run.local_step_size
-    clients, drawn = problem.clients, run.participants
+    n, r = problem.clients, run.participants
     constant = 64.0
-    if drawn < clients:
-        draws = drawn * (clients - 1)
-        constant = max(4.0, 2.0 + 23.0 * (clients - drawn) / draws, 64.0 * clients * (drawn - 1) / draws)
+    if r < n:
+        pairs = r * (n - 1)
+        constant = max(4.0, 2.0 + 23.0 * (n - r) / pairs, 64.0 * n * (r - 1) / pairs)
     return 1.0 / (constant * problem.constants.smoothness * run.local_steps)
 
 
 def simulate(
     problem: SimulatedProblem, run: FedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Excess of w_k, and of every repetition the least over k = 0, …, K − 1 of ‖∇f(w_k)‖².
+    """Run one repetition per generator and measure the excess risk of w_k.
 
-    f is the mean of the clients' losses on the data at hand. Where a repetition's numbers overflow, they are infinite.
+    If the numbers of a repetition overflow, its excess is infinite.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The measured curves. The diagnostic `least_squared_gradient_norm` is the minimum over k = 0, …, K − 1 of
+        ‖∇f(w_k)‖², f the mean of the clients' losses on their data.
     """
     rounds_of(problem, run)
     federation, step_size = ClientData.of(problem, generators), local_step_size(problem, run)
@@ -58,21 +68,21 @@ def simulate(
     excess = np.empty((len(generators), len(rounds)))
     least = np.full(len(generators), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        for done in range(run.rounds):
+        for index in range(run.rounds):
             least = np.minimum(least, np.square(federation.gradient_norms(models)))
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
             models = server_step(models, updates, 1.0)
-            if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
+            if index + 1 in rounds:
+                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
     return Curves(rounds, excess, {"least_squared_gradient_norm": least}, problem.scores(models), models)
 
 
 def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
-    """K.
+    """Return the number of rounds K.
 
     Raises:
-        InvalidInput: more clients are to take part than there are.
+        InvalidInput: there are more participants than clients.
     """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
@@ -80,12 +90,12 @@ def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
 
 
 def work(problem: SimulatedProblem, run: FedavgRun) -> Work:
-    """Gradients of the participants' data, and of all data once a round."""
+    """Estimate the work of one repetition."""
     return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
 
 
 def alternatives(run: FedavgRun) -> Mapping[str, FedavgRun]:
-    """None: the run itself is not private."""
+    """Return no alternative, because the run itself has no noise."""
     del run
     return {}
 
@@ -99,6 +109,6 @@ ALGORITHM = SimulatedAlgorithm(
     rounds=rounds_of,
     work=work,
     alternatives=alternatives,
-    beside=(),
+    alternative_names=(),
     titles={},
 )

@@ -1,4 +1,4 @@
-"""Clients that take full gradient steps on their own data, for repetitions side by side."""
+"""Clients that take full gradient steps on their own data, over several repetitions at once."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ UNCONSTRAINED: tuple[type, ...] = (
     LogisticProblem,
     DataSetProblem,
 )
-"""Problems that make sense without their ball: losses are bounded from below, and smooth everywhere."""
+"""Problems that are well posed without their ball: losses are bounded from below and smooth everywhere."""
 
 
 @dataclass(frozen=True)
 class ClientData:
-    """The clients' data in some repetitions: (repetitions or 1, N, n, …); 1 if the data is the population itself."""
+    """Data of all clients: (repetitions, N, n, …), or (1, N, n, …) if the data is the population itself."""
 
     problem: SimulatedProblem
     data: Records
@@ -39,23 +39,31 @@ class ClientData:
 
     @classmethod
     def of(cls, problem: SimulatedProblem, generators: Sequence[np.random.Generator]) -> ClientData:
-        """With each repetition's data drawn from its generator."""
-        kept = generators if problem.objective == "population" else generators[:1]
-        drawn = [problem.data(generator) for generator in kept]
-        data = Records(np.stack([one.features for one in drawn]), np.stack([one.targets for one in drawn]))
-        return cls(problem, data, generators)
+        """Draw the data of each repetition from its generator."""
+        sources = generators if problem.objective == "population" else generators[:1]
+        data_sets = [problem.data(generator) for generator in sources]
+        features = np.stack([data_set.features for data_set in data_sets])
+        targets = np.stack([data_set.targets for data_set in data_sets])
+        return cls(problem, Records(features, targets), generators)
 
     def participants(self, count: int) -> Records:
-        """Records of `count` clients of each repetition, drawn uniformly without replacement."""
+        """Draw `count` clients per repetition, uniformly without replacement, and return their records."""
         clients = self.problem.clients
         if count == clients:
             return self.data
-        drawn = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
+        chosen = np.stack([subsets(generator, (), clients, count) for generator in self.generators])
         rows = np.arange(len(self.generators))[:, None] if len(self.data.targets) > 1 else 0
-        return Records(self.data.features[rows, drawn], self.data.targets[rows, drawn])
+        return Records(self.data.features[rows, chosen], self.data.targets[rows, chosen])
 
     def local_updates(self, models: Floats, records: Records, *, steps: int, step_size: float) -> Floats:
-        """w − w_{k,E} of each participant: E steps on its own mean loss from its repetition's model."""
+        """Return the update w − w_{k,E} of each participant, after E steps on its own mean loss.
+
+        Args:
+            models: (repetitions, d), the server's models.
+            records: participants' records.
+            steps: local steps E.
+            step_size: local step size η.
+        """
         return local_update(
             models[:, None, :],
             lambda local: self.problem.mean_gradient(local, records),
@@ -64,24 +72,31 @@ class ClientData:
         )
 
     def gradient_norms(self, models: Floats) -> Floats:
-        """‖∇f‖ of the mean of all clients' losses on the data at hand: (repetitions, d) → (repetitions)."""
+        """Return ‖∇f‖ per repetition, f the mean of all clients' losses on their data."""
         gradients = self.problem.mean_gradient(models[:, None, :], self.data)
-        return overflowed(np.linalg.norm(gradients.mean(axis=1), axis=-1))
+        return nan_to_infinity(np.linalg.norm(gradients.mean(axis=1), axis=-1))
 
 
-def overflowed(values: Floats) -> Floats:
-    """What is no number any more, as infinite."""
+def nan_to_infinity(values: Floats) -> Floats:
+    """Replace NaN by infinity."""
     return np.where(np.isnan(values), np.inf, values)
 
 
 def local_work(problem: SimulatedProblem, *, participants: int, rounds: int, local_steps: int) -> Work:
-    """Of one repetition: full gradients of the participants, and of all clients once a round."""
+    """Estimate the work of a repetition with full gradients of the participants, and of all clients once a round.
+
+    Args:
+        problem: learning problem.
+        participants: clients in a round.
+        rounds: number of rounds.
+        local_steps: gradient steps of a participant in a round.
+    """
     record = problem.samples_per_client * problem.dimension
-    everything, local = problem.clients * record, participants * record
-    kept = everything if problem.objective == "population" else 0
+    data_set, local = problem.clients * record, participants * record
+    stored = data_set if problem.objective == "population" else 0
     return Work(
         # A gradient reads eight entries in the time that other work computes one.
-        operations=float(rounds) * (0.12 * (local * (local_steps + 1) + everything) + 5.0 * problem.clients),
+        operations=float(rounds) * (0.12 * (local * (local_steps + 1) + data_set) + 5.0 * problem.clients),
         calls=float(rounds) * (15.0 * local_steps + 40.0),
-        bytes=8.0 * (kept + 2.0 * everything + 2.0 * local),
+        bytes=8.0 * (stored + 2.0 * data_set + 2.0 * local),
     )

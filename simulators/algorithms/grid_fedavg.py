@@ -1,8 +1,9 @@
-"""Quantised noisy updates in other forms than DP-NormFedAvg's: clipped, with Binomial noise, with the server's noise.
+"""Quantised noisy updates: the baselines that Das et al. compare with DP-NormFedAvg (their Algorithm 2).
 
-What Das et al. compare their algorithm with. Clients descend as there; an update u is scaled to u/‖u‖ (`normalised`) or
-u/max(C, ‖u‖) (`clipped`), whose norm is at most 1, and rounded to the grid of steps 1/s. Integer noise is added to each
-message (`clients`) or once to their sum (`server`); the server moves by β, and if clipped βC, times the mean.
+Clients descend as in Algorithm 2. An update u is scaled to u/‖u‖ (`normalised`) or to u/max(C, ‖u‖) (`clipped`), so
+that its norm is at most 1, and rounded to the grid with step 1/s. Integer noise is added to each message (`clients`) or
+once to their sum (`server`). The server moves by β times the mean of the messages, and by βC times the mean if updates
+are clipped.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
 from epsilond.mechanisms.quantization import stochastic_rounding, unit_vectors
 from epsilond.mechanisms.randomness import RandomSource, seeded_side_by_side
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, nan_to_infinity
 from epsilond.simulators.algorithms.norm_fedavg import GRID, LEVELS, SERVER_STEP_SIZE
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
@@ -54,7 +55,12 @@ class GridFedavgRun:
     trials: Annotated[int | None, COINS] = None
 
     def check(self) -> None:
-        """A clipping norm where updates are clipped; one kind of noise; levels and decay together; even trials."""
+        """Check that the fields for clipping and for noise fit together.
+
+        Raises:
+            InvalidInput: a clipping norm is missing or superfluous, both kinds of noise are given, noise levels come
+                without decay rate or the reverse, or the number of trials is odd.
+        """
         if (self.scaling == "clipped") != (self.clipping_norm is not None):
             raise InvalidInput.at("/clipping_norm", "goes with scaling clipped, and it with a clipping_norm")
         if (self.decay_rate is not None) != bool(self.noise_levels):
@@ -65,8 +71,13 @@ class GridFedavgRun:
             raise InvalidInput.at("/trials", "is odd", allowed="even")
 
 
-def scaled(run: GridFedavgRun, updates: Floats) -> Floats:
-    """Of norm at most 1, up to rounding of doubles; what is no number as zeros."""
+def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
+    """Scale updates to norm at most 1, up to rounding.
+
+    Args:
+        run: parameters with the kind of scaling.
+        updates: client updates, rows of the last axis. An update with NaN or infinite entries becomes zeros.
+    """
     units = unit_vectors(updates)
     if run.clipping_norm is None:
         return units
@@ -77,21 +88,40 @@ def scaled(run: GridFedavgRun, updates: Floats) -> Floats:
 def noise(
     run: GridFedavgRun, shape: tuple[int, ...], source: RandomSource, generators: Sequence[np.random.Generator]
 ) -> Floats:
-    """In grid steps. Binomial trials are drawn by numpy, which takes as long for many as for few."""
+    """Draw integer noise in grid steps.
+
+    Binomial noise is drawn by numpy, in a time that does not depend on the number of trials.
+
+    Args:
+        run: parameters of the noise.
+        shape: shape of the noise; the first axis counts repetitions.
+        source: exact sampler of the discrete Laplace noise.
+        generators: one per repetition, for binomial noise.
+    """
     if run.trials is not None:
-        drawn = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
-        return np.asarray(drawn - run.trials // 2, dtype=np.float64)
-    drawn = truncated_discrete_laplace(run.decay_rate or 1.0, run.noise_levels or 0, shape, source)
-    return np.asarray(drawn, dtype=np.float64)
+        draws = np.stack([generator.binomial(run.trials, 0.5, size=shape[1:]) for generator in generators])
+        return np.asarray(draws - run.trials // 2, dtype=np.float64)
+    draws = truncated_discrete_laplace(run.decay_rate or 1.0, run.noise_levels or 0, shape, source)
+    return np.asarray(draws, dtype=np.float64)
 
 
 def simulate(
     problem: SimulatedProblem, run: GridFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Excess of w_k. Diagnostics: `clipped_share` of the updates longer than the clipping norm, 1 if normalised.
+    """Run one repetition per generator and measure the excess risk of w_k.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The measured curves. The diagnostic `clipped_share` is the share of updates longer than the clipping norm; it is
+        1 for normalised updates.
 
     Raises:
-        InvalidInput: noise is not decided, or the run does not fit the problem.
+        InvalidInput: the noise is missing, or the run does not fit the problem.
     """
     rounds_of(problem, run)
     if run.noise_levels is None and run.trials is None:
@@ -100,30 +130,32 @@ def simulate(
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
-    clipped = np.zeros(len(generators))
+    clipped_share = np.zeros(len(generators))
     reach = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
     with np.errstate(over="ignore", invalid="ignore"):
-        for done in range(run.rounds):
+        for index in range(run.rounds):
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=run.local_step_size)
-            clipped += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
-            sent = stochastic_rounding(scaled(run, updates), run.quantization_levels, source).astype(np.float64)
+            clipped_share += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
+            messages = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source).astype(
+                np.float64
+            )
             if run.noise_at == "clients":
-                sent += noise(run, sent.shape, source, generators)
+                messages += noise(run, messages.shape, source, generators)
             else:
-                whole = noise(run, (len(generators), 1, problem.dimension), source, generators)
-                sent += whole / run.participants
-            models = server_step(models, sent, reach)
-            if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
-    return Curves(rounds, excess, {"clipped_share": clipped / run.rounds}, problem.scores(models), models)
+                server_noise = noise(run, (len(generators), 1, problem.dimension), source, generators)
+                messages += server_noise / run.participants
+            models = server_step(models, messages, reach)
+            if index + 1 in rounds:
+                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
+    return Curves(rounds, excess, {"clipped_share": clipped_share / run.rounds}, problem.scores(models), models)
 
 
 def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
-    """K.
+    """Return the number of rounds K.
 
     Raises:
-        InvalidInput: more clients are to take part than there are.
+        InvalidInput: there are more participants than clients.
     """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
@@ -131,7 +163,7 @@ def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
-    """Gradients, and about thirty operations for every coordinate that is rounded and given noise."""
+    """Estimate the work of one repetition: gradients, and about 40 operations per rounded coordinate."""
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     coordinates = float(run.participants * problem.dimension)
     return Work(
@@ -142,7 +174,7 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
 
 
 def alternatives(run: GridFedavgRun) -> Mapping[str, GridFedavgRun]:
-    """The same on the grid, without noise."""
+    """Return the run on the same grid without noise."""
     return {"non-private": replace(run, noise_levels=0, decay_rate=None, trials=None)}
 
 

@@ -1,4 +1,4 @@
-"""THE list of algorithms that can be run, and the union of their runs."""
+"""The list of algorithms that can be simulated, and the union of their runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.mu2_sgd import mu2_sgd
-from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.algorithms.ppsgd import ppsgd
@@ -47,7 +47,7 @@ ALGORITHMS: tuple[SimulatedAlgorithm, ...] = (
     ppsgd.ALGORITHM,
     mu2_sgd.ALGORITHM,
 )
-"""THE list of algorithms."""
+"""Every algorithm that can be simulated."""
 
 Run = TypeAliasType(
     "Run",
@@ -66,14 +66,14 @@ Run = TypeAliasType(
         Tagged("algorithm"),
     ],
 )
-"""The runs of all algorithms, told apart by `algorithm`."""
+"""Union of all runs, discriminated by the field `algorithm`."""
 
 
 def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
-    """The algorithm that a run is of.
+    """Return the algorithm of a run.
 
     Raises:
-        InvalidInput: it is of none.
+        InvalidInput: no algorithm has runs of this class.
     """
     for algorithm in ALGORITHMS:
         if isinstance(run, algorithm.run):

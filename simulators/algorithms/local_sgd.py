@@ -1,8 +1,8 @@
-"""Local SGD with noise on every local step: what Lowy and Razaviyayn's experiments set beside mini-batch SGD.
+"""Local SGD with noise on every local step, a baseline in the experiments of Lowy and Razaviyayn.
 
-From w_0 = 0, in each round M of N clients start at the server's model and take E steps to Π(w − η(g + N(0, σ²))), g the
-mean of K gradients of records drawn afresh, uniformly without replacement, in every step. They send where they arrive;
-the server goes to the mean of these, and puts out the mean of its models after each round.
+From w_0 = 0, in each round M of N clients start at the server's model and take E steps w ← Π(w − η(g + N(0, σ²))). Here
+g is the mean of K gradients of records drawn afresh in every step, uniformly without replacement. Each client sends its
+final model. The server moves to the mean of these models, and the output is the mean of its models after each round.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from epsilond.training.steps.averaged_descent import AveragedDescent
 from epsilond.training.steps.messages import with_noise
 
 NUMPY_CALLS = 30
-"""Calls of numpy in one local step of all clients, about."""
+"""Calls of numpy in one local step of all clients, approximate."""
 
 
 @request
@@ -46,29 +46,37 @@ class LocalSgdRun:
 def simulate(
     problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """One repetition for each generator, side by side.
+    """Run one repetition per generator.
 
-    Diagnostics: `largest_gradient_norm`, the largest norm of the mean gradient of a client's batch.
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The measured curves. The diagnostic `largest_gradient_norm` is the largest norm of the mean gradient of a
+        client's batch.
 
     Raises:
-        InvalidInput: noise is not decided, or the run does not fit the problem.
+        InvalidInput: the noise is missing, or the run does not fit the problem.
     """
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     rounds_of(problem, run)
-    start = np.zeros((len(generators), problem.dimension))
-    server = AveragedDescent(start, step_size=1.0, fading=1.0, project=problem.project)
+    zeros = np.zeros((len(generators), problem.dimension))
+    server = AveragedDescent(zeros, step_size=1.0, fading=1.0, project=problem.project)
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
     data = [problem.draw(generator) for generator in generators]
     for number in range(1, run.rounds + 1):
-        begun = server.model[:, None, :]
-        local = np.broadcast_to(begun, (*begun.shape[:1], _participants(problem, run), problem.dimension))
-        for drawn in _steps(problem, run, generators, data):
-            gradients = problem.mean_gradient(local, drawn.records)
-            local = problem.project(local - run.step_size * with_noise(gradients, run.noise_std, drawn.normal))
-            largest = np.maximum(largest, largest_norm(gradients, drawn, _reporting(problem, run)))
-        server.receive(begun - local)
+        start = server.model[:, None, :]
+        local = np.broadcast_to(start, (len(generators), _participants(problem, run), problem.dimension))
+        for draws in _steps(problem, run, generators, data):
+            gradients = problem.mean_gradient(local, draws.records)
+            local = problem.project(local - run.step_size * with_noise(gradients, run.noise_std, draws.normal))
+            largest = np.maximum(largest, largest_norm(gradients, draws, _reporting(problem, run)))
+        server.receive(start - local)
         if number in rounds:
             measured.append(problem.excess(server.average))
     return Curves(
@@ -97,22 +105,23 @@ def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
 def _steps(
     problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
 ) -> Iterator[RoundDraws]:
-    """The local steps of one round: the same clients in all of them, and in each a batch drawn afresh."""
+    """Yield the draws of the local steps of one round: the same clients in every step, and a fresh batch in each."""
     n, m, k, d = problem.samples_per_client, _participants(problem, run), run.batch_size, problem.dimension
-    drawn = []
-    for generator, own in zip(generators, data, strict=True):
-        clients = subsets(generator, (), problem.clients, m)
-        places = own[clients[:, None], subsets(generator, (run.local_steps, m), n, k)]
-        drawn.append((clients, places, generator.standard_normal((run.local_steps, m, d))))
-    clients = np.stack([one[0] for one in drawn])
+    clients, places, normals = [], [], []
+    for generator, data_set in zip(generators, data, strict=True):
+        chosen = subsets(generator, (), problem.clients, m)
+        clients.append(chosen)
+        places.append(data_set[chosen[:, None], subsets(generator, (run.local_steps, m), n, k)])
+        normals.append(generator.standard_normal((run.local_steps, m, d)))
+    participants = np.stack(clients)
     for step in range(run.local_steps):
-        places = np.stack([one[1][step] for one in drawn])
-        normal = np.stack([one[2][step] for one in drawn])
-        yield RoundDraws(clients, problem.records(clients[..., None], places), None, normal)
+        batch = np.stack([repetition[step] for repetition in places])
+        normal = np.stack([repetition[step] for repetition in normals])
+        yield RoundDraws(participants, problem.records(participants[..., None], batch), None, normal)
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """R.
+    """Return the number of rounds R.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -122,7 +131,7 @@ def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
-    """Of one repetition: drawing batches and noise, reading records, and their gradients."""
+    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients."""
     n, m, d = problem.samples_per_client, _participants(problem, run), problem.dimension
     entries = float(m) * run.batch_size * (d + 4.0)
     steps = float(run.rounds * run.local_steps)
@@ -134,7 +143,7 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
 
 
 def alternatives(run: LocalSgdRun) -> Mapping[str, LocalSgdRun]:
-    """The same steps on the same batches without noise."""
+    """Return the run without noise, on the same batches."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

@@ -1,8 +1,8 @@
-"""Noisy distributed mini-batch SGD, Algorithm 1 of Lowy and Razaviyayn.
+"""Noisy distributed mini-batch SGD: Algorithm 1 of Lowy and Razaviyayn.
 
-From w_0 = 0, in each round M of N clients send the mean of K gradients plus N(0, σ²) per coordinate, and the server
-steps to Π(w − η · mean). After R rounds w_1, …, w_R are averaged, each with `averaging_ratio` times the weight of the
-one before.
+From w_0 = 0, in each round M of N clients send the mean of K gradients plus N(0, σ²) per coordinate (line 7), and the
+server moves to Π(w − η · mean) (lines 9 and 10). After R rounds the output is a weighted average of w_1, …, w_R: each
+weight is `averaging_ratio` times the previous one. The printed line 12 averages w_0, …, w_{R−1} instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, most, read_law, weights
+from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, largest_count, read_law, weights
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     chunk_rounds,
@@ -43,9 +43,9 @@ from epsilond.simulators.federations.groups import (
     GROUPS,
     NOISE,
     Groups,
+    client_arrays_of,
     loss_scales,
     read_groups,
-    unlike_of,
     without_noise,
 )
 from epsilond.simulators.problems.kinds import PROBLEMS
@@ -59,15 +59,15 @@ RATIO = Quantity(
     description="weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the bound asks for",
 )
 NUMPY_CALLS = 45
-"""Calls of numpy in one round, about."""
+"""Calls of numpy in one round, approximate."""
 
 
 @request
 class MbSgdShape:
-    """What runs of Algorithm 1 have in common.
+    """Fields that all runs of Algorithm 1 share.
 
-    Absent `noise_std` is calibrated, and an absent `step_size` with it; where the noise is given so must the step be.
-    `participants` M absent: all clients.
+    Absent `noise_std` is calibrated, and an absent `step_size` with it. A run with noise must have a step size.
+    `participants` M absent: all clients participate.
     """
 
     rounds: Rounds
@@ -78,34 +78,34 @@ class MbSgdShape:
     noise_std: Annotated[float | None, NOISE] = None
 
     def check(self) -> None:
-        """A step where there is noise."""
+        """Check that a run with noise has a step size."""
         if self.noise_std is not None and self.step_size is None:
             raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP.allowed)
 
     @property
     def batches(self) -> Sampling:
-        """How batches are drawn."""
+        """Sampling of a client's batches."""
         return "without-replacement"
 
     @property
     def law(self) -> Law | None:
-        """Of the number of participants, where it is random."""
+        """Distribution of the number of participants; None if the number is fixed."""
         return None
 
     @property
     def groups(self) -> Groups | None:
-        """Of clients that differ, where they do."""
+        """Groups of clients; None if all clients are equal."""
         return None
 
     @property
     def levels(self) -> int | None:
-        """To which messages are rounded after their noise, where they are."""
+        """Quantisation levels of a message after its noise; None if messages are not rounded."""
         return None
 
     @property
     def most_participants(self) -> int | None:
-        """Those of a round, at most; None: all clients."""
-        return self.participants if self.law is None else most(self.law)
+        """Largest number of participants in a round; None if all clients participate."""
+        return self.participants if self.law is None else largest_count(self.law)
 
 
 @request
@@ -119,37 +119,37 @@ class MbSgdRun(MbSgdShape):
     quantization_levels: Annotated[int | None, LEVELS] = None
 
     def check(self) -> None:
-        """And at most one of a fixed number of participants and a law of it."""
+        """Check the step size, the number of participants and the client groups."""
         super().check()
         read_law(self)
         read_groups(self)
 
     @property
     def batches(self) -> Sampling:
-        """As asked."""
+        """Sampling of a client's batches, as requested."""
         return self.sampling
 
     @property
     def law(self) -> Law | None:
-        """As asked."""
+        """Requested distribution of the number of participants; None if the number is fixed."""
         return self.participation
 
     @property
     def groups(self) -> Groups | None:
-        """As asked."""
+        """Requested groups of clients; None if all clients are equal."""
         return self.client_groups
 
     @property
     def levels(self) -> int | None:
-        """As asked."""
+        """Requested quantisation levels; None if messages are not rounded."""
         return self.quantization_levels
 
 
 def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
-    """Who reports and what, on this problem.
+    """Return the participants and batches of a run on a problem.
 
     Raises:
-        InvalidInput: more participants than clients, or a batch that the client's records do not fill.
+        InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
     return reporting_for(
         problem,
@@ -157,14 +157,14 @@ def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
         batch_size=run.batch_size,
         rounds=run.rounds,
         sampling=run.batches,
-        unlike=None if run.groups is None else unlike_of(problem, run, run.batches),
+        client_arrays=None if run.groups is None else client_arrays_of(problem, run, run.batches),
     )
 
 
 def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
-    """What the weight of a past iterate is multiplied by in each round: 1/`averaging_ratio`, by default 1 − ημ.
+    """Return the factor on past weights in each round: 1/`averaging_ratio`, by default 1 − ημ.
 
-    μ is that of the least of the weighted losses.
+    If clients have weights, μ is the strong convexity of the loss with the smallest weight.
     """
     if run.averaging_ratio is not None:
         return 1.0 / run.averaging_ratio
@@ -175,32 +175,38 @@ def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
 def simulate(
     problem: SimulatedProblem, run: MbSgdShape, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """One repetition for each generator, side by side.
+    """Run one repetition per generator.
 
-    Diagnostics: `largest_gradient_norm`, the largest norm of the mean gradient of a client's batch; `projected_share`
-    of rounds in which the step left the domain.
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The measured curves. The diagnostic `largest_gradient_norm` is the largest norm of the mean gradient of a
+        client's batch, and `projected_share` the share of rounds whose step left the domain.
 
     Raises:
-        InvalidInput: noise is not decided, or the run does not fit the problem.
+        InvalidInput: the noise or the step size is missing, or the run does not fit the problem.
     """
     if run.noise_std is None or run.step_size is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
-    reporting, kept = reporting_of(problem, run), fading(problem, run)
+    reporting, factor = reporting_of(problem, run), fading(problem, run)
     start = np.zeros((len(generators), problem.dimension))
-    server = AveragedDescent(start, step_size=run.step_size, fading=kept, project=problem.project)
+    server = AveragedDescent(start, step_size=run.step_size, fading=factor, project=problem.project)
     largest, projected = np.zeros(len(generators)), np.zeros(len(generators))
     measured: list[Floats] = []
     compression = None if run.levels is None else Compression(run.levels, generators)
-    reported = repeat(None) if run.law is None else weights(run.law, generators, run.rounds)
-    for (number, drawn), shares in zip(
-        enumerate(fresh_rounds(problem, reporting, generators), start=1), reported, strict=False
-    ):
-        gradients = client_gradients(problem, server.model, drawn, reporting)
-        messages = messages_of(gradients, drawn, reporting, run.noise_std)
+    round_shares = repeat(None) if run.law is None else weights(run.law, generators, run.rounds)
+    numbered_rounds = enumerate(fresh_rounds(problem, reporting, generators), start=1)
+    for (number, draws), shares in zip(numbered_rounds, round_shares, strict=False):
+        gradients = client_gradients(problem, server.model, draws, reporting)
+        messages = messages_of(gradients, draws, reporting, run.noise_std)
         if compression is not None:
-            messages = compression.sent(messages)
+            messages = compression.round_messages(messages)
         server.receive(messages if shares is None else shares[..., None] * messages)
-        largest = np.maximum(largest, largest_norm(gradients, drawn, reporting))
+        largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         projected += np.any(server.moved != server.model, axis=1)
         if number in rounds:
             measured.append(problem.excess(server.average))
@@ -214,7 +220,7 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
-    """R.
+    """Return the number of rounds R.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -224,7 +230,7 @@ def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
-    """Of one repetition."""
+    """Estimate the work of one repetition."""
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work
@@ -233,24 +239,25 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
 
 
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
-    """Of one repetition: drawing batches and noise, reading records, and their gradients."""
+    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients."""
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
-    read = records_read(reporting)
-    keys = read if reporting.sampling in ("full", "with-replacement") else n
-    entries = float(m) * read * (d + 4.0)
+    records_per_client = records_read(reporting)
+    keys = records_per_client if reporting.sampling in ("full", "with-replacement") else n
+    entries = float(m) * records_per_client * (d + 4.0)
     copies = 3.0 if reporting.singly else 1.0
-    # Gradients of single records, half as much again as their mean.
+    # Gradients of single records cost 1.5 times as much as their mean.
     slower = 1.5 if reporting.singly else 1.0
     chunk = chunk_rounds(problem, reporting)
     return Work(
         operations=problem.clients * n + reporting.rounds * (slower * entries + m * (2.0 * keys + 6.0 * d)),
         calls=float(NUMPY_CALLS) * reporting.rounds,
-        bytes=8.0 * (problem.clients * n + (copies + 1.0) * entries + m * chunk * (2.0 * keys + read + 2.0 * d)),
+        bytes=8.0
+        * (problem.clients * n + (copies + 1.0) * entries + m * chunk * (2.0 * keys + records_per_client + 2.0 * d)),
     )
 
 
 def alternatives(run: MbSgdRun) -> Mapping[str, MbSgdRun]:
-    """The same steps on the same batches without noise."""
+    """Return the run without noise, on the same batches."""
     return {"non-private": without_noise(run)}
 
 

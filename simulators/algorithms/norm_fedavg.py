@@ -1,9 +1,9 @@
-"""DP-NormFedAvg: clients send the direction of their update, rounded to a grid, with integer noise that is truncated.
+"""DP-NormFedAvg: Algorithm 2 of Das et al. 2021.
 
-Source: Das et al. 2021, Algorithm 1. Every client of a round descends E steps on its full gradient, its update is
-normalised, each coordinate is rounded at random to a multiple of 1/s, and independent truncated discrete Laplace noise
-is added; the server moves by β times the mean of the messages. Models are not projected, as the paper does not.
-Rounding and noise are exact samplers: see `mechanisms`.
+Clients descend E steps on their full gradient (lines 6 to 8) and normalise their update. Each coordinate is rounded at
+random to a multiple of 1/s, and independent truncated discrete Laplace noise is added (the QTDL operator, Algorithm 1).
+The server moves by β times the mean of the messages (line 11). Models are not projected, as in the paper. Rounding and
+noise are exact samplers of `mechanisms`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.mechanisms.quantization import MOST_QUANTIZATION_LEVELS, quantized_messages, unit_vectors
 from epsilond.mechanisms.randomness import RandomSource, seeded_side_by_side
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, overflowed
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, nan_to_infinity
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
@@ -71,9 +71,9 @@ class NormFedavgRun:
     observer: Annotated[Observer, OBSERVER] = "server"
 
     def check(self) -> None:
-        """Noise needs a grid and a decay; levels and decays come together."""
+        """Check that noise has a grid and a decay rate, and that levels and decay rates come in pairs."""
         for kind in ("", "printed_", "raised_"):
-            levels, decay = (getattr(self, f"{kind}{name}") for name in ("noise_levels", "decay_rate"))
+            levels, decay = getattr(self, f"{kind}noise_levels"), getattr(self, f"{kind}decay_rate")
             if (decay is not None) != bool(levels):
                 raise InvalidInput.at(f"/{kind}decay_rate", f"goes with {kind}noise_levels ≥ 1, and these with it")
         if self.noise_levels != 0 and self.quantization_levels is None:
@@ -82,16 +82,24 @@ class NormFedavgRun:
 
 @dataclass(frozen=True)
 class StepSizes:
-    """The clients' step η and the server's step β."""
+    """Step sizes: η of the clients and β of the server."""
 
     local: float
     server: float
 
 
 def noise_variance(decay_rate: float, noise_levels: int) -> float:
-    """E Y² of the noise in squared grid steps: Σ y² x^y in closed form, x = e^−α, carrying the digits it cancels."""
-    lost = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
-    context = decimal.Context(prec=math.ceil(40 + 6 * lost), Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+    """Return the variance E Y² of truncated discrete Laplace noise, in squared grid steps.
+
+    The closed form of Σ y² x^y with x = e^−α cancels leading digits; the decimal precision is raised by as many digits.
+
+    Args:
+        decay_rate: α > 0.
+        noise_levels: bound m ≥ 1 on |Y|.
+    """
+    cancelled_digits = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
+    precision = math.ceil(40 + 6 * cancelled_digits)
+    context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     with decimal.localcontext(context):
         x, m = (-Decimal(decay_rate)).exp(), noise_levels
         power, rest = (-Decimal(decay_rate) * m).exp(), 1 - x
@@ -100,7 +108,7 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
 
 
 def compression(run: NormFedavgRun, dimension: int) -> float:
-    """γ: bound on the mean squared error of one message, d/(4s²) + dV."""
+    """Return γ = d/(4s²) + dV, a bound on the mean squared error of a message; V is the noise variance."""
     if run.quantization_levels is None:
         return 0.0
     variance = noise_variance(run.decay_rate, run.noise_levels) if run.decay_rate and run.noise_levels else 0.0
@@ -108,18 +116,25 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
 
 
 def initial_distance(problem: SimulatedProblem) -> float:
-    """From the start at 0 to the minimiser; where that is the start itself, the radius, which bounds it."""
+    """Return the distance from the start at 0 to the minimiser.
+
+    If the start is the minimiser, return the radius of the domain, which is an upper bound.
+    """
     constants = problem.constants
     return constants.optimum_norm if constants.optimum_norm > 0.0 else 0.5 * constants.diameter
 
 
 def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
-    """As given, else as the paper has them."""
+    """Return the requested steps, with the defaults of the paper.
+
+    By Theorem 2 of Das et al. with ζ = 1, η = 1/(4LE√(1 + γ/r)). The default β = 4L‖w_0 − w*‖Eη/√K minimises the bound;
+    it is the printed β if E = √K.
+    """
     smoothness = problem.constants.smoothness
     local = run.local_step_size
     if local is None:
-        spread = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
-        local = 1.0 / (4.0 * smoothness * run.local_steps * spread)
+        inflation = math.sqrt(1.0 + compression(run, problem.dimension) / run.participants)
+        local = 1.0 / (4.0 * smoothness * run.local_steps * inflation)
     server = run.server_step_size
     if server is None:
         server = 4.0 * smoothness * initial_distance(problem) * run.local_steps / math.sqrt(run.rounds) * local
@@ -127,46 +142,62 @@ def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
 
 
 def messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Floats:
-    """What clients send of unit vectors, in units of the update: (repetitions, participants, d)."""
+    """Return the clients' messages, in units of the update.
+
+    Args:
+        run: parameters of the grid and the noise.
+        units: normalised updates, (repetitions, participants, d).
+        source: exact sampler of rounding and noise.
+    """
     if run.quantization_levels is None:
         return units
     levels, decay = run.noise_levels or 0, run.decay_rate or 1.0
-    sent = quantized_messages(
+    integers = quantized_messages(
         units, levels=run.quantization_levels, noise_levels=levels, decay_rate=decay, source=source
     )
-    return sent / run.quantization_levels
+    return integers / run.quantization_levels
 
 
 def simulate(
     problem: SimulatedProblem, run: NormFedavgRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Excess of w_k, and of every repetition the mean and the least over k = 0, …, K − 1 of ‖∇f(w_k)‖.
+    """Run one repetition per generator and measure the excess risk of w_k.
 
-    f is the mean of the clients' losses on the data at hand. Where a repetition's numbers overflow, they are infinite.
+    If the numbers of a repetition overflow, its excess is infinite.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The measured curves. Diagnostics are the mean and the minimum over k = 0, …, K − 1 of ‖∇f(w_k)‖, f the mean of
+        the clients' losses on their data.
     """
-    demand(problem, run)
+    _require_noise(problem, run)
     federation, steps = ClientData.of(problem, generators), step_sizes(problem, run)
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
     norms = np.empty((len(generators), run.rounds))
     with np.errstate(over="ignore", invalid="ignore"):
-        for done in range(run.rounds):
-            norms[:, done] = federation.gradient_norms(models)
+        for index in range(run.rounds):
+            norms[:, index] = federation.gradient_norms(models)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
             models = server_step(models, messages(run, unit_vectors(updates), source), steps.server)
-            if done + 1 in rounds:
-                excess[:, rounds.index(done + 1)] = overflowed(problem.excess(models))
-    found = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
-    return Curves(rounds, excess, found, problem.scores(models), models)
+            if index + 1 in rounds:
+                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
+    diagnostics = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
+    return Curves(rounds, excess, diagnostics, problem.scores(models), models)
 
 
-def demand(problem: SimulatedProblem, run: NormFedavgRun) -> None:
-    """Refuse more participants than clients, and noise that is not there yet.
+def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
+    """Reject a run without noise parameters, or with more participants than clients.
 
     Raises:
-        InvalidInput: at the field.
+        InvalidInput: at the field concerned.
     """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
@@ -175,14 +206,18 @@ def demand(problem: SimulatedProblem, run: NormFedavgRun) -> None:
 
 
 def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
-    """K."""
+    """Return the number of rounds K.
+
+    Raises:
+        InvalidInput: there are more participants than clients.
+    """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
     return run.rounds
 
 
 def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
-    """Gradients, and about thirty operations for every coordinate that is rounded and given noise."""
+    """Estimate the work of one repetition: gradients, and about 30 operations per rounded coordinate."""
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     if run.quantization_levels is None:
         return gradients
@@ -195,23 +230,22 @@ def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
 
 
 def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """NormFedAvg, and the printed noise where it is given."""
-    alone = replace(
+    """Return NormFedAvg without grid and noise, and the runs with printed and raised noise if they are known."""
+    plain = replace(
         run, printed_noise_levels=None, printed_decay_rate=None, raised_noise_levels=None, raised_decay_rate=None
     )
-    exact = replace(alone, quantization_levels=None, noise_levels=0, decay_rate=None)
-    found = {"non-private": exact}
+    runs = {"non-private": replace(plain, quantization_levels=None, noise_levels=0, decay_rate=None)}
     for name, levels, decay in (
         ("as-printed", run.printed_noise_levels, run.printed_decay_rate),
         ("as-printed-raised", run.raised_noise_levels, run.raised_decay_rate),
     ):
         if levels is not None:
-            found[name] = replace(alone, noise_levels=levels, decay_rate=decay)
-    return found
+            runs[name] = replace(plain, noise_levels=levels, decay_rate=decay)
+    return runs
 
 
-def planned(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Where noise is open, with printed noise of any size: it costs the same at every size."""
+def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
+    """Return alternatives of the same cost; open noise is replaced by any noise, because the cost is the same."""
     if run.noise_levels is None:
         run = replace(run, printed_noise_levels=1, printed_decay_rate=1.0, raised_noise_levels=1, raised_decay_rate=1.0)
     return alternatives(run)
@@ -226,8 +260,8 @@ ALGORITHM = SimulatedAlgorithm(
     rounds=rounds_of,
     work=work,
     alternatives=alternatives,
-    beside=("non-private", "as-printed", "as-printed-raised"),
-    planned=planned,
+    alternative_names=("non-private", "as-printed", "as-printed-raised"),
+    planned_alternatives=planned_alternatives,
     titles={
         "non-private": "without noise and grid",
         "as-printed": "noise as printed, not private",

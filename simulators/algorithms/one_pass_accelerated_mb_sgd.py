@@ -1,6 +1,7 @@
-"""Algorithm 2 of Lowy and Razaviyayn in one pass: every client deals its records into R disjoint batches of K.
+"""One-pass accelerated noisy mini-batch SGD: Algorithm 2 of Lowy and Razaviyayn on disjoint batches.
 
-A record is in one report at most, so that all of a run is one release of it.
+Every client partitions its records into R batches of K at random. Each record is in at most one report, so that the run
+is a single release of it.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ class OnePassAcceleratedMbSgdRun(AcceleratedShape):
 
 
 def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int:
-    """R.
+    """Return the number of rounds R.
 
     Raises:
-        InvalidInput: the run does not fit the problem, or there are not enough records.
+        InvalidInput: the run does not fit the problem, or a client has fewer than R · K records.
     """
-    unlike, n = reporting_of(problem, run).unlike, problem.samples_per_client
-    if unlike is not None and np.any(unlike.batches * run.rounds > unlike.sizes):
+    client_arrays, n = reporting_of(problem, run).client_arrays, problem.samples_per_client
+    if client_arrays is not None and np.any(client_arrays.batches * run.rounds > client_arrays.sizes):
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client, of any group")
-    if unlike is None and run.rounds * run.batch_size > n:
+    if client_arrays is None and run.rounds * run.batch_size > n:
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
     return run.rounds
 
@@ -54,17 +55,23 @@ def simulate(
     generators: Sequence[np.random.Generator],
     rounds: tuple[int, ...],
 ) -> Curves:
-    """With disjoint batches; see `accelerated_mb_sgd.descend`.
+    """Run Algorithm 2 with disjoint batches; see `accelerated_mb_sgd.descend`.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
 
     Raises:
-        InvalidInput: noise is not decided, or the run does not fit the problem.
+        InvalidInput: the noise or the stages are missing, or the run does not fit the problem.
     """
     rounds_of(problem, run)
     return descend(problem, run, generators, rounds, reports=one_pass_rounds)
 
 
 def alternatives(run: OnePassAcceleratedMbSgdRun) -> Mapping[str, OnePassAcceleratedMbSgdRun]:
-    """The same stages on the same batches without noise."""
+    """Return the run without noise, on the same batches and with the same stages."""
     return {"non-private": without_noise(run)}
 
 

@@ -1,8 +1,8 @@
-"""Projected noisy gradient descent of which one model is released: each client holds one record.
+"""Projected noisy gradient descent that releases one model: Algorithm 1 of Asoodeh et al. 2021.
 
-W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), W_0 the centre of the ball: what the spec
-`projected_sgd` says. The mean of the m clients' independent noises is drawn as what it is, one Gaussian of σ_t/√m a
-coordinate. Source: Asoodeh et al. 2021, Algorithm 1.
+W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})) (lines 5 and 7), W_0 the centre of the ball,
+as in the spec `projected_sgd`. Each client holds one record. The mean of the m clients' independent noise vectors is
+drawn directly, with standard deviation σ_t/√m per coordinate.
 """
 
 from __future__ import annotations
@@ -63,19 +63,19 @@ class ProjectedSgdRun:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """A suffix has its fraction."""
+        """Check that `suffix_fraction` is given exactly for the release `suffix`."""
         if (self.release == "suffix") != (self.suffix_fraction is not None):
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
 
     def first_stop(self, steps: int) -> int:
-        """The first of so many steps whose model may be the released one."""
+        """Return the first step with a model that may be released, in a run of `steps` steps."""
         return steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, steps)
 
     def noise_stds(self, steps: int) -> Floats:
-        """σ_t of every step.
+        """Return σ_t of every step.
 
         Raises:
-            InvalidInput: no noise is there yet.
+            InvalidInput: the noise is missing.
         """
         if self.noise_std is None:
             raise InvalidInput.at("/noise_std", "is needed: give it, or a target to calibrate it to")
@@ -86,10 +86,11 @@ class ProjectedSgdRun:
 
 
 def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
-    """T.
+    """Return the number of steps T.
 
     Raises:
-        InvalidInput: clients hold more than one record, fewer than m clients are there, or a list has another length.
+        InvalidInput: clients hold more than one record, there are fewer than m clients, or a schedule does not have one
+            entry per step.
     """
     if problem.samples_per_client != 1:
         message = "each client of projected-sgd holds one record"
@@ -106,94 +107,123 @@ def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
 
 @dataclass(frozen=True)
 class BatchOrder:
-    """Which clients take part in each step."""
+    """Participants of each step."""
 
     run: ProjectedSgdRun
     partition: Indices | None
-    """(repetitions or 1, ⌊n/m⌋, m), gone through over and over; None: drawn afresh."""
+    """(repetitions or 1, ⌊n/m⌋, m): batches that are used cyclically; None if each step draws its own."""
     clients: int
 
     @classmethod
     def of(
         cls, problem: SimulatedProblem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator]
     ) -> BatchOrder:
-        """With the secret partitions drawn, where there are any."""
+        """Draw the secret partitions that the run needs.
+
+        Args:
+            problem: learning problem.
+            run: parameters of the run.
+            generators: one per repetition.
+        """
         clients, size = problem.clients, run.participants
         if run.batches == "without-replacement":
             return cls(run, None, clients)
-        orders = [np.arange(clients)] if run.batches == "cyclic" else [one.permutation(clients) for one in generators]
+        if run.batches == "cyclic":
+            orders = [np.arange(clients)]
+        else:
+            orders = [generator.permutation(clients) for generator in generators]
         return cls(run, whole_batches(np.stack(orders), size), clients)
 
     def at(self, step: int, generators: Sequence[np.random.Generator]) -> Indices:
-        """The batch of step 1, 2, …: (repetitions, m)."""
+        """Return the batch of step 1, 2, …: (repetitions, m)."""
         if self.partition is None:
-            return np.stack([subsets(one, (), self.clients, self.run.participants) for one in generators])
+            return np.stack([subsets(generator, (), self.clients, self.run.participants) for generator in generators])
         batch = self.partition[:, (step - 1) % self.partition.shape[1]]
         return np.broadcast_to(batch, (len(generators), batch.shape[1]))
 
 
 def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
-    """τ of a run of each of these lengths: (repetitions, len(rounds)), all from one uniform number."""
+    """Draw the released step τ for several lengths of the run, from one uniform number per repetition.
+
+    Args:
+        run: parameters with the kind of release.
+        rounds: lengths of the run.
+        generators: one per repetition.
+
+    Returns:
+        τ, (repetitions, len(rounds)).
+    """
     last = np.asarray(rounds)
     if run.release == "last":
         return np.broadcast_to(last, (len(generators), len(rounds)))
     first = np.asarray([run.first_stop(length) for length in rounds])
-    drawn = np.asarray([generator.random() for generator in generators])
-    return stopping_step(first, last, drawn[:, None])
+    uniform = np.asarray([generator.random() for generator in generators])
+    return stopping_step(first, last, uniform[:, None])
 
 
 def simulate(
     problem: SimulatedProblem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Excess of the model that a run of so many steps releases.
+    """Run one repetition per generator and measure the excess risk of the released model.
 
-    Of every repetition also the largest norm of a record's gradient, and unless the last model is released, the mean
-    excess over the steps at which the whole run may stop.
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: lengths of the run; for each the released model is measured.
+
+    Returns:
+        The measured curves. Diagnostics are `largest_gradient_norm`, and `mean_excess` over the steps that may be
+        released unless the last model is released.
     """
     steps = steps_of(problem, run)
     sizes, noises = run.step_schedule.at(1, steps), run.noise_stds(steps)
-    drawn = np.stack([problem.draw(generator)[:, 0] for generator in generators])
+    data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
     stops, first_stop = stopping_steps(run, rounds, generators), run.first_stop(steps)
     rows = np.arange(len(generators))[:, None]
     models = np.zeros((len(generators), problem.dimension))
-    released = np.zeros((*stops.shape, problem.dimension))
+    released_models = np.zeros((*stops.shape, problem.dimension))
     total, largest = np.zeros(len(generators)), np.zeros(len(generators))
     for step in range(1, steps + 1):
         batch = order.at(step, generators)
-        gradients = problem.gradients(models[:, None, :], problem.records(batch, drawn[rows, batch]))
+        gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
         largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
         direction = gradients.mean(axis=1)
         if noises[step - 1] > 0.0:
             noise = np.stack([generator.standard_normal(problem.dimension) for generator in generators])
             direction = with_noise(direction, noises[step - 1] / math.sqrt(run.participants), noise)
         models = projected_step(models, direction, sizes[step - 1], problem.project)
-        here = stops == step
-        if here.any():
-            released[here] = np.broadcast_to(models[:, None, :], released.shape)[here]
+        stops_here = stops == step
+        if stops_here.any():
+            released_models[stops_here] = np.broadcast_to(models[:, None, :], released_models.shape)[stops_here]
         if run.release != "last" and step >= first_stop:
             total += problem.excess(models)
-    found = {"largest_gradient_norm": largest}
+    diagnostics = {"largest_gradient_norm": largest}
     if run.release != "last":
-        found["mean_excess"] = total / (steps - first_stop + 1)
-    return Curves(rounds, problem.excess(released), found, problem.scores(released[:, -1]), released[:, -1])
+        diagnostics["mean_excess"] = total / (steps - first_stop + 1)
+    output = released_models[:, -1]
+    return Curves(rounds, problem.excess(released_models), diagnostics, problem.scores(output), output)
 
 
 def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
-    """A gradient a participant, projections, and where any step may be the last, the excess after every one."""
+    """Estimate the work of one repetition.
+
+    It has a gradient per participant, projections, and the excess risk of every step that may be released.
+    """
     steps = float(steps_of(problem, run))
     batch = run.participants * problem.dimension
-    drawn = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
+    draw_operations = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
     excess = 0.0 if run.release == "last" else 100.0 * problem.dimension
     return Work(
-        operations=steps * (8.0 * batch + drawn + excess) + 4.0 * problem.clients,
+        operations=steps * (8.0 * batch + draw_operations + excess) + 4.0 * problem.clients,
         calls=steps * 60.0,
         bytes=8.0 * (4.0 * batch + 4.0 * problem.clients + 200.0 * problem.dimension),
     )
 
 
 def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
-    """The same steps without noise."""
+    """Return the run without noise."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

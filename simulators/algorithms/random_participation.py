@@ -1,4 +1,4 @@
-"""A random number of clients that report in a round: drawn from a law, then that many of the clients, uniformly."""
+"""A random number of participants: drawn from a distribution, followed by a uniform choice of that many clients."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from epsilond.simulators.problems.problem import Floats
 from epsilond.simulators.seeds import own_stream
 
 MOST_COUNTS = 1000
+"""Largest number of entries of a distribution."""
 OWN_STREAM = 1
-"""Last part of the key of a repetition's draws of who reports: all its other draws are those of a fixed number."""
+"""Last part of the key of the stream for participation; other draws equal those of a run with a fixed number."""
 
 
 @request
@@ -31,49 +32,57 @@ Law = Sequence[ReportingCount]
 
 
 def law_faults(law: Law) -> list[Fault]:
-    """What is wrong with a law, as pointers under /participation."""
+    """Return the faults of a distribution, with pointers under /participation."""
     if not 1 <= len(law) <= MOST_COUNTS:
         return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_COUNTS}")]
-    if abs(math.fsum(one.probability for one in law) - 1.0) > 1e-9:
+    if abs(math.fsum(count.probability for count in law) - 1.0) > 1e-9:
         return [Fault("/participation", "has probabilities that do not sum to 1")]
     return []
 
 
 def read_law(run: AnyRun) -> None:
-    """Make the entries of a run's `participation` requests where they are mappings, and check them.
+    """Convert the mappings in a run's `participation` to requests, and check them.
 
     Raises:
-        InvalidInput: they are no law, or a number of participants stands beside it.
+        InvalidInput: the entries are no distribution, or `participants` is given too.
     """
     if run.participation is None:
         return
-    read = tuple(ReportingCount(**one) if isinstance(one, Mapping) else one for one in run.participation)
-    object.__setattr__(run, "participation", read)
-    faults = law_faults(read)
+    counts = tuple(ReportingCount(**entry) if isinstance(entry, Mapping) else entry for entry in run.participation)
+    object.__setattr__(run, "participation", counts)
+    faults = law_faults(counts)
     if run.participants is not None:
         faults.append(Fault("/participation", "give at most one of participants and participation"))
     if faults:
         raise InvalidInput(*faults)
 
 
-def most(law: Law) -> int:
-    """The largest count that has a probability."""
-    return max(one.participants for one in law if one.probability > 0.0)
+def largest_count(law: Law) -> int:
+    """Return the largest number of participants with positive probability."""
+    return max(count.participants for count in law if count.probability > 0.0)
 
 
 def harmonic_mean(law: Law) -> float:
-    """1/E[1/M_r]: what bounds see of the law."""
-    return 1.0 / math.fsum(one.probability / one.participants for one in law)
+    """Return 1/E[1/M_r], the number of participants that risk bounds depend on."""
+    return 1.0 / math.fsum(count.probability / count.participants for count in law)
 
 
 def weights(law: Law, generators: Sequence[np.random.Generator], rounds: int) -> Iterator[Floats]:
-    """For each round (S, most): M/M_r of each of M_r of the M clients that were drawn, 0 of the others.
+    """Yield the weights of each round's clients: M/M_r for the M_r of M clients that report, and 0 for the rest.
 
-    The mean over M clients of messages times these weights is the mean over those that report.
+    The mean over M clients of messages times these weights is the mean over the clients that report.
+
+    Args:
+        law: distribution of the number of participants; M is the largest.
+        generators: one per repetition; each draws from a stream of its own.
+        rounds: number of rounds.
+
+    Yields:
+        Weights of one round, (repetitions, M).
     """
-    largest = most(law)
-    shares = np.array([one.probability for one in law])
-    counts = np.array([one.participants for one in law])
+    largest = largest_count(law)
+    shares = np.array([count.probability for count in law])
+    counts = np.array([count.participants for count in law])
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]
     for _ in range(rounds):
         reporting = np.array([stream.choice(counts, p=shares / shares.sum()) for stream in streams])

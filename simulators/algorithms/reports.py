@@ -1,7 +1,7 @@
-"""What clients report in each round of the mini-batch algorithms: who is drawn, which records, and the noise.
+"""Reports of the mini-batch algorithms in each round: participants, records and noise.
 
-Every repetition draws from its own generator: first its data set, then chunks of rounds, whose size the problem and
-the run decide alone. So a repetition is the same, bit by bit, whichever others run beside it.
+Every repetition draws from its own generator: first its data set, then chunks of rounds. The problem and the run
+determine the chunk size. A repetition is therefore bit by bit independent of the other repetitions.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import numpy.typing as npt
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.simulators.algorithms.batches import poisson_batches, subsets
-from epsilond.simulators.federations.draws import dealt_places, fresh_places, shuffled
-from epsilond.simulators.federations.groups import Unlike
+from epsilond.simulators.federations.draws import deal_places, draw_places, shuffle_records
+from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Floats, Indices, Records, SimulatedProblem
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
 
 CHUNK = 40_000
-"""Numbers that one repetition draws at one time, about."""
+"""Numbers that one repetition draws at a time, approximate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reporting:
-    """M clients in each round, uniformly drawn of all, and K records of each.
+    """Participation in a run: M uniformly drawn clients in each round, and K records of each.
 
-    `poisson`: every record by itself with probability K/n, and the sum over those drawn is divided by K all the same.
-    `full`: all records. The other samplings draw K records afresh in every round. Of clients that differ n and K are
-    the largest, and `unlike` has each one's own.
+    `poisson` includes every record independently with probability K/n and divides the sum by K. `full` reads all
+    records. The other samplings draw K fresh records in every round. If clients differ, n and K are the largest values,
+    and `client_arrays` has the values of each client.
     """
 
     participants: int
@@ -38,12 +38,12 @@ class Reporting:
     rounds: int
     sampling: Sampling
     samples_per_client: int
-    unlike: Unlike | None = None
+    client_arrays: ClientArrays | None = None
 
     @property
     def singly(self) -> bool:
-        """Whether gradients are taken of single records, some of which may not count."""
-        return self.sampling == "poisson" or self.unlike is not None
+        """True if gradients of single records are computed, of which some may not count."""
+        return self.sampling == "poisson" or self.client_arrays is not None
 
 
 def reporting_for(
@@ -53,36 +53,51 @@ def reporting_for(
     batch_size: int,
     rounds: int,
     sampling: Sampling,
-    unlike: Unlike | None = None,
+    client_arrays: ClientArrays | None = None,
 ) -> Reporting:
-    """On this problem; participants absent: all clients.
+    """Build the participation of a run on a problem.
+
+    Args:
+        problem: learning problem.
+        participants: clients M in a round; None for all clients.
+        batch_size: records K of a batch.
+        rounds: number of rounds.
+        sampling: sampling of a client's batches.
+        client_arrays: sizes and noise of each client, if clients differ.
 
     Raises:
-        InvalidInput: more participants than clients, or a batch that the client's records do not fill.
+        InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
     n = problem.samples_per_client
     faults = []
     if participants is not None and participants > problem.clients:
         faults.append(Fault("/participants", "cannot exceed clients", f"≤ {problem.clients}"))
-    if unlike is None and batch_size > n:
+    if client_arrays is None and batch_size > n:
         faults.append(Fault("/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
-    if unlike is None and sampling == "full" and batch_size != n:
+    if client_arrays is None and sampling == "full" and batch_size != n:
         faults.append(Fault("/batch_size", "is samples_per_client if all records are read", f"{n}"))
     if faults:
         raise InvalidInput(*faults)
     return Reporting(
         participants=participants or problem.clients,
-        batch_size=batch_size if unlike is None else unlike.largest_batch,
+        batch_size=batch_size if client_arrays is None else client_arrays.largest_batch,
         rounds=rounds,
         sampling=sampling,
-        samples_per_client=n if unlike is None else unlike.most_records,
-        unlike=unlike,
+        samples_per_client=n if client_arrays is None else client_arrays.most_records,
+        client_arrays=client_arrays,
     )
 
 
 @dataclass(frozen=True)
 class RoundDraws:
-    """Of S repetitions: clients (S, M), their records, whether each counts (None: all do), normal draws (S, M, d)."""
+    """Draws of one round of S repetitions.
+
+    Attributes:
+        clients: participants, (S, M).
+        records: their records.
+        counted: whether each record counts; None if all do.
+        normal: standard normal variables, (S, M, d).
+    """
 
     clients: Indices
     records: Records
@@ -91,8 +106,8 @@ class RoundDraws:
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """Of one repetition and a chunk of T rounds: clients (T, M), places (T, M, K), counted, normal (T, M, d)."""
+class _ChunkDraws:
+    """Draws of T rounds of one repetition: clients (T, M), places (T, M, K), counted, normal (T, M, d)."""
 
     clients: Indices
     places: Indices
@@ -103,70 +118,105 @@ class _Drawn:
 def fresh_rounds(
     problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
-    """Rounds whose batches are drawn afresh from each client's data, records being used again and again."""
+    """Yield rounds with batches drawn afresh from each client's data, so that records are reused.
+
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generators: one per repetition.
+    """
     data = [problem.draw(generator) for generator in generators]
-    yield from _rounds(problem, reporting, generators, data, dealt=False)
+    yield from _rounds(problem, reporting, generators, data, one_pass=False)
 
 
 def one_pass_rounds(
     problem: SimulatedProblem, reporting: Reporting, generators: Sequence[np.random.Generator]
 ) -> Iterator[RoundDraws]:
-    """Rounds whose batches are disjoint: each client shuffles its records once, and its t-th K are those of round t."""
-    if reporting.unlike is not None:
-        sizes = reporting.unlike.sizes
-        own = [shuffled(generator, problem.draw(generator), sizes) for generator in generators]
-        yield from _rounds(problem, reporting, generators, own, dealt=True)
-        return
-    used = reporting.batch_size * reporting.rounds
-    data = [generator.permuted(problem.draw(generator), axis=1)[:, :used] for generator in generators]
-    yield from _rounds(problem, reporting, generators, data, dealt=True)
+    """Yield rounds with disjoint batches: each client shuffles its records once and reads K new ones per round.
 
-
-def client_gradients(problem: SimulatedProblem, models: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
-    """Of each client of the round, its sum of gradients over K, times p_i N: models (S, d) → (S, M, d)."""
-    if drawn.counted is None:
-        gradients: Floats = problem.mean_gradient(models[:, None, :], drawn.records)
-        return gradients
-    each = problem.gradients(models[:, None, None, :], drawn.records)
-    if reporting.unlike is None:
-        return batch_mean(each, drawn.counted, reporting.batch_size)
-    scaled = reporting.unlike.scales[drawn.clients] / reporting.unlike.batches[drawn.clients]
-    return batch_mean(each, drawn.counted, 1) * scaled[..., None]
-
-
-def messages_of(gradients: Floats, drawn: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
-    """With each client's noise, σ of those that differ being their own: (S, M, d)."""
-    if reporting.unlike is None:
-        return with_noise(gradients, noise_std, drawn.normal)
-    return with_noise(gradients, reporting.unlike.noise_stds[drawn.clients][..., None], drawn.normal)
-
-
-def largest_norm(gradients: Floats, drawn: RoundDraws, reporting: Reporting) -> Floats:
-    """Of the mean gradients of the round's batches: (S, M, d) → (S). Those of poisson batches are divided by K.
-
-    Of losses as they are, before their weights p_i N.
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generators: one per repetition.
     """
-    norms, unlike = norms_of(gradients), reporting.unlike
-    if drawn.counted is not None:
-        batches = reporting.batch_size if unlike is None else unlike.batches[drawn.clients]
-        norms = norms * (batches / np.maximum(np.sum(drawn.counted, axis=-1), 1.0))
-    if unlike is not None:
-        norms = norms / unlike.scales[drawn.clients]
+    if reporting.client_arrays is not None:
+        sizes = reporting.client_arrays.sizes
+        shuffled_data = [shuffle_records(generator, problem.draw(generator), sizes) for generator in generators]
+        yield from _rounds(problem, reporting, generators, shuffled_data, one_pass=True)
+        return
+    record_count = reporting.batch_size * reporting.rounds
+    data = [generator.permuted(problem.draw(generator), axis=1)[:, :record_count] for generator in generators]
+    yield from _rounds(problem, reporting, generators, data, one_pass=True)
+
+
+def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
+    """Return each participant's sum of gradients over K, times its weight p_i N.
+
+    Args:
+        problem: learning problem.
+        models: server models, (S, d).
+        draws: draws of the round.
+        reporting: participation in the run.
+
+    Returns:
+        Gradients, (S, M, d).
+    """
+    if draws.counted is None:
+        gradients: Floats = problem.mean_gradient(models[:, None, :], draws.records)
+        return gradients
+    record_gradients = problem.gradients(models[:, None, None, :], draws.records)
+    if reporting.client_arrays is None:
+        return batch_mean(record_gradients, draws.counted, reporting.batch_size)
+    factors = reporting.client_arrays.scales[draws.clients] / reporting.client_arrays.batches[draws.clients]
+    return batch_mean(record_gradients, draws.counted, 1) * factors[..., None]
+
+
+def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
+    """Add each client's noise to its gradient.
+
+    Args:
+        gradients: mean gradients of the participants, (S, M, d).
+        draws: draws of the round.
+        reporting: participation in the run, with σ of each client if clients differ.
+        noise_std: σ per coordinate if clients are equal.
+    """
+    if reporting.client_arrays is None:
+        return with_noise(gradients, noise_std, draws.normal)
+    return with_noise(gradients, reporting.client_arrays.noise_stds[draws.clients][..., None], draws.normal)
+
+
+def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
+    """Return the largest norm of a mean gradient of the round's batches, before the weights p_i N.
+
+    Args:
+        gradients: sums of gradients over K, (S, M, d).
+        draws: draws of the round; the mean of a Poisson batch divides by the number of records drawn.
+        reporting: participation in the run.
+
+    Returns:
+        The norms, (S).
+    """
+    norms, client_arrays = norms_of(gradients), reporting.client_arrays
+    if draws.counted is not None:
+        batches = reporting.batch_size if client_arrays is None else client_arrays.batches[draws.clients]
+        norms = norms * (batches / np.maximum(np.sum(draws.counted, axis=-1), 1.0))
+    if client_arrays is not None:
+        norms = norms / client_arrays.scales[draws.clients]
     largest: Floats = np.max(norms, axis=1)
     return largest
 
 
 def records_read(reporting: Reporting) -> int:
-    """Of one client in one round."""
-    whole = reporting.sampling in ("full", "poisson")
-    return reporting.samples_per_client if whole else reporting.batch_size
+    """Return the number of records that a client reads in a round."""
+    reads_all = reporting.sampling in ("full", "poisson")
+    return reporting.samples_per_client if reads_all else reporting.batch_size
 
 
 def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
-    """Rounds that are drawn at one time."""
+    """Return the number of rounds drawn at a time."""
     keys = reporting.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
-    one = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
-    return max(1, min(reporting.rounds, CHUNK // one))
+    numbers = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
+    return max(1, min(reporting.rounds, CHUNK // numbers))
 
 
 def _rounds(
@@ -175,38 +225,39 @@ def _rounds(
     generators: Sequence[np.random.Generator],
     data: Sequence[Indices],
     *,
-    dealt: bool,
+    one_pass: bool,
 ) -> Iterator[RoundDraws]:
+    """Yield the rounds of all repetitions, drawn in chunks."""
     chunk = chunk_rounds(problem, reporting)
     for start in range(0, reporting.rounds, chunk):
         wanted = range(start, min(start + chunk, reporting.rounds))
-        drawn = [
-            _dealt(problem, reporting, generator, own, wanted)
-            if dealt
-            else _drawn(problem, reporting, generator, own, len(wanted))
-            for generator, own in zip(generators, data, strict=True)
-        ]
+        chunks = []
+        for generator, data_set in zip(generators, data, strict=True):
+            if one_pass:
+                chunks.append(_deal_chunk(problem, reporting, generator, data_set, wanted))
+            else:
+                chunks.append(_draw_chunk(problem, reporting, generator, data_set, len(wanted)))
         for place in range(len(wanted)):
-            clients = np.stack([one.clients[place] for one in drawn])
-            places = np.stack([one.places[place] for one in drawn])
-            counted = [one.counted[place] for one in drawn if one.counted is not None]
+            clients = np.stack([draws.clients[place] for draws in chunks])
+            places = np.stack([draws.places[place] for draws in chunks])
+            counted = [draws.counted[place] for draws in chunks if draws.counted is not None]
             yield RoundDraws(
                 clients,
                 problem.records(clients[..., None], places),
                 np.stack(counted) if counted else None,
-                np.stack([one.normal[place] for one in drawn]),
+                np.stack([draws.normal[place] for draws in chunks]),
             )
 
 
-def _drawn(
+def _draw_chunk(
     problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
-) -> _Drawn:
-    """Clients, then batches, then noise."""
+) -> _ChunkDraws:
+    """Draw the clients, then the batches, then the noise of some rounds of one repetition."""
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, m)
     counted = None
-    if reporting.unlike is not None:
-        places, counted = fresh_places(generator, data, clients, reporting.unlike, reporting.sampling)
+    if reporting.client_arrays is not None:
+        places, counted = draw_places(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
         places = data[clients]
     elif reporting.sampling == "poisson":
@@ -216,18 +267,19 @@ def _drawn(
         places = data[clients[..., None], generator.integers(n, size=(rounds, m, k))]
     else:
         places = data[clients[..., None], subsets(generator, (rounds, m), n, k)]
-    return _Drawn(clients, places, counted, generator.standard_normal((rounds, m, problem.dimension)))
+    return _ChunkDraws(clients, places, counted, generator.standard_normal((rounds, m, problem.dimension)))
 
 
-def _dealt(
+def _deal_chunk(
     problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
-) -> _Drawn:
+) -> _ChunkDraws:
+    """Draw clients and noise of some rounds, and read the batches from records that are already shuffled."""
     m, k = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(wanted),), problem.clients, m)
-    if reporting.unlike is not None:
-        places, counted = dealt_places(data, clients, reporting.unlike, wanted)
+    if reporting.client_arrays is not None:
+        places, counted = deal_places(data, clients, reporting.client_arrays, wanted)
         normal = generator.standard_normal((len(wanted), m, problem.dimension))
-        return _Drawn(clients, places, counted, normal)
+        return _ChunkDraws(clients, places, counted, normal)
     batches = np.asarray(wanted)[:, None] * k + np.arange(k)
     normal = generator.standard_normal((len(wanted), m, problem.dimension))
-    return _Drawn(clients, data[clients[..., None], batches[:, None, :]], None, normal)
+    return _ChunkDraws(clients, data[clients[..., None], batches[:, None, :]], None, normal)

@@ -1,8 +1,8 @@
 """Algorithm 1 of Lowy and Razaviyayn with a shuffler between clients and server.
 
-The server takes the mean of a round's reports, and a mean does not depend on their order: what is learnt is what
-mb-sgd learns at the same noise, so its rounds are run here, and no report is moved. Only the privacy differs, and with
-it the noise.
+The server takes the mean of a round's reports, which does not depend on their order. The model is therefore that of
+`mb_sgd` at the same noise, and this simulation runs the rounds of `mb_sgd` without permuting reports. Only the privacy
+guarantee differs, and with it the calibrated noise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ShuffledMbSgdRun(MbSgdShape):
 
 
 def alternatives(run: ShuffledMbSgdRun) -> Mapping[str, ShuffledMbSgdRun]:
-    """The same steps on the same batches without noise."""
+    """Return the run without noise, on the same batches."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

@@ -1,1 +1,1 @@
-"""Attacks on mechanisms: draws under two neighbouring data sets, and what telling them apart proves of ε."""
+"""Attacks on mechanisms: outputs under two neighbouring data sets, and the lower bounds on ε that they prove."""

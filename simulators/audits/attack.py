@@ -1,8 +1,9 @@
-"""From two samples of a statistic to lower bounds on ε, δ and μ: thresholds from one half, confidence from the other.
+"""Lower bounds on ε, δ and μ from two samples of a statistic.
 
-A test says "first" above a threshold, or below it; its true positives are counted on one data set and its false ones
-on the other, either way round. Every (ε, δ) mechanism has TPR ≤ e^ε FPR + δ for all of these. The first half of each
-sample picks the test, and never sees the second, so that the bound has its confidence whatever was picked.
+A test answers "first" above a threshold, or below it. Its true positives are counted on one data set and its false
+positives on the other, in both directions. Every (ε, δ) mechanism has TPR ≤ e^ε FPR + δ for all of these tests. The
+first half of each sample selects the test, and the second half gives the confidence bounds. These halves are
+independent, so that the confidence does not depend on the selection.
 """
 
 from __future__ import annotations
@@ -19,38 +20,40 @@ from epsilond.simulators.audits.rates import lower_rate, upper_rate
 from epsilond.simulators.audits.worlds import Floats
 
 RANKS = 200
-"""Thresholds tried from each end of each sample."""
+"""Number of thresholds tried from each extreme of each sample."""
 CHOOSING_ERROR = 1e-5
-"""Of either rate where tests compete. More than a thousand do: at the error of the bound itself, one that was merely
-lucky far out in a tail would win, and prove nothing on the other half."""
+"""Error probability of each rate during the selection among more than a thousand tests. At the error of the bound
+itself, the selection would favour tests that are lucky in the far tail and prove nothing on the second half.
+"""
 LEAST_ESCAPE = 1e-300
+"""Floor under the logarithm's argument, so that log 0 is never evaluated."""
 
 
 @dataclass(frozen=True)
 class CountedTest:
-    """A test and the counts that it had on the second halves."""
+    """A test and its counts on the second halves."""
 
     threshold: float
     above: bool
-    """It says yes at the threshold and above; else at the threshold and below."""
+    """True if the test is positive at the threshold and above; False if at the threshold and below."""
     first_is_positive: bool
-    """True positives are counted on the first data set, false ones on the second; else the other way round."""
+    """True if true positives are counted on the first data set and false ones on the second; False for the reverse."""
     true_positives: int
     false_positives: int
     trials: int
-    """Of each."""
+    """Number of samples counted on each data set."""
 
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """The statistics of both worlds, split: sorted halves to choose by and to count on."""
+    """Sorted statistics of both worlds, split into halves for selecting a test and for counting."""
 
     choose: tuple[Floats, Floats]
     count: tuple[Floats, Floats]
 
     @classmethod
     def of(cls, first: Floats, second: Floats) -> SplitStatistics:
-        """The first half of either sample chooses."""
+        """Split both samples in the middle; the first halves are for selection."""
         middle = first.size // 2
         return cls(
             (np.sort(first[:middle]), np.sort(second[:middle])), (np.sort(first[middle:]), np.sort(second[middle:]))
@@ -58,29 +61,36 @@ class SplitStatistics:
 
     @property
     def trials(self) -> int:
-        """Of each world, counted."""
+        """Number of samples of each world that are counted."""
         return self.count[0].size
 
 
 Score = Callable[[Floats, Floats], Floats]
-"""From a lower bound on the true and an upper one on the false positive rate to what is bounded below."""
+"""Function from a lower bound on the true positive rate and an upper bound on the false positive rate to a lower bound.
+"""
 
 
 @dataclass(frozen=True)
 class AttackBound:
-    """A lower bound and the test that gave it."""
+    """A lower bound and the test that proves it."""
 
     value: float
     rule: CountedTest
 
 
 def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
-    """The score of the test that scores best on the first halves, on the second halves, wrong with probability `error`.
+    """Return the bound of the best test, selected on the first halves and evaluated on the second halves.
 
-    Half of the error goes to each of the two rates. Among the first halves tests compete at `CHOOSING_ERROR`.
+    Args:
+        halves: statistics of both worlds.
+        score: quantity to bound.
+        error: probability that the bound fails; half of it is used for each rate.
+
+    Guarantees:
+        With probability at least 1 − error, the value is a valid lower bound.
     """
     choosing = min(error / 2, CHOOSING_ERROR)
-    chosen: tuple[float, float, bool, bool] | None = None
+    selected: tuple[float, float, bool, bool] | None = None
     thresholds = _thresholds(halves.choose)
     trials = halves.choose[0].size
     for above in (True, False):
@@ -89,10 +99,10 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
             positives, negatives = counts if first_is_positive else counts[::-1]
             scores = score(lower_rate(positives, trials, choosing), upper_rate(negatives, trials, choosing))
             place = int(np.argmax(scores))
-            if chosen is None or scores[place] > chosen[0]:
-                chosen = (float(scores[place]), float(thresholds[place]), above, first_is_positive)
-    assert chosen is not None
-    _, threshold, above, first_is_positive = chosen
+            if selected is None or scores[place] > selected[0]:
+                selected = (float(scores[place]), float(thresholds[place]), above, first_is_positive)
+    assert selected is not None
+    _, threshold, above, first_is_positive = selected
     hits = [int(_hits(sample, np.asarray([threshold]), above=above)[0]) for sample in halves.count]
     true, false = hits if first_is_positive else hits[::-1]
     rule = CountedTest(threshold, above, first_is_positive, true, false, halves.trials)
@@ -101,34 +111,41 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
 
 
 def epsilon_score(delta: float) -> Score:
-    """log((TPR − δ)/FPR), 0 where that is negative or nothing is left."""
+    """Return the score log((TPR − δ)/FPR), a lower bound on ε; 0 if it is negative or TPR ≤ δ."""
 
     def score(true: Floats, false: Floats) -> Floats:
-        left = np.maximum(true - delta, 0.0)
-        found = np.log(np.maximum(left, LEAST_ESCAPE)) - np.log(false)
-        return np.asarray(np.where(left > 0, np.maximum(found, 0.0), 0.0))
+        excess = np.maximum(true - delta, 0.0)
+        log_ratio = np.log(np.maximum(excess, LEAST_ESCAPE)) - np.log(false)
+        return np.asarray(np.where(excess > 0, np.maximum(log_ratio, 0.0), 0.0))
 
     return score
 
 
 def delta_score(epsilon: float) -> Score:
-    """TPR − e^ε FPR, 0 where that is negative. A bound on δ at ε."""
+    """Return the score TPR − e^ε FPR, a lower bound on δ at ε; 0 if it is negative."""
     weight = math.exp(min(epsilon, 700.0))
     return lambda true, false: np.asarray(np.maximum(true - weight * false, 0.0))
 
 
 def mu_score(true: Floats, false: Floats) -> Floats:
-    """Φ⁻¹(TPR) − Φ⁻¹(FPR), 0 where that is negative: no test of a μ-GDP mechanism has more than μ."""
+    """Return Φ⁻¹(TPR) − Φ⁻¹(FPR), a lower bound on μ of a μ-GDP mechanism; 0 if it is negative."""
     return np.asarray(np.maximum(_quantile(true) - _quantile(false), 0.0))
 
 
 def _quantile(rate: Floats) -> Floats:
-    """Φ⁻¹, far out at 0 and 1 rather than infinite."""
+    """Return Φ⁻¹(rate), with large finite values at 0 and 1."""
     return np.asarray(np.clip(ndtri(rate), -1e3, 1e3))
 
 
 def gaussian_epsilon(mu: float, log_delta: float) -> float:
-    """ε at δ of a Gaussian mechanism with μ = sensitivity/σ: the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ; or 0."""
+    """Return ε at δ of a Gaussian mechanism, or 0 if δ holds at ε = 0.
+
+    ε is the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ.
+
+    Args:
+        mu: sensitivity/σ.
+        log_delta: log δ.
+    """
     if mu <= 0.0:
         return 0.0
 
@@ -144,42 +161,61 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
 
 
 def escape_probability(halves: SplitStatistics, error: float) -> float:
-    """Lower bound on the probability of an output that is impossible on the other data set, whichever has more.
+    """Return a lower bound on the probability of an output that is impossible on the other data set.
 
-    Impossible by the support of the law that was drawn from, which the attacker knows.
+    The bound is the larger of both data sets. An output is impossible if it is outside the support of the other
+    distribution, which the attacker knows.
     """
     return _most_escaping(halves.count, error)
 
 
 def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
-    """Whether the first halves suggest that impossible outputs alone have more than δ, so that no ε holds."""
+    """Return whether the first halves suggest that impossible outputs have probability above δ, so that no ε holds.
+
+    Args:
+        halves: statistics of both worlds.
+        delta: δ of the claim.
+        error: error probability of the rate.
+    """
     return _most_escaping(halves.choose, error) > delta
 
 
 def _most_escaping(samples: tuple[Floats, Floats], error: float) -> float:
-    return max(float(lower_rate([int(np.isinf(one).sum())], one.size, error / 2)[0]) for one in samples)
+    """Return the larger of the lower bounds on the rates of infinite statistics."""
+    counts = [int(np.isinf(sample).sum()) for sample in samples]
+    bounds = [lower_rate([count], sample.size, error / 2)[0] for count, sample in zip(counts, samples, strict=True)]
+    return float(max(bounds))
 
 
 def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, float]]:
-    """(false, true) positive rates of "at the threshold and above" over all samples, from (0, 0) to (1, 1)."""
+    """Return (false, true) positive rates of "at the threshold and above" over all samples, from (0, 0) to (1, 1).
+
+    Args:
+        first: statistics on the first data set.
+        second: statistics on the second data set.
+        points: thresholds from each extreme of each sample.
+    """
     ordered = np.sort(second), np.sort(first)
-    thresholds = np.unique(np.concatenate([_ranked(ordered[0], points), _ranked(ordered[1], points)]))[::-1]
+    thresholds = np.unique(
+        np.concatenate([_values_at_ranks(ordered[0], points), _values_at_ranks(ordered[1], points)])
+    )[::-1]
     false, true = (_hits(sample, thresholds, above=True) / sample.size for sample in ordered)
     return [(0.0, 0.0), *zip(false.tolist(), true.tolist(), strict=True), (1.0, 1.0)]
 
 
-def _ranked(ordered: Floats, count: int) -> Floats:
-    """Values at ranks that grow geometrically from both ends."""
+def _values_at_ranks(ordered: Floats, count: int) -> Floats:
+    """Return the values at ranks that grow geometrically from both extremes."""
     ranks = np.unique(np.geomspace(1, ordered.size, count).astype(np.int64)) - 1
     return np.concatenate([ordered[ranks], ordered[ordered.size - 1 - ranks]])
 
 
 def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
-    return np.unique(np.concatenate([_ranked(sample, RANKS) for sample in samples]))
+    """Return the thresholds to try, from both samples."""
+    return np.unique(np.concatenate([_values_at_ranks(sample, RANKS) for sample in samples]))
 
 
 def _hits(ordered: Floats, thresholds: Floats, *, above: bool) -> Floats:
-    """How many of a sorted sample a test says yes to."""
+    """Count the positive answers of a test on a sorted sample, for each threshold."""
     if above:
         return np.asarray(ordered.size - np.searchsorted(ordered, thresholds, side="left"))
     return np.asarray(np.searchsorted(ordered, thresholds, side="right"))

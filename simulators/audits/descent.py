@@ -1,7 +1,7 @@
-"""Projected SGD of which one model is seen: the whole run on losses that carry one bit, on a line.
+"""Attack on projected SGD that releases one model: the whole run in one dimension, on losses that encode one bit.
 
-Every record's loss is linear, or quadratic where strong convexity is said to hold; only the victim's gradient differs
-between the worlds. The attacker's statistic is the model itself: an attack need not be the best to be valid.
+Every record's loss is linear, or quadratic if strong convexity is assumed. Only the victim's gradient differs between
+the worlds. The attacker's statistic is the model itself: an attack is valid without being optimal.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Descent:
-    """Victim's gradient at 0: −g in FIRST, and g (replace-one) or nothing (zero-out-one) in SECOND. Others': nothing.
+    """Runs on linear or quadratic losses of which only the victim's differs between the worlds.
 
-    g = L, less λρ for strongly convex losses, whose gradient λw − g must stay within L on the ball. The start is 0.
+    The victim's gradient at 0 is −g in FIRST. In SECOND it is g for replace-one and 0 for zero-out-one. All other
+    gradients at 0 are 0. Here g = L. For strongly convex losses g = L − λρ, so that the gradient λw − g has norm at
+    most L on the ball. The start is 0.
     """
 
     spec: ProjectedSgd
@@ -31,21 +33,27 @@ class Descent:
 
     @property
     def work(self) -> float:
-        """A step costs less than a whole release with its densities."""
+        """Cost of one run; a step is cheaper than a release with its densities."""
         return 0.4 * self.spec.steps
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """The released models of `count` runs."""
+        """Return the released models of independent runs.
+
+        Args:
+            generator: source of randomness.
+            count: number of runs.
+            world: FIRST or SECOND.
+        """
         spec = self.spec
         steps, m = spec.steps, spec.participants
         sizes, noises = spec.step_schedule.at(1, steps), spec.noise_schedule.at(1, steps)
         stops = generator.integers(spec.first_stop, steps + 1, size=count)
-        places = self._places(generator, count)
+        places = self._batch_of_victim(generator, count)
         pull = self._pull(world)
         model = np.zeros(count)
         released = np.zeros(count)
         for step in range(1, steps + 1):
-            used = self._used(generator, step, places)
+            used = self._takes_part(generator, step, places)
             gradient = spec.strong_convexity * model - np.where(used, pull / m, 0.0)
             noise = noises[step - 1] / math.sqrt(m) * generator.standard_normal(count)
             model = np.clip(model - sizes[step - 1] * (gradient + noise), -spec.radius, spec.radius)
@@ -53,34 +61,35 @@ class Descent:
         return released
 
     def _pull(self, world: int) -> float:
-        """What the victim's gradient pulls the model by, before the mean over the batch."""
+        """Return the negative gradient of the victim at 0, before the mean over the batch."""
         strength = max(self.spec.lipschitz - self.spec.strong_convexity * self.spec.radius, 0.0)
         if world == FIRST:
             return strength
         return -strength if self.setting.relation == "replace-one" else 0.0
 
-    def _places(self, generator: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
-        """Which batch of the partition the victim is in, 0, …, n − 1 over m; beyond the last batch it has no part.
+    def _batch_of_victim(self, generator: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
+        """Draw the victim's batch in the partition: 0, …, ⌊(n − 1)/m⌋. An incomplete last batch never participates.
 
-        Of a partition known in advance the worst place is that of the last step.
+        For a partition that is known in advance, the worst case is the batch of the last step.
         """
         spec = self.spec
         if spec.batches == "cyclic":
             return np.full(count, (spec.steps - 1) % spec.period)
         return generator.integers(spec.clients, size=count) // spec.participants
 
-    def _used(self, generator: np.random.Generator, step: int, places: npt.NDArray[np.int64]) -> Bools:
+    def _takes_part(self, generator: np.random.Generator, step: int, places: npt.NDArray[np.int64]) -> Bools:
+        """Return whether the victim is in the batch of this step."""
         spec = self.spec
         if spec.batches == "without-replacement":
             return np.asarray(generator.random(places.size) < spec.participants / spec.clients)
         return np.asarray(places == (step - 1) % spec.period)
 
 
-def descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
-    """The target of a spec.
+def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
+    """Build the attack on a spec.
 
     Raises:
-        InvalidInput: a relation that changes the number of clients, or an observer who sees more than one model.
+        InvalidInput: the relation changes the number of clients, or the observer sees more than one model.
     """
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "batches have a fixed size", allowed="replace-one, zero-out-one")

@@ -1,4 +1,4 @@
-"""Integer noise by the thousand: in floating point, and by the exact sampler that clients run."""
+"""Large samples of integer noise: in floating point, and by the exact sampler of the clients."""
 
 from __future__ import annotations
 
@@ -11,27 +11,40 @@ from epsilond.mechanisms.randomness import seeded
 from epsilond.simulators.audits.worlds import Floats, Integers
 
 MOST_LEVELS = 2**52
-"""Integers beyond are no longer told apart by doubles."""
+"""Largest noise bound; doubles do not represent all integers above 2^53."""
 
 
 def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int | None, count: int) -> Floats:
-    """Draws of P(y) ∝ e^(−α|y|), |y| ≤ levels, as doubles: sizes by inversion, a random sign, and no second zero.
+    """Draw from P(y) ∝ e^(−α|y|), |y| ≤ levels, in floating point.
 
-    `levels` ≤ 2^52; None is no bound.
+    Magnitudes are drawn by inversion and get a random sign; −0 is rejected.
+
+    Args:
+        generator: source of randomness.
+        decay_rate: α > 0.
+        levels: bound on |y|, at most 2^52; None for no bound.
+        count: number of draws.
     """
     reach = 1.0 if levels is None else -math.expm1(-decay_rate * (levels + 1))
-    drawn = np.empty(count)
+    draws = np.empty(count)
     missing = np.arange(count)
     while missing.size:
         sizes = np.floor(-np.log1p(-reach * generator.random(missing.size)) / decay_rate)
         if levels is not None:
             np.minimum(sizes, levels, out=sizes)
         negative = generator.random(missing.size) < 0.5
-        drawn[missing] = np.where(negative, -sizes, sizes)
+        draws[missing] = np.where(negative, -sizes, sizes)
         missing = missing[negative & (sizes == 0)]
-    return drawn
+    return draws
 
 
 def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, count: int) -> Integers:
-    """The same law without a rounded probability, by the sampler that every simulation uses. `levels` ≤ 2^40."""
+    """Draw from the same distribution by the exact sampler of the simulations, without rounded probabilities.
+
+    Args:
+        generator: source of randomness.
+        decay_rate: α > 0.
+        levels: bound on |y|, at most 2^40.
+        count: number of draws.
+    """
     return truncated_discrete_laplace(decay_rate, levels, (count,), seeded(generator))

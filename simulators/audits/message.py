@@ -1,4 +1,4 @@
-"""One client's message, end to end: two different unit updates, rounded to the grid, with integer noise on top."""
+"""Attack on one client's message: one of two known updates, rounded to the grid, with integer noise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from epsilond.simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
 
 UPDATE = Quantity(description="an update of ℓ2 norm at most 1, as a list of its coordinates")
 MOST_COORDINATES = 1000
+"""Largest number of coordinates of an update."""
 ROUNDING = 1e-9
+"""Tolerance of the norm of an update."""
 
 
 @request
@@ -39,7 +41,11 @@ class QuantizedMessage:
     decay_rate: DecayRate
 
     def check(self) -> None:
-        """Two vectors of one length, finite, in the unit ball."""
+        """Check that both updates are finite, in the unit ball and of equal length.
+
+        Raises:
+            InvalidInput: at the field concerned.
+        """
         for name in ("first", "second"):
             values: tuple[object, ...] = getattr(self, name)
             if not 1 <= len(values) <= MOST_COORDINATES:
@@ -58,36 +64,42 @@ class QuantizedMessage:
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """⌈s |u_j − u′_j|⌉, exactly: most that integers differ if one uniform number rounds both."""
+        """⌈s |u_j − u′_j|⌉, exact: the largest difference of the integers if one uniform variable rounds both."""
         pairs = zip(self.first, self.second, strict=True)
         return tuple(math.ceil(self.quantization_levels * abs(Fraction(a) - Fraction(b))) for a, b in pairs)
 
 
 @dataclass(frozen=True)
 class Message:
-    """The exact likelihood ratio of a whole message, a mixture over both ways of rounding in each coordinate."""
+    """Exact likelihood ratio of a message, a mixture over both directions of rounding in each coordinate."""
 
     spec: QuantizedMessage
     attack: Attack = "implemented"
 
     @property
     def work(self) -> float:
-        """Each coordinate is rounded and gets noise."""
+        """Cost of one message; each coordinate is rounded and gets noise."""
         return 0.6 * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """log P(message of the first update) − log P(message of the second)."""
+        """Return log P(message | first update) − log P(message | second update) of independent messages.
+
+        Args:
+            generator: source of randomness.
+            count: number of messages.
+            world: FIRST or SECOND.
+        """
         update = self.spec.first if world == FIRST else self.spec.second
-        drawn = self._implemented(generator, count, update) if self.attack == "implemented" else None
+        messages = self._draw_messages(generator, count, update) if self.attack == "implemented" else None
         first, second = np.zeros(count), np.zeros(count)
         for place, value in enumerate(update):
-            sent = self._coordinate(generator, count, value) if drawn is None else drawn[:, place]
-            first += self._log_probability(sent, self.spec.first[place])
-            second += self._log_probability(sent, self.spec.second[place])
+            coordinates = self._coordinate(generator, count, value) if messages is None else messages[:, place]
+            first += self._log_probability(coordinates, self.spec.first[place])
+            second += self._log_probability(coordinates, self.spec.second[place])
         return np.asarray(np.round(first - second, SIGNIFICANT))
 
-    def _implemented(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
-        """What the quantiser and the exact sampler send: (count, d)."""
+    def _draw_messages(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
+        """Draw messages with the quantiser and the exact sampler of the clients: (count, d)."""
         messages = quantized_messages(
             np.tile(np.asarray(update, dtype=np.float64), count),
             levels=self.spec.quantization_levels,
@@ -98,21 +110,23 @@ class Message:
         return messages.reshape(count, len(update)).astype(np.float64)
 
     def _coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
+        """Draw one coordinate of the message in floating point, by rounding and noise."""
         floor, share = self._rounding(value)
         noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
         return floor + (generator.random(count) < share) + noise
 
     def _rounding(self, value: float) -> tuple[int, float]:
-        """The grid point below, and the probability of the one above."""
+        """Return the grid point below, and the probability of rounding up."""
         scaled = Fraction(value) * self.spec.quantization_levels
         floor = math.floor(scaled)
         return floor, float(scaled - floor)
 
-    def _log_probability(self, sent: Floats, value: float) -> Floats:
+    def _log_probability(self, coordinates: Floats, value: float) -> Floats:
+        """Return the log probability of a coordinate of the message, for a coordinate `value` of the update."""
         floor, share = self._rounding(value)
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
-        below = noise.log_density(sent - floor)
+        below = noise.log_density(coordinates - floor)
         if share == 0.0:
             return below
-        above = noise.log_density(sent - (floor + 1))
+        above = noise.log_density(coordinates - (floor + 1))
         return np.asarray(np.logaddexp(math.log1p(-share) + below, math.log(share) + above))

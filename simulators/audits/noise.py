@@ -1,4 +1,4 @@
-"""Noise that is added to a value which the worlds disagree on: continuous, integer, and integer cut off."""
+"""Noise on a value that differs between the worlds: continuous, integer, and truncated integer noise."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
 
 class NoiseDistribution(Protocol):
-    """A law on the line."""
+    """A distribution on the real line."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Independent draws (count,)."""
+        """Draw independent values, (count,)."""
 
     def log_density(self, values: Floats) -> Floats:
-        """Up to a constant; −inf outside the support."""
+        """Return the log density up to a constant; −inf outside the support."""
 
 
 @dataclass(frozen=True)
-class Normal:
+class NormalNoise:
     """N(0, 1)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """By numpy."""
+        """Draw standard normal values."""
         return seeded(generator).normal((count,))
 
     def log_density(self, values: Floats) -> Floats:
-        """−y²/2."""
+        """Return −y²/2."""
         return np.asarray(-0.5 * values * values)
 
 
 @dataclass(frozen=True)
-class TwoSided:
-    """Density e^(−|y|): Laplace noise of scale 1."""
+class LaplaceNoise:
+    """Laplace distribution of scale 1, with density ∝ e^(−|y|)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """By numpy."""
+        """Draw Laplace values."""
         return generator.laplace(size=count)
 
     def log_density(self, values: Floats) -> Floats:
-        """−|y|."""
+        """Return −|y|."""
         return np.asarray(-np.abs(values))
 
 
 @dataclass(frozen=True)
 class IntegerNoise:
-    """P(y) ∝ e^(−αy) for |y| ≤ m on the integers; m = None is all of them.
+    """P(y) ∝ e^(−α|y|) for |y| ≤ m on the integers; m = None for all integers.
 
-    `exact`: drawn by the sampler that a client would run, from a seeded source of bits.
+    `exact` selects the sampler that a client would run, on a seeded source of bits.
     """
 
     decay_rate: float
@@ -61,23 +61,23 @@ class IntegerNoise:
     exact: bool = False
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """As `exact` says."""
+        """Draw integer noise, by the exact sampler if `exact` is set."""
         if self.exact and self.noise_levels is not None:
             return exact_draws(generator, self.decay_rate, self.noise_levels, count).astype(np.float64)
         return integer_draws(generator, self.decay_rate, self.noise_levels, count)
 
     def log_density(self, values: Floats) -> Floats:
-        """−α|y|, and −inf beyond m."""
+        """Return −α|y|, and −inf beyond m."""
         sizes = np.abs(values)
-        inside = -self.decay_rate * sizes
-        return np.asarray(
-            inside if self.noise_levels is None else np.where(sizes <= self.noise_levels, inside, -math.inf)
-        )
+        inside = np.asarray(-self.decay_rate * sizes)
+        if self.noise_levels is None:
+            return inside
+        return np.where(sizes <= self.noise_levels, inside, -math.inf)
 
 
 @dataclass(frozen=True)
-class Added:
-    """Noise on a value, which is `places[world]` in each world, in the noise's own unit."""
+class NoisyValue:
+    """Noise on a value that is `places[world]` in each world, in units of the noise."""
 
     noise: NoiseDistribution
     places: tuple[float, ...]
@@ -85,26 +85,40 @@ class Added:
 
     @property
     def worlds(self) -> int:
-        """As many as there are values."""
+        """Number of worlds."""
         return len(self.places)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """The densities of value plus noise around every world's value."""
+        """Return the log densities of value plus noise in every world."""
         places = np.asarray(self.places)
         released = places[world] + self.noise.draw(generator, world.size)
         return np.stack([self.noise.log_density(released - place) for place in self.places])
 
     @property
     def step(self) -> float:
-        """How far one occurrence of the victim's record moves the value from SECOND to FIRST."""
+        """Difference of the value between FIRST and SECOND for one occurrence of the victim's record."""
         return self.places[FIRST] - self.places[SECOND]
 
 
-def additive(noise: NoiseDistribution, relation: str, shift: float) -> Added:
-    """A sum of contributions within ±shift: opposite ones for replace-one, one and none for the other relations."""
-    return Added(noise, (shift, -shift, 0.0) if relation == "replace-one" else (shift, 0.0, 0.0))
+def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyValue:
+    """Return a noisy sum of contributions within ±shift.
+
+    Args:
+        noise: distribution of the noise.
+        relation: replace-one has opposite contributions in the worlds; the other relations have one and none.
+        shift: norm of a contribution in units of the noise.
+    """
+    return NoisyValue(noise, (shift, -shift, 0.0) if relation == "replace-one" else (shift, 0.0, 0.0))
 
 
-def shifted(noise: NoiseDistribution, relation: str, shift: int) -> Added:
-    """A value that the relation itself moves by `shift`: what replacing does is not known to be two removals."""
-    return Added(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))
+def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyValue:
+    """Return a noisy value that the relation shifts by `shift`.
+
+    For replace-one, the value without the record is unknown, so that the attack has no third world.
+
+    Args:
+        noise: distribution of the noise.
+        relation: neighbouring relation.
+        shift: difference of the value in units of the noise.
+    """
+    return NoisyValue(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))

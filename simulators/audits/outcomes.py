@@ -1,4 +1,4 @@
-"""Mechanisms with a handful of outputs: randomized response, and the mechanism that is (ε, δ) and nothing better."""
+"""Mechanisms with a few outputs: randomized response, and the mechanism that is tight for one (ε, δ)."""
 
 from __future__ import annotations
 
@@ -12,31 +12,34 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 @dataclass(frozen=True)
 class Outcomes:
-    """`log_probabilities[world][outcome]`; outcomes that all worlds give alike may be counted as one."""
+    """A mechanism given by `log_probabilities[world][outcome]`.
+
+    Outcomes with equal probabilities in all worlds may be merged.
+    """
 
     log_probabilities: tuple[tuple[float, ...], ...]
     work: float = 1.0
 
     @property
     def worlds(self) -> int:
-        """One row each."""
+        """Number of worlds."""
         return len(self.log_probabilities)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """By inversion; an outcome of probability 0 is never drawn."""
+        """Draw outcomes by inversion; an outcome of probability 0 is never drawn."""
         logs = np.asarray(self.log_probabilities)
         uniform = generator.random(world.size)
         outcome = np.zeros(world.size, dtype=np.int64)
         for number, row in enumerate(np.exp(logs)):
-            here = world == number
+            rows = world == number
             possible = np.flatnonzero(row)
-            ends = np.cumsum(row[possible])[:-1] / row.sum()
-            outcome[here] = possible[np.searchsorted(ends, uniform[here], side="right")]
+            cumulative = np.cumsum(row[possible])[:-1] / row.sum()
+            outcome[rows] = possible[np.searchsorted(cumulative, uniform[rows], side="right")]
         return np.asarray(logs[:, outcome])
 
 
 def response(epsilon: float, categories: int) -> Outcomes:
-    """Category 0 in one world and 1 in the other; all further categories are one outcome."""
+    """Return randomized response of category 0 or 1, with all further categories merged into one outcome."""
     log_other = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_kept = log_other + epsilon
     rest = log_other + math.log(categories - 2) if categories > 2 else -math.inf
@@ -44,9 +47,12 @@ def response(epsilon: float, categories: int) -> Outcomes:
 
 
 def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
-    """With probability δ the output names the data set, else it is randomized response at ε.
+    """Return the mechanism that reveals the data set with probability δ and is randomized response at ε otherwise.
 
-    Without the record the mechanism is as with the second data set, where the relation is about its absence.
+    Args:
+        epsilon: ε of the randomized response.
+        delta: probability of an output that reveals the data set.
+        worlds: 3 if the relation has a world without the record, which then equals the second data set; otherwise 2.
     """
     log_delta = math.log(delta) if delta > 0 else -math.inf
     log_true = math.log1p(-delta) - math.log1p(math.exp(-epsilon))

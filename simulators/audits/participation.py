@@ -1,4 +1,4 @@
-"""Whether the victim is drawn: as a coin of the right probability, or by really drawing the whole batch."""
+"""Participation of the victim: an independent coin, or the draw of a whole batch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from epsilond.simulators.algorithms.batches import poisson_batches, without_repl
 
 Bools = npt.NDArray[np.bool_]
 CELLS = 500_000
-"""Records drawn at once."""
+"""Records drawn at a time."""
 
 
 @dataclass(frozen=True)
 class SampledParticipation:
-    """Drawn with probability `rate`. With `batch_size` and `population` the implemented schedule is run instead."""
+    """Participation with probability `rate`; with `population`, the implemented schedule draws the whole batch."""
 
     rate: float
     batch_size: int | None = None
@@ -24,11 +24,11 @@ class SampledParticipation:
 
     @property
     def work(self) -> float:
-        """One coin, or every record of the population."""
+        """Cost of one draw: a coin, or every record of the population."""
         return 0.5 if self.population is None else 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
-        """Whether record 0 is in each of `count` batches."""
+        """Return whether record 0 is in each of `count` batches."""
         if self.population is None:
             return generator.random(count) < self.rate
         rows = max(1, CELLS // self.population)
@@ -36,6 +36,7 @@ class SampledParticipation:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
 
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
+        """Draw batches from the whole population, as the implemented schedule does."""
         assert self.population is not None
         if self.batch_size is None:
             return poisson_batches(generator, (rows, self.population), self.rate)

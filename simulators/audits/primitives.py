@@ -17,18 +17,25 @@ from epsilond.accountants.specs.primitives import (
 )
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.simulators.audits.integer_draws import MOST_LEVELS
-from epsilond.simulators.audits.noise import IntegerNoise, NoiseDistribution, Normal, TwoSided, additive, shifted
+from epsilond.simulators.audits.noise import (
+    IntegerNoise,
+    LaplaceNoise,
+    NoiseDistribution,
+    NormalNoise,
+    noisy_shift,
+    noisy_sum,
+)
 from epsilond.simulators.audits.outcomes import canonical, response
 from epsilond.simulators.audits.sequence import in_sequence
-from epsilond.simulators.audits.worlds import Attacked, AttackSetting
+from epsilond.simulators.audits.worlds import AttackedMechanism, AttackSetting
 
 MOST_CANDIDATES = 4096
 """Largest number of coordinate sizes that the search for a shift tries."""
-NOISES: Mapping[str, NoiseDistribution] = {"gaussian": Normal(), "laplace": TwoSided()}
+NOISES: Mapping[str, NoiseDistribution] = {"gaussian": NormalNoise(), "laplace": LaplaceNoise()}
 """Distribution of the noise on a sum, with scale 1."""
 
 
-def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
+def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMechanism:
     """Return the mechanism on the worlds that an attacker distinguishes.
 
     Raises:
@@ -36,7 +43,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
     """
     if isinstance(primitive, NoisySum):
         # The whole norm of a contribution is on one coordinate.
-        return additive(NOISES[primitive.distribution], setting.relation, 1.0 / primitive.multiplier)
+        return noisy_sum(NOISES[primitive.distribution], setting.relation, 1.0 / primitive.multiplier)
     if isinstance(primitive, NoisyIntegers):
         return _attack_integers(primitive, setting)
     if isinstance(primitive, CategoryReport):
@@ -45,7 +52,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> Attacked:
     return canonical(primitive.epsilon, primitive.delta, 2 if setting.relation == "replace-one" else 3)
 
 
-def _attack_report(report: CategoryReport, setting: AttackSetting) -> Attacked:
+def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
     """Attack a report by name. A zeroed record is answered as one of the second category would be."""
     if setting.relation == "add-or-remove-one":
         message = "whether a record reports is seen by everyone"
@@ -53,18 +60,18 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> Attacked:
     return response(report.epsilon, report.categories)
 
 
-def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacked:
+def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
     """Attack integers under geometric noise, by the whole shift on one coordinate where the noise has no bound."""
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)
-        return shifted(noise, setting.relation, math.floor(integers.shift.l1))
+        return noisy_shift(noise, setting.relation, math.floor(integers.shift.l1))
     exact = setting.attack == "implemented"
-    most = MOST_NOISE_LEVELS if exact else MOST_LEVELS
-    if integers.noise_levels is not None and integers.noise_levels > most:
-        raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {most}")
+    limit = MOST_NOISE_LEVELS if exact else MOST_LEVELS
+    if integers.noise_levels is not None and integers.noise_levels > limit:
+        raise InvalidInput.at("/noise_levels", "is more than an audit can draw", allowed=f"≤ {limit}")
     noise = IntegerNoise(integers.decay_rate, integers.noise_levels, exact)
-    parts = [(shifted(noise, setting.relation, size), count) for size, count in realised_shift(integers.shift)]
-    return in_sequence(parts or [(shifted(noise, setting.relation, 0), 1)])
+    parts = [(noisy_shift(noise, setting.relation, size), count) for size, count in realised_shift(integers.shift)]
+    return in_sequence(parts or [(noisy_shift(noise, setting.relation, 0), 1)])
 
 
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
@@ -82,8 +89,10 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
         count = int(min(dimension, l1 // size, square // size**2))
         rest = 0
         if count < dimension:
-            left = square - count * size**2
-            rest = min(size, l1 - count * size, math.isqrt(int(left)) if left < math.inf else size)
+            remaining_square = square - count * size**2
+            rest = min(size, l1 - count * size)
+            if remaining_square < math.inf:
+                rest = min(rest, math.isqrt(int(remaining_square)))
         if count * size + rest > best[0] * best[1] + best[2]:
             best = (size, count, rest)
     size, count, rest = best

@@ -10,25 +10,37 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 
 def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """The p at which so many successes or more have probability `error`; 0 if there were none.
+    """Return the probability p for which `successes` or more have probability `error`; 0 for no successes.
 
-    Guarantee: below the true probability in all but a share `error` of experiments.
+    Args:
+        successes: observed counts.
+        trials: number of independent trials.
+        error: probability that the bound fails.
+
+    Guarantees:
+        With probability at least 1 − error, the result is at most the true probability.
     """
     counts: Integers = np.asarray(successes, dtype=np.int64)
-    found = betaincinv(np.maximum(counts, 1), trials - counts + 1, error)
-    return np.where(counts == 0, 0.0, found)
+    bounds = betaincinv(np.maximum(counts, 1), trials - counts + 1, error)
+    return np.where(counts == 0, 0.0, bounds)
 
 
 def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """The p at which so few successes or fewer have probability `error`; 1 if all were.
+    """Return the probability p for which `successes` or fewer have probability `error`; 1 if all trials succeeded.
 
-    Guarantee: above the true probability in all but a share `error` of experiments.
+    Args:
+        successes: observed counts.
+        trials: number of independent trials.
+        error: probability that the bound fails.
+
+    Guarantees:
+        With probability at least 1 − error, the result is at least the true probability.
     """
     counts: Integers = np.asarray(successes, dtype=np.int64)
-    found = betainccinv(counts + 1, np.maximum(trials - counts, 1), error)
-    return np.where(counts == trials, 1.0, found)
+    bounds = betainccinv(counts + 1, np.maximum(trials - counts, 1), error)
+    return np.where(counts == trials, 1.0, bounds)
 
 
 def joint_confidence(audits: int, confidence: float) -> float:
-    """The confidence of each of so many audits at which all together hold with `confidence`: Bonferroni."""
+    """Return the confidence of each audit for which all together hold with `confidence` (Bonferroni)."""
     return 1.0 - (1.0 - confidence) / audits

@@ -1,4 +1,4 @@
-"""Batches: the victim is drawn or not, and the attacker knows it or does not."""
+"""Attacks on subsampling: the victim's participation is random, and the attacker sees it or not."""
 
 from __future__ import annotations
 
@@ -9,134 +9,146 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from epsilond.simulators.audits.noise import Added
+from epsilond.simulators.audits.noise import NoisyValue
 from epsilond.simulators.audits.participation import SampledParticipation
-from epsilond.simulators.audits.worlds import ABSENT, FIRST, SECOND, Attacked, Floats, Integers, mixed
+from epsilond.simulators.audits.worlds import (
+    ABSENT,
+    FIRST,
+    SECOND,
+    AttackedMechanism,
+    Floats,
+    Integers,
+    mix_log_densities,
+)
 
 LEAST_WEIGHT = 1e-18
-"""Multiplicities rarer than this are left out of the statistic (they are drawn all the same)."""
+"""Probability below which a multiplicity is left out of the statistic; it is still drawn."""
 
 
 @dataclass(frozen=True)
 class HiddenDraw:
-    """Who was drawn is secret. A record that is not drawn is missing: from a Poisson batch, or among zeros."""
+    """A secret draw. A record that is not drawn is absent: from a Poisson batch, or among zero contributions."""
 
-    inner: Attacked
+    inner: AttackedMechanism
     participation: SampledParticipation
     removal: bool
-    """SECOND is the data set without the record, so that it is never drawn there."""
+    """True if SECOND is the data set without the record, which is then never drawn."""
 
     @property
     def worlds(self) -> int:
-        """ABSENT is the batch without the record."""
+        """Three worlds; ABSENT is the batch without the record."""
         return 3
 
     @property
     def work(self) -> float:
-        """The draw and the mechanism."""
+        """Cost of the draw and the mechanism."""
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Densities are means over the draw."""
-        drawn = self.participation.draw(generator, world.size)
-        logs = self.inner.draw(generator, np.where(drawn, world, ABSENT))
+        """Return the log densities of outputs, as mixtures over the draw."""
+        is_included = self.participation.draw(generator, world.size)
+        logs = self.inner.draw(generator, np.where(is_included, world, ABSENT))
         rate = self.participation.rate
-        first = mixed(rate, logs[FIRST], logs[ABSENT])
-        second = logs[ABSENT] if self.removal else mixed(rate, logs[SECOND], logs[ABSENT])
+        first = mix_log_densities(rate, logs[FIRST], logs[ABSENT])
+        second = logs[ABSENT] if self.removal else mix_log_densities(rate, logs[SECOND], logs[ABSENT])
         return np.stack([first, second, logs[ABSENT]])
 
 
 @dataclass(frozen=True)
 class FixedSizeDraw:
-    """A batch of fixed size, everyone else's record equal to the victim's second one: drawn or SECOND."""
+    """A secret draw of a batch of fixed size; an output without the victim is distributed as in SECOND.
 
-    inner: Attacked
+    All other records equal the victim's second record.
+    """
+
+    inner: AttackedMechanism
     participation: SampledParticipation
     worlds: int = 2
 
     @property
     def work(self) -> float:
-        """The draw and the mechanism."""
+        """Cost of the draw and the mechanism."""
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """In FIRST a mixture, in SECOND the batch is the same whoever is drawn."""
-        drawn = self.participation.draw(generator, world.size)
-        logs = self.inner.draw(generator, np.where(drawn, world, SECOND))
-        return np.stack([mixed(self.participation.rate, logs[FIRST], logs[SECOND]), logs[SECOND]])
+        """Return the log densities: a mixture in FIRST. In SECOND the batch does not depend on the draw."""
+        is_included = self.participation.draw(generator, world.size)
+        logs = self.inner.draw(generator, np.where(is_included, world, SECOND))
+        return np.stack([mix_log_densities(self.participation.rate, logs[FIRST], logs[SECOND]), logs[SECOND]])
 
 
 @dataclass(frozen=True)
 class SeenDraw:
-    """The attacker sees whether the victim takes part: without it there is nothing to learn."""
+    """A draw that the attacker sees. Without the victim the output carries no information."""
 
-    inner: Attacked
+    inner: AttackedMechanism
     participation: SampledParticipation
 
     @property
     def worlds(self) -> int:
-        """Those of the mechanism."""
+        """Worlds of the mechanism."""
         return self.inner.worlds
 
     @property
     def work(self) -> float:
-        """The draw and the mechanism."""
+        """Cost of the draw and the mechanism."""
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Zeros where it takes no part: equal densities."""
-        drawn = self.participation.draw(generator, world.size)
+        """Return the log densities, all 0 if the victim does not participate."""
+        is_included = self.participation.draw(generator, world.size)
         logs = np.zeros((self.worlds, world.size))
-        logs[:, drawn] = self.inner.draw(generator, world[drawn])
+        logs[:, is_included] = self.inner.draw(generator, world[is_included])
         return logs
 
 
 @dataclass(frozen=True)
 class RepeatedDraw:
-    """`batch_size` independent draws from `population`: drawn k times, the record moves the value k steps.
+    """`batch_size` independent draws from `population`: a record drawn k times moves the value by k steps.
 
-    Everyone else's record equals the victim's second one.
+    All other records equal the victim's second record.
     """
 
-    added: Added
+    noisy_value: NoisyValue
     batch_size: int
     population: int
     worlds: int = 2
 
     @property
     def work(self) -> float:
-        """A density for each multiplicity."""
+        """Cost of one density per multiplicity."""
         return 2.0 + 0.5 * len(self.multiplicities)
 
     @property
     def _times(self) -> Any:
-        """The law of how often the record is drawn."""
-        from scipy.stats import binom  # noqa: PLC0415  a second of imports, for this draw alone
+        """Binomial distribution of the multiplicity of the victim's record."""
+        from scipy.stats import binom  # noqa: PLC0415  the import takes a second, and only this draw needs it
 
         return binom(self.batch_size, 1.0 / self.population)
 
     @property
     def multiplicities(self) -> range:
-        """Those that are not too rare."""
-        law = self._times
-        return range(max(int(law.ppf(LEAST_WEIGHT)), 0), max(int(law.isf(LEAST_WEIGHT)), 1) + 1)
+        """Multiplicities of probability at least `LEAST_WEIGHT`."""
+        distribution = self._times
+        first = max(int(distribution.ppf(LEAST_WEIGHT)), 0)
+        last = max(int(distribution.isf(LEAST_WEIGHT)), 1)
+        return range(first, last + 1)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """A mixture over how often it was drawn."""
-        law = self._times
+        """Return the log densities: in FIRST a mixture over the multiplicity."""
+        distribution = self._times
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
-        moved = np.where(world == FIRST, times * self.added.step, 0.0)
-        released = moved + self.added.noise.draw(generator, world.size)
+        shifts = np.where(world == FIRST, times * self.noisy_value.step, 0.0)
+        outputs = shifts + self.noisy_value.noise.draw(generator, world.size)
         total = np.full(world.size, -math.inf)
         for count in self.multiplicities:
-            weight = float(law.logpmf(count))
+            weight = float(distribution.logpmf(count))
             if weight > -math.inf:
-                np.logaddexp(
-                    total, weight + self.added.noise.log_density(released - count * self.added.step), out=total
-                )
-        return np.stack([total, self.added.noise.log_density(released)])
+                log_density = self.noisy_value.noise.log_density(outputs - count * self.noisy_value.step)
+                np.logaddexp(total, weight + log_density, out=total)
+        return np.stack([total, self.noisy_value.noise.log_density(outputs)])
 
 
 def mean_log(logs: Floats) -> Floats:
-    """Log of the mean of e^logs over the last axis."""
+    """Return the logarithm of the mean of e^logs over the last axis."""
     return np.asarray(logsumexp(logs, axis=-1) - math.log(logs.shape[-1]))

@@ -1,4 +1,4 @@
-"""One mechanism after another on the same data set: what the attacker learns adds up."""
+"""Sequences of mechanisms on the same data set, with privacy losses that add up."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilond.simulators.audits.worlds import Attacked, Floats, Integers
+from epsilond.simulators.audits.worlds import AttackedMechanism, Floats, Integers
 
 
 @dataclass(frozen=True)
 class InSequence:
-    """Each of `parts` is run as many times as its count says, with randomness of its own."""
+    """Every mechanism of `parts`, run as often as its count states, with independent randomness."""
 
-    parts: tuple[tuple[Attacked, int], ...]
+    parts: tuple[tuple[AttackedMechanism, int], ...]
 
     @property
     def worlds(self) -> int:
-        """ABSENT has a law only where every part gives it one."""
+        """Number of worlds; three only if every part has a distribution for ABSENT."""
         return min((part.worlds for part, _ in self.parts), default=3)
 
     @property
     def work(self) -> float:
-        """Of all runs."""
+        """Cost of all runs."""
         return sum(part.work * times for part, times in self.parts)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Independent outputs: log densities are summed."""
+        """Return the sums of the log densities of the independent outputs."""
         total = np.zeros((self.worlds, world.size))
         for part, times in self.parts:
             for _ in range(times):
@@ -35,8 +35,8 @@ class InSequence:
         return total
 
 
-def in_sequence(parts: Sequence[tuple[Attacked, int]]) -> Attacked:
-    """The parts in their order; a single run of one part is that part."""
+def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMechanism:
+    """Return the sequence of the parts; a single run of one part is the part itself."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     return InSequence(tuple(parts))

@@ -1,4 +1,4 @@
-"""Reports in a random order: whose is whose is hidden, and only how they look together can be attacked."""
+"""Attacks on shuffled reports: the assignment of reports to clients is hidden, and only their multiset is seen."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilond.simulators.audits.sampling import mean_log
-from epsilond.simulators.audits.worlds import FIRST, SECOND, Attacked, Floats, Integers
+from epsilond.simulators.audits.worlds import FIRST, SECOND, AttackedMechanism, Floats, Integers
 
 CELLS = 500_000
-"""Reports held at once."""
+"""Reports in memory at one time."""
 
 
 @dataclass(frozen=True)
 class ShuffledReports:
-    """The victim's report among those of `clients` − 1 others, whose contributions equal the victim's second one.
+    """The victim's report among those of `clients` − 1 others, with contributions equal to the victim's second one.
 
-    Any of the reports may be the victim's, so in FIRST the density is that in SECOND times the mean over reports of
-    their own likelihood ratio.
+    Any report may be the victim's. The density in FIRST is therefore the density in SECOND times the mean likelihood
+    ratio of the reports.
     """
 
-    report: Attacked
+    report: AttackedMechanism
     clients: int
     worlds: int = 2
 
     @property
     def work(self) -> float:
-        """Every client's, and as much again to set them side by side."""
+        """Cost of every client's report and of their comparison."""
         return 1.5 * self.clients * max(self.report.work, 1.0)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """The likelihood ratio of the set of reports, in chunks."""
+        """Return the log likelihood ratio of the multiset of reports, in chunks."""
         rows = max(1, CELLS // self.clients)
-        chunks = [self._chunk(generator, world[at : at + rows]) for at in range(0, world.size, rows)]
+        chunks = [self._chunk(generator, world[start : start + rows]) for start in range(0, world.size, rows)]
         return np.concatenate(chunks, axis=1) if chunks else np.zeros((2, 0))
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
+        """Return the log densities of some outputs."""
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         logs = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
@@ -49,9 +50,9 @@ class ShuffledReports:
 
 @dataclass(frozen=True)
 class ShuffledResponses:
-    """Randomized response: the counts of the categories are all there is.
+    """Randomized response, for which the counts of the categories are a sufficient statistic.
 
-    Others are of a third category where there is one, so that what they report of 0 and 1 is lies alone; with two
+    The other clients are of a third category if there is one, so that their reports of 0 and 1 are random. With two
     categories they are of the second.
     """
 
@@ -62,19 +63,22 @@ class ShuffledResponses:
     work: float = 3.0
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Σ_r v_r h_r/g_r in each world: v the victim's law of reports, h the counts, g the others' law."""
-        sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
-        others = self._law(2 if self.categories > 2 else 1, sizes)
-        laws = np.stack([self._law(FIRST, sizes), self._law(SECOND, sizes)])
-        counts = generator.multinomial(self.clients - 1, others * sizes, size=world.size).astype(np.float64)
-        ends = np.cumsum(laws * sizes, axis=1)[:, :-1]
-        place = (generator.random(world.size)[:, None] >= ends[world]).sum(axis=1)
-        counts[np.arange(world.size), place] += 1.0
-        return np.asarray(np.log((laws / others) @ counts.T))
+        """Return log Σ_r v_r h_r/g_r in each world.
 
-    def _law(self, category: int, sizes: Floats) -> Floats:
-        """Probability of one report of each group, on a record of `category`."""
-        lie = math.exp(-self.epsilon - math.log1p((self.categories - 1) * math.exp(-self.epsilon)))
-        law = np.full(sizes.size, lie)
-        law[category] = lie * math.exp(self.epsilon)
-        return law
+        v is the victim's distribution of reports, h the counts, and g the distribution of the others' reports.
+        """
+        sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
+        of_others = self._probabilities(2 if self.categories > 2 else 1, sizes)
+        of_victim = np.stack([self._probabilities(FIRST, sizes), self._probabilities(SECOND, sizes)])
+        counts = generator.multinomial(self.clients - 1, of_others * sizes, size=world.size).astype(np.float64)
+        cumulative = np.cumsum(of_victim * sizes, axis=1)[:, :-1]
+        place = (generator.random(world.size)[:, None] >= cumulative[world]).sum(axis=1)
+        counts[np.arange(world.size), place] += 1.0
+        return np.asarray(np.log((of_victim / of_others) @ counts.T))
+
+    def _probabilities(self, category: int, sizes: Floats) -> Floats:
+        """Return the probability of one report of each group, for a record of `category`."""
+        false_report = math.exp(-self.epsilon - math.log1p((self.categories - 1) * math.exp(-self.epsilon)))
+        probabilities = np.full(sizes.size, false_report)
+        probabilities[category] = false_report * math.exp(self.epsilon)
+        return probabilities

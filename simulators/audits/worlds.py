@@ -1,9 +1,9 @@
-"""What is attacked: one data set or its neighbour, and how likely an output is under each.
+"""Worlds of an attack: a data set or its neighbour, and the likelihood of an output under each.
 
-Three worlds. In FIRST the victim's contribution is what the relation's first data set has. In SECOND it is what the
-neighbour has: another contribution, or nothing. In ABSENT the victim takes no part, because it was not drawn. Under
-add-or-remove-one SECOND and ABSENT are the same. A mechanism of which nothing is known but what replacing does has no
-law for ABSENT.
+There are three worlds. In FIRST the victim's contribution is that of the relation's first data set. In SECOND it is
+that of the neighbour: another contribution, or none. In ABSENT the victim does not participate, because it was not
+drawn. Under add-or-remove-one SECOND and ABSENT are equal. If only the effect of replacing a record is known, ABSENT
+has no distribution.
 """
 
 from __future__ import annotations
@@ -23,72 +23,94 @@ Attack = Literal["mathematical", "implemented"]
 FIRST, SECOND, ABSENT = 0, 1, 2
 PARTICIPANT_SEEN = frozenset({"server"})
 SIGNIFICANT = 9
-"""Decimals of a loss that are kept: equal outputs have equal losses, in whatever order these were summed."""
+"""Decimals of a loss that are kept, so that equal outputs have equal losses in any order of summation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSetting:
-    """Whom the attack is on, and what the attacker sees."""
+    """Setting of an attack: relation, unit, observer, and the implementation that is attacked."""
 
     relation: Relation
     unit: Unit = "record"
     observer: Observer = "server"
     attack: Attack = "mathematical"
     within_clients: bool = False
-    """Clients have been drawn already: what a spec leaves open is drawn among the records of one."""
+    """True if clients have been drawn already, so that an open level means records of one client."""
     zero_others: bool = False
-    """Everyone else contributes nothing, so that ABSENT has a law for batches of fixed size too."""
+    """True if all others contribute nothing, so that ABSENT has a distribution for batches of fixed size too."""
 
 
-class Attacked(Protocol):
-    """A mechanism on the neighbours that its spec's definition makes easiest to tell apart."""
+class AttackedMechanism(Protocol):
+    """A mechanism on the neighbours that are easiest to distinguish."""
 
     @property
     def worlds(self) -> int:
-        """2, or 3 where ABSENT has a law."""
+        """Number of worlds: 2, or 3 if ABSENT has a distribution."""
 
     @property
     def work(self) -> float:
-        """Cost of one output, about, in units of that of Gaussian noise on one number."""
+        """Cost of one output, in units of Gaussian noise on one number."""
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Runs the mechanism once for each entry of `world` (n,), on the data set of that world.
+        """Run the mechanism once for each entry of `world` (n,), on the data set of that world.
 
-        Returns (worlds, n): the log density of each output in every world, up to a term that is common to them; −inf
-        where the output is impossible. That of the world it was drawn in is finite.
+        Returns:
+            Log densities of each output in every world, (worlds, n), up to a term that all worlds share; −inf if the
+            output is impossible. The density in the world of the draw is finite.
         """
 
 
 class AuditTarget(Protocol):
-    """Anything that an attacker can turn into one number, larger where it believes in the first data set."""
+    """Source of a statistic that is larger if the first data set is more likely."""
 
     @property
     def work(self) -> float:
-        """Cost of one output, about, in units of that of Gaussian noise on one number."""
+        """Cost of one output, in units of Gaussian noise on one number."""
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """`count` independent runs on FIRST or SECOND: (count,). ±inf is an output impossible on the other one."""
+        """Return the statistics of independent runs on one data set.
+
+        Args:
+            generator: source of randomness.
+            count: number of runs.
+            world: FIRST or SECOND.
+
+        Returns:
+            Statistics, (count,). ±inf means that the output is impossible on the other data set.
+        """
 
 
 @dataclass(frozen=True)
 class LogLikelihoodRatio:
-    """The best attack of all: log P(output on FIRST) − log P(output on SECOND)."""
+    """The optimal statistic: log P(output on FIRST) − log P(output on SECOND)."""
 
-    attacked: Attacked
+    mechanism: AttackedMechanism
 
     @property
     def work(self) -> float:
-        """That of the mechanism."""
-        return self.attacked.work
+        """Cost of one output of the mechanism."""
+        return self.mechanism.work
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """The exact privacy losses of `count` outputs, to nine decimals."""
-        logs = self.attacked.draw(generator, np.full(count, world, dtype=np.int64))
+        """Return the exact privacy losses of independent outputs, to nine decimals.
+
+        Args:
+            generator: source of randomness.
+            count: number of outputs.
+            world: FIRST or SECOND.
+        """
+        logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
 
 
-def mixed(weight: float, drawn: Floats, otherwise: Floats) -> Floats:
-    """log(q e^drawn + (1 − q) e^otherwise)."""
+def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
+    """Return log(q e^included + (1 − q) e^otherwise).
+
+    Args:
+        weight: probability q of inclusion.
+        included: log densities if the victim is included.
+        otherwise: log densities if it is not.
+    """
     if weight >= 1.0:
-        return drawn
-    return np.asarray(np.logaddexp(np.log(weight) + drawn, np.log1p(-weight) + otherwise))
+        return included
+    return np.asarray(np.logaddexp(np.log(weight) + included, np.log1p(-weight) + otherwise))

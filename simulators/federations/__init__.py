@@ -1,1 +1,1 @@
-"""Clients of a run that differ: how many records they have, draw and weigh, and what noise they add."""
+"""Clients of a run that differ in their number of records, batch size, weight and noise."""

@@ -1,4 +1,4 @@
-"""Messages that clients compress after their noise: stochastic rounding to levels of a message's norm."""
+"""Compression of messages after their noise: stochastic rounding to levels of a message's norm."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ LEVELS = Quantity(
     "absent: messages are sent as they are",
 )
 ROUNDING_STREAM = 2
-"""Part of the key of a repetition's draws for rounding: all its other draws are those of a run without it."""
+"""Part of the key of the stream for rounding; all other draws equal those of a run without compression."""
 
 
 class Compression:
-    """Rounds every message of some repetitions, each from its own stream."""
+    """Stochastic rounding of messages, with one random stream per repetition."""
 
     def __init__(self, levels: int, generators: Sequence[np.random.Generator]) -> None:
         self._levels = levels
         self._streams = [own_stream(generator, ROUNDING_STREAM) for generator in generators]
 
-    def sent(self, messages: Floats) -> Floats:
-        """(S, M, d): coordinate i becomes |m| sign(m_i) l/s, l a whole number next to s|m_i|/|m|, right in the mean."""
+    def round_messages(self, messages: Floats) -> Floats:
+        """Round messages (S, M, d) without bias.
+
+        Coordinate m_i of a message m becomes |m| sign(m_i) l/s, where l is one of the two integers next to s|m_i|/|m|
+        and has that mean.
+        """
         norms = np.maximum(norms_of(messages), SMALLEST)[..., None]
         exact = self._levels * (np.abs(messages) / norms)
         below = np.floor(exact)

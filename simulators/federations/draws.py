@@ -1,4 +1,4 @@
-"""Batches of clients that have unlike many records: places in a common width, and which of them count."""
+"""Batches of clients with different numbers of records: places in a common width, with a mask of valid places."""
 
 from __future__ import annotations
 
@@ -6,48 +6,76 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilond.accountants.quantities import Sampling
-from epsilond.simulators.federations.groups import Unlike
+from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Indices
 
 Bools = npt.NDArray[np.bool_]
 ABSENT = 2.0
-"""Key of a record that is not there: behind all others."""
+"""Sort key of a missing record; larger than the keys of all records."""
 
 
-def fresh_places(
-    generator: np.random.Generator, data: Indices, clients: Indices, unlike: Unlike, sampling: Sampling
+def draw_places(
+    generator: np.random.Generator, data: Indices, clients: Indices, client_arrays: ClientArrays, sampling: Sampling
 ) -> tuple[Indices, Bools]:
-    """Batches drawn afresh: clients (T, M) of data (N, n) → places and whether each counts (T, M, n or K)."""
-    sizes, batches = unlike.sizes[clients][..., None], unlike.batches[clients][..., None]
+    """Draw fresh batches of clients with different numbers of records.
+
+    Args:
+        generator: source of randomness.
+        data: each client's data set as places in its population, (N, n).
+        clients: participants, (T, M).
+        client_arrays: records and batch size of each client.
+        sampling: sampling of a client's batches.
+
+    Returns:
+        Places in the clients' populations and whether each counts: both (T, M, n or K).
+    """
+    sizes, batches = client_arrays.sizes[clients][..., None], client_arrays.batches[clients][..., None]
     width = data.shape[1]
     every = np.arange(width)
     if sampling == "full":
         return data[clients], np.broadcast_to(every < sizes, (*clients.shape, width))
     if sampling == "poisson":
-        drawn = generator.random((*clients.shape, width)) * sizes < batches
-        return data[clients], drawn & (every < sizes)
-    counted = np.arange(unlike.largest_batch) < batches
+        is_included = generator.random((*clients.shape, width)) * sizes < batches
+        return data[clients], is_included & (every < sizes)
+    counted = np.arange(client_arrays.largest_batch) < batches
     if sampling == "with-replacement":
         chosen = generator.integers(sizes, size=counted.shape)
     else:
-        chosen = _order(generator, sizes, (*clients.shape, width))[..., : unlike.largest_batch]
+        chosen = _order(generator, sizes, (*clients.shape, width))[..., : client_arrays.largest_batch]
     return data[clients[..., None], chosen], counted
 
 
-def shuffled(generator: np.random.Generator, data: Indices, sizes: Indices) -> Indices:
-    """Each client's records in a random order, those that it does not have behind them: (N, n)."""
+def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indices) -> Indices:
+    """Shuffle each client's records, with missing records last.
+
+    Args:
+        generator: source of randomness.
+        data: places in the clients' populations, (N, n).
+        sizes: number of records of each client, (N,).
+    """
     return np.take_along_axis(data, _order(generator, sizes[:, None], data.shape), axis=1)
 
 
-def dealt_places(data: Indices, clients: Indices, unlike: Unlike, wanted: range) -> tuple[Indices, Bools]:
-    """The batches of these rounds of shuffled records: the t-th K of every client."""
-    batches = unlike.batches[clients][..., None]
-    counted = np.arange(unlike.largest_batch) < batches
-    place = np.asarray(wanted)[:, None, None] * batches + np.arange(unlike.largest_batch)
+def deal_places(data: Indices, clients: Indices, client_arrays: ClientArrays, wanted: range) -> tuple[Indices, Bools]:
+    """Return the disjoint batches of the given rounds: round t reads the t-th K shuffled records of a client.
+
+    Args:
+        data: shuffled data sets as places in the clients' populations, (N, n).
+        clients: participants, (T, M).
+        client_arrays: records and batch size of each client.
+        wanted: numbers of the T rounds.
+
+    Returns:
+        Places in the clients' populations and whether each counts: both (T, M, K).
+    """
+    batches = client_arrays.batches[clients][..., None]
+    counted = np.arange(client_arrays.largest_batch) < batches
+    place = np.asarray(wanted)[:, None, None] * batches + np.arange(client_arrays.largest_batch)
     return data[clients[..., None], np.where(counted, place, 0)], counted
 
 
 def _order(generator: np.random.Generator, sizes: Indices, shape: tuple[int, ...]) -> Indices:
+    """Return a random order of each client's records, with missing records last."""
     keys = generator.random(shape)
     keys[np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)] = ABSENT
     return np.argsort(keys, axis=-1)

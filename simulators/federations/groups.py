@@ -1,4 +1,4 @@
-"""Clients that differ, in groups of alike ones: as they are asked for, and as arrays over all clients."""
+"""Clients that differ, in groups of equal clients: as requested, and as arrays over all clients."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RunGroup:
     noise_std: Annotated[float | None, NOISE] = None
 
     def check(self) -> None:
-        """One δ, and no target beside noise."""
+        """Check that there is at most one δ, and no target together with noise."""
         if self.delta is not None and self.log10_delta is not None:
             raise InvalidInput.at("/delta", "give at most one of delta and log10_delta")
         if self.noise_std is not None and self.targets:
@@ -60,7 +60,7 @@ class RunGroup:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Names of the fields of a target of its own."""
+        """Names of the given fields of the group's own target."""
         return tuple(name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None)
 
 
@@ -68,15 +68,15 @@ Groups = tuple[RunGroup, ...]
 
 
 def read_groups(run: AnyRun) -> None:
-    """Make a run's groups requests where they are mappings; noise of its own only where the run has noise.
+    """Convert a run's groups to requests and check them against the run's noise.
 
     Raises:
-        InvalidInput: too many groups, or targets or noise that do not go with the run's noise.
+        InvalidInput: there are too many groups, or their targets or noise do not fit the run's noise.
     """
-    given: Sequence[Any] | None = run.client_groups
-    if given is None:
+    requested: Sequence[Any] | None = run.client_groups
+    if requested is None:
         return
-    groups = tuple(RunGroup(**one) if isinstance(one, Mapping) else one for one in given)
+    groups = tuple(RunGroup(**group) if isinstance(group, Mapping) else group for group in requested)
     object.__setattr__(run, "client_groups", groups)
     if not 1 <= len(groups) <= MOST_GROUPS:
         raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
@@ -89,7 +89,7 @@ def read_groups(run: AnyRun) -> None:
 
 
 def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Groups:
-    """The groups with this noise, and no target any more."""
+    """Return the groups with the given noise and without targets."""
     return tuple(
         replace(group, noise_std=noise_std, epsilon=None, delta=None, log10_delta=None)
         for group, noise_std in zip(groups, noise_stds, strict=True)
@@ -97,7 +97,7 @@ def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Group
 
 
 def without_noise(run: AnyRun) -> AnyRun:
-    """The same run, of all clients without noise."""
+    """Return the run with no noise for any client."""
     groups: Groups | None = run.client_groups
     if groups is None:
         return replace(run, noise_std=0.0)
@@ -105,17 +105,24 @@ def without_noise(run: AnyRun) -> AnyRun:
 
 
 def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
-    """p_i N of each group: weights over their mean over clients, exactly 1 where all are equal."""
+    """Return p_i N of each group: its weight over the mean weight of a client; exactly 1 if all weights are equal."""
     if len({group.weight for group in groups}) == 1:
         return (1.0,) * len(groups)
     clients = sum(group.clients for group in groups)
-    whole = sum(group.weight * group.clients for group in groups)
-    return tuple(group.weight * clients / whole for group in groups)
+    total_weight = sum(group.weight * group.clients for group in groups)
+    return tuple(group.weight * clients / total_weight for group in groups)
 
 
 @dataclass(frozen=True)
-class Unlike:
-    """Of all N clients in order: records, records of a batch, σ, and p_i N, which their losses are multiplied by."""
+class ClientArrays:
+    """Properties of all N clients in order.
+
+    Attributes:
+        sizes: records of each client.
+        batches: records of a batch.
+        noise_stds: σ per coordinate; NaN if it is not calibrated yet.
+        scales: factor p_i N of the client's loss.
+    """
 
     sizes: Indices
     batches: Indices
@@ -124,17 +131,24 @@ class Unlike:
 
     @property
     def most_records(self) -> int:
-        """n of the client that has most."""
+        """Largest number of records of a client, n."""
         return int(np.max(self.sizes))
 
     @property
     def largest_batch(self) -> int:
-        """K of the client that draws most."""
+        """Largest batch size of a client, K."""
         return int(np.max(self.batches))
 
 
 def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampling: Sampling) -> int:
-    """K of a client of this group."""
+    """Return the batch size K of a client of the group, by default the run's share of the records, rounded.
+
+    Args:
+        group: the client's group.
+        batch_size: batch size of the run.
+        samples_per_client: records of a client in the problem.
+        sampling: sampling of a client's batches.
+    """
     if sampling == "full":
         return group.samples_per_client
     if group.batch_size is not None:
@@ -142,15 +156,27 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
     return max(1, (2 * batch_size * group.samples_per_client + samples_per_client) // (2 * samples_per_client))
 
 
-def unlike_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> Unlike:
-    """The clients of a run with groups, on a problem that was made for them (`weighted_data.build_for`).
+def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> ClientArrays:
+    """Return the clients of a run with groups, on a problem built for them by `weighted_data.build_for`.
+
+    Args:
+        problem: learning problem.
+        run: a run with `client_groups`.
+        sampling: sampling of a client's batches.
 
     Raises:
-        InvalidInput: batches that the clients' records do not fill.
+        InvalidInput: a batch exceeds the client's records.
     """
     groups: Groups = run.client_groups
-    known = {"batch_size": run.batch_size, "samples_per_client": problem.samples_per_client}
-    batches = [batch_of(group, **known, sampling=sampling) for group in groups]
+    batches = [
+        batch_of(
+            group,
+            batch_size=run.batch_size,
+            samples_per_client=problem.samples_per_client,
+            sampling=sampling,
+        )
+        for group in groups
+    ]
     faults = []
     for place, (group, batch) in enumerate(zip(groups, batches, strict=True)):
         n = group.samples_per_client
@@ -161,10 +187,11 @@ def unlike_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> Unl
     if faults:
         raise InvalidInput(*faults)
     counts = [group.clients for group in groups]
-    stds = [group.noise_std if group.noise_std is not None else run.noise_std for group in groups]
-    return Unlike(
+    default_std = np.nan if run.noise_std is None else run.noise_std
+    noise_stds = [default_std if group.noise_std is None else group.noise_std for group in groups]
+    return ClientArrays(
         sizes=np.repeat([group.samples_per_client for group in groups], counts),
         batches=np.repeat(batches, counts),
-        noise_stds=np.repeat([np.nan if std is None else std for std in stds], counts),
+        noise_stds=np.repeat(noise_stds, counts),
         scales=np.repeat(loss_scales(groups), counts),
     )

@@ -1,4 +1,4 @@
-"""A problem made for clients that differ: their own numbers of records, and the weighted mean of their losses."""
+"""Problems for clients that differ: own numbers of records, and the weighted mean of the clients' losses."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ from epsilond.simulators.problems.synthetic import LARGEST_DATA
 
 
 def build_for(spec: Any, run: AnyRun) -> AnyRun:
-    """The problem of a request, as the run's clients see it.
+    """Build the problem of a request for the clients of a run.
 
     Raises:
-        InvalidInput: the spec's own faults, or groups that do not fit it, with pointers into the run.
+        InvalidInput: the spec is invalid, or the groups do not fit it; pointers lead into the run.
     """
     groups: Groups = getattr(run, "client_groups", None) or ()
-    # PPSGD has groups of its own, of clients whose records are drawn anew.
-    if not all(isinstance(one, RunGroup) for one in groups) or not groups:
+    # The groups of PPSGD are of another class: its clients draw fresh records.
+    if not all(isinstance(group, RunGroup) for group in groups) or not groups:
         return spec.build()
-    return _made(spec, tuple((one.clients, one.samples_per_client) for one in groups), loss_scales(groups))
+    sizes = tuple((group.clients, group.samples_per_client) for group in groups)
+    return _build_weighted(spec, sizes, loss_scales(groups))
 
 
 @functools.lru_cache(maxsize=16)
-def _made(spec: Any, counted: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> object:
+def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> object:
+    """Build the problem of groups given as (clients, records of a client), with a scale of each group's loss."""
     problem = spec.build()
     clients, size = problem.population.targets.shape
     faults = []
-    if sum(count for count, _ in counted) != clients:
+    if sum(count for count, _ in group_sizes) != clients:
         faults.append(Fault("/client_groups", "must add up to the problem's clients", f"{clients} clients"))
-    if sum(count * n for count, n in counted) > LARGEST_DATA:
+    if sum(count * n for count, n in group_sizes) > LARGEST_DATA:
         faults.append(Fault("/client_groups", "have too many records in all", f"≤ {LARGEST_DATA}"))
     if problem.objective == "empirical":
         faults += [
             Fault(f"/client_groups/{place}/samples_per_client", "exceeds the client's records", f"≤ {size}")
-            for place, (_, n) in enumerate(counted)
+            for place, (_, n) in enumerate(group_sizes)
             if n > size
         ]
     if faults:
         raise InvalidInput(*faults)
-    counts = [count for count, _ in counted]
-    return problem.with_clients(np.repeat([n for _, n in counted], counts), np.repeat(scales, counts))
+    counts = [count for count, _ in group_sizes]
+    return problem.with_clients(np.repeat([n for _, n in group_sizes], counts), np.repeat(scales, counts))

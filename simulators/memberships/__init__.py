@@ -1,1 +1,1 @@
-"""Membership inference on models that were trained with noise: canaries, the training, and what an attacker scores."""
+"""Membership inference on models trained with noise: canaries, training, and the attacker's scores."""

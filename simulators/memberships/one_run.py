@@ -1,12 +1,12 @@
-"""Auditing in one run: from right guesses about many canaries to a lower bound on ε (Steinke, Nasr and Jagielski 2023).
+"""Auditing in one run: a lower bound on ε from guesses about many canaries (Steinke, Nasr and Jagielski 2023).
 
-Each of m canaries is in the data with probability ½, by a coin of its own. The attacker sees what the training gives
-out and guesses of r canaries whether they are in. Under (ε, δ)-differential privacy of adding or removing one canary,
-with W binomial of r and e^ε/(1 + e^ε),
+Each of m canaries is in the data with probability ½, independently. The attacker sees the output of the training and
+guesses for r canaries whether they are in. Let W be binomial with r trials and probability e^ε/(1 + e^ε). Under (ε,
+δ)-differential privacy of adding or removing one canary,
 
     P(v or more are right) ≤ P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i        (Theorem 5.2).
 
-Several independent runs are one run of a mechanism whose canaries are those of all runs: each canary is in one of them.
+Several independent runs are one run of a mechanism with the canaries of all runs: each canary is in one of them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,29 @@ from epsilond.simulators.audits.worlds import Floats
 Bools = npt.NDArray[np.bool_]
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
-"""Shares of the canaries that are guessed, tried one beside the other; the error is divided by their number."""
+"""Shares of the canaries that are guessed; every share is tried, and the error is divided by their number."""
 ROUNDING = 1.0 + 1e-11
-"""Charged on tail probabilities."""
+"""Factor on tail probabilities that covers their rounding error."""
 LEAST_ERROR = 1e-300
+"""Floor under the logarithm's argument, so that log 0 is never evaluated."""
 BISECTIONS = 60
+"""Number of bisection steps."""
 LARGEST = 64.0
-"""ε beyond which no bound is looked for: e^ε/(1 + e^ε) is 1 in doubles long before."""
+"""Largest ε of the search; e^ε/(1 + e^ε) rounds to 1 well below it."""
 
 
 def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
-    """Upper bound on the logarithm of P(`right` or more of `guesses` are right) under (ε, δ)-differential privacy.
+    """Return an upper bound on log P(`right` or more of `guesses` are right) under (ε, δ)-differential privacy.
 
-    At most 0. 1 ≤ guesses ≤ canaries, 0 ≤ right ≤ guesses; ε ≥ 0 in nats, 0 ≤ δ ≤ 1.
+    Args:
+        canaries: number m of canaries.
+        guesses: number r of guesses, 1 ≤ r ≤ m.
+        right: number v of right guesses, 0 ≤ v ≤ r.
+        epsilon: ε ≥ 0, in nats.
+        delta: δ in [0, 1].
+
+    Returns:
+        The logarithm, at most 0.
     """
     if right == 0:
         return 0.0
@@ -44,36 +54,46 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     tails = _tails(least, guesses, float(expit(epsilon)))
     steps = np.arange(1, right + 1)
     steepest = float(np.max((tails[1:] * ROUNDING - tails[0] / ROUNDING) / steps))
-    found = (tails[0] + 2.0 * canaries * delta * steepest) * ROUNDING
-    return math.log(min(max(found, LEAST_ERROR), 1.0))
+    probability = (tails[0] + 2.0 * canaries * delta * steepest) * ROUNDING
+    return math.log(min(max(probability, LEAST_ERROR), 1.0))
 
 
 def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
-    """P(W ≥ k) of a binomial W, for each k."""
+    """Return P(W ≥ k) of a binomial W, for each k."""
     inner = betainc(np.maximum(least, 1), trials - np.maximum(least, 1) + 1, rate)
     return np.asarray(np.where(least == 0, 1.0, inner))
 
 
 def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, error: float) -> float:
-    """An ε at which (ε, δ)-differential privacy is refuted: so many right guesses have probability `error` at most.
+    """Return the largest ε that the right guesses refute, or 0 if they refute none.
 
-    Guarantee: above the true ε in at most a share `error` of experiments. 0 where nothing is refuted. Any ε that is
-    refuted is a valid bound; of these a bisection finds the largest, as error probabilities rise with ε.
+    An ε is refuted if so many right guesses have probability at most `error` under (ε, δ)-differential privacy. Error
+    probabilities increase with ε, so that bisection finds the largest.
+
+    Args:
+        canaries: number of canaries.
+        guesses: number of guesses.
+        right: number of right guesses.
+        delta: δ of the claim.
+        error: probability that the bound fails.
+
+    Guarantees:
+        With probability at least 1 − error, the result is at most the true ε.
     """
-    wanted = math.log(error)
+    threshold = math.log(error)
 
-    def refuted(epsilon: float) -> bool:
-        told = log_error(canaries=canaries, guesses=guesses, right=right, epsilon=epsilon, delta=delta)
-        return told <= wanted
+    def is_refuted(epsilon: float) -> bool:
+        error_bound = log_error(canaries=canaries, guesses=guesses, right=right, epsilon=epsilon, delta=delta)
+        return error_bound <= threshold
 
-    if not refuted(0.0):
+    if not is_refuted(0.0):
         return 0.0
-    return bisect_reals(refuted, 0.0, LARGEST, steps=BISECTIONS)[0]
+    return bisect_reals(is_refuted, 0.0, LARGEST, steps=BISECTIONS)[0]
 
 
 @dataclass(frozen=True)
-class Guessed:
-    """What one choice of guesses proves."""
+class GuessingBound:
+    """Lower bound on ε from one choice of guesses, with its counts."""
 
     epsilon_lower: float
     guesses: int
@@ -81,21 +101,27 @@ class Guessed:
     canaries: int
 
 
-def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Guessed:
-    """The best of the bounds by guessing the highest scores in, and as many of the lowest out.
+def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> GuessingBound:
+    """Guess that the highest scores are members and as many of the lowest are not, and return the best bound.
 
-    `scores` and `members` are (m,), larger where the attacker believes in membership. How many are guessed is decided
-    before by `SHARES`; each choice is wrong with probability `error` over their number, so that the best holds too.
+    The numbers of guesses are fixed in advance by `SHARES`. Each bound fails with probability `error` over their
+    number, so that the best one holds with probability 1 − error.
+
+    Args:
+        scores: larger if the attacker believes in membership, (m,).
+        members: whether each canary is in the data, (m,).
+        delta: δ of the claim.
+        error: probability that the bound fails.
     """
     order = np.argsort(scores, kind="stable")
     sides = sorted({max(1, round(share * scores.size / 2)) for share in SHARES if scores.size >= 2})
-    best: Guessed | None = None
+    best: GuessingBound | None = None
     for side in sides:
         right = int(np.sum(members[order[-side:]]) + np.sum(~members[order[:side]]))
-        found = epsilon_lower(
+        epsilon = epsilon_lower(
             canaries=scores.size, guesses=2 * side, right=right, delta=delta, error=error / len(sides)
         )
-        if best is None or found > best.epsilon_lower:
-            best = Guessed(found, 2 * side, right, scores.size)
+        if best is None or epsilon > best.epsilon_lower:
+            best = GuessingBound(epsilon, 2 * side, right, scores.size)
     assert best is not None
     return best

@@ -1,12 +1,13 @@
-"""Training with clipping, noise and canaries: DP-SGD on pooled records, or DP-FedAvg on clients, runs side by side.
+"""Training with clipping, noise and canaries: DP-SGD on pooled records, or DP-FedAvg on clients.
 
-In each round every member (a record, or a client) takes part by itself with probability q. The server adds up what
-those send, each scaled down to norm C, adds N(0, (zC)² I), and moves
+In each round every member (a record, or a client) participates independently with probability q. The server sums the
+contributions, each scaled down to norm C, adds N(0, (zC)² I), and moves
 
     w ← w − (η/(qB)) (Σ contributions + noise),
 
-B the number of ordinary members, a public constant. A record sends its gradient, a client its update of E full
-gradient steps. A canary is one member more, present or not; the guarantee is that of adding or removing one.
+where B, the number of ordinary members, is a public constant. A record contributes its gradient, a client its update of
+E full gradient steps. A canary is an additional member, present or not; the guarantee is that of adding or removing
+one.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ CANARY = Quantity(
 CANARIES = Quantity(symbol="m", ge=1, le=5000, description="canaries, each in the data by a fair coin of its own")
 LOCAL_STEP_SIZE = Quantity(gt=0, le=1e6, description="step size of a client's own gradient steps")
 MOST_ENTRIES = 3e7
-"""Numbers in the contributions of one round of one run."""
+"""Largest number of entries in the contributions of one round of one run."""
 DATA, EXTRA = 7, 8
-"""Parts of the seed's population that data and canaries are drawn from."""
+"""Parts of the problem's seed for drawing the data and the canaries."""
 
 
 @request
@@ -62,14 +63,18 @@ class CanaryTraining:
     canaries: Annotated[int, CANARIES] = 1
 
     def check(self) -> None:
-        """Directions for all gradient canaries, and local steps of clients only."""
+        """Check that the canaries fit the problem, and that only clients take local steps.
+
+        Raises:
+            InvalidInput: at the field concerned.
+        """
         if self.unit == "record" and self.local_steps != 1:
             raise InvalidInput.at("/local_steps", "are those of clients", allowed="= 1")
         if not isinstance(self.problem, UNCONSTRAINED):
             raise InvalidInput.at("/problem/kind", "needs its ball; this training has none")
-        built = self.problem.build()
-        dimension = built.dimension
-        members = built.clients * (1 if self.unit == "client" else built.samples_per_client)
+        problem = self.problem.build()
+        dimension = problem.dimension
+        members = problem.clients * (1 if self.unit == "client" else problem.samples_per_client)
         if self.canary != "gradient" and self.canaries >= members:
             message = "are taken from the data, of which some must be left"
             raise InvalidInput.at("/canaries", message, allowed=f"≤ {members - 1}")
@@ -82,15 +87,15 @@ class CanaryTraining:
 
     @property
     def entries(self) -> float:
-        """Numbers read in one round of one run."""
-        built = self.problem.build()
-        each = built.samples_per_client if self.unit == "client" else 1
-        ordinary = built.clients * built.samples_per_client
-        return float((ordinary + self.canaries * each) * built.dimension * self.local_steps)
+        """Number of array entries read in one round of one run."""
+        problem = self.problem.build()
+        records_of_canary = problem.samples_per_client if self.unit == "client" else 1
+        ordinary = problem.clients * problem.samples_per_client
+        return float((ordinary + self.canaries * records_of_canary) * problem.dimension * self.local_steps)
 
     @property
     def spec(self) -> Spec:
-        """What was run, as the accountant knows it."""
+        """Spec of the training for the accountant."""
         noisy: Spec = Gaussian(noise_multiplier=self.noise_multiplier)
         if self.sampling_rate < 1.0:
             noisy = Subsampled(sampling="poisson", rate=self.sampling_rate, mechanism=noisy)
@@ -99,7 +104,7 @@ class CanaryTraining:
 
 @dataclass(frozen=True)
 class Members:
-    """Ordinary members (B, K, d) with K records each, and canaries (m, K, d), or directions (m, d) that they send."""
+    """Ordinary members (B, K, d) with K records each, and canaries (m, K, d) or their directions (m, d)."""
 
     problem: LinearModelProblem | SoftmaxProblem
     ordinary: Records
@@ -107,46 +112,56 @@ class Members:
     directions: Floats | None
 
     @classmethod
-    def of(cls, asked: CanaryTraining) -> Members:
-        """Data and canaries of the training."""
-        problem = asked.problem.build()
-        seed, d = asked.problem.seed, problem.dimension
-        everyone = _members(problem.data(population_generator(seed, DATA)), asked.unit)
-        if asked.canary == "gradient":
-            return cls(problem, everyone, None, np.eye(asked.canaries, d))
-        order = population_generator(seed, EXTRA).permutation(len(everyone.targets))
-        taken, left = order[: asked.canaries], np.sort(order[asked.canaries :])
-        targets = everyone.targets[taken]
-        if asked.canary == "flipped-labels":
+    def of(cls, spec: CanaryTraining) -> Members:
+        """Build the data and the canaries of a training."""
+        problem = spec.problem.build()
+        seed, d = spec.problem.seed, problem.dimension
+        members = _members(problem.data(population_generator(seed, DATA)), spec.unit)
+        if spec.canary == "gradient":
+            return cls(problem, members, None, np.eye(spec.canaries, d))
+        order = population_generator(seed, EXTRA).permutation(len(members.targets))
+        chosen, ordinary = order[: spec.canaries], np.sort(order[spec.canaries :])
+        targets = members.targets[chosen]
+        if spec.canary == "flipped-labels":
             targets = (targets + 1.0) % problem.classes if isinstance(problem, SoftmaxProblem) else -targets
-        canaries = Records(everyone.features[taken], targets)
-        return cls(problem, Records(everyone.features[left], everyone.targets[left]), canaries, None)
+        canaries = Records(members.features[chosen], targets)
+        return cls(problem, Records(members.features[ordinary], members.targets[ordinary]), canaries, None)
 
-    def contributions(self, asked: CanaryTraining, models: Floats, records: Records) -> Floats:
-        """What members send from models (S, d), scaled down to norm C: (S, B, d)."""
+    def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
+        """Return the members' contributions, scaled down to norm C.
+
+        Args:
+            spec: parameters of the training.
+            models: (S, d).
+            records: records of the members.
+
+        Returns:
+            Contributions, (S, members, d).
+        """
         start = models[:, None, :]
-        if asked.unit == "record":
-            sent = self.problem.mean_gradient(start, records)
+        if spec.unit == "record":
+            updates = self.problem.mean_gradient(start, records)
         else:
             local = start
-            for _ in range(asked.local_steps):
-                local = local - asked.local_step_size * self.problem.mean_gradient(local, records)
-            sent = start - local
-        norms = np.sqrt(np.sum(np.square(sent), axis=-1, keepdims=True))
-        return np.asarray(sent * np.minimum(1.0, asked.clipping_norm / np.maximum(norms, 1e-300)))
+            for _ in range(spec.local_steps):
+                local = local - spec.local_step_size * self.problem.mean_gradient(local, records)
+            updates = start - local
+        norms = np.sqrt(np.sum(np.square(updates), axis=-1, keepdims=True))
+        return np.asarray(updates * np.minimum(1.0, spec.clipping_norm / np.maximum(norms, 1e-300)))
 
-    def canaries_send(self, asked: CanaryTraining, models: Floats) -> Floats:
-        """The same of the canaries, were they there: (S, m, d)."""
+    def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
+        """Return the canaries' contributions at models (S, d), as if all were present: (S, m, d)."""
         if self.directions is not None:
-            whole: Floats = asked.clipping_norm * self.directions
-            return np.broadcast_to(whole, (len(models), *whole.shape))
+            contributions: Floats = spec.clipping_norm * self.directions
+            return np.broadcast_to(contributions, (len(models), *contributions.shape))
         assert self.canaries is not None
-        return self.contributions(asked, models, self.canaries)
+        return self.contributions(spec, models, self.canaries)
 
     def confidence(self, models: Floats) -> Floats:
-        """How well models (S, d) fit each canary: (S, m). Of labels ±1 the log odds of the label, else minus the loss.
+        """Return the fit of models (S, d) to each canary: (S, m).
 
-        A gradient canary's loss is linear in the model.
+        For labels ±1 it is the log odds of the label, otherwise minus the loss. A gradient canary's loss is linear in
+        the model.
         """
         if self.directions is not None:
             return np.asarray(-models @ self.directions.T)
@@ -161,72 +176,85 @@ class Members:
 
 @dataclass(frozen=True)
 class TrainedRuns:
-    """Of S runs: which canaries were in (S, m), the final models (S, d), and both kinds of score (S, m)."""
+    """Results of S runs.
+
+    Attributes:
+        members: which canaries were in the data, (S, m).
+        models: final models, (S, d).
+        alignment: sum over rounds of the log-likelihood ratio of the canary in the round's sum, (S, m); it uses all
+            models.
+        confidence: `Members.confidence` of the final model, (S, m).
+    """
 
     members: Bools
     models: Floats
     alignment: Floats
-    """Sum over rounds of the log-likelihood ratio of the canary in the round's sum: of all models the attacker sees."""
     confidence: Floats
-    """`Members.confidence` of the final model."""
 
 
-def train(asked: CanaryTraining, generators: list[np.random.Generator], members: Bools) -> TrainedRuns:
-    """One run for each generator; `members` (S, m) says which canaries are in.
+def train(spec: CanaryTraining, generators: list[np.random.Generator], members: Bools) -> TrainedRuns:
+    """Train one run per generator and score all canaries.
 
-    The attacker of `alignment` knows all ordinary members and every model, and neither who was drawn nor the noise: it
-    takes off what is sent on average, and holds the rest for normal. That need not be exact for its test to be valid.
+    The attacker of `alignment` knows all ordinary members and every model, but neither the participants nor the noise.
+    It subtracts the expected sum and treats the rest as normal. Its test is valid even if the rest is not normal.
+
+    Args:
+        spec: parameters of the training.
+        generators: one per run.
+        members: which canaries are in the data, (S, m).
     """
-    known = Members.of(asked)
-    d, q = known.problem.dimension, asked.sampling_rate
-    ordinary = known.ordinary.targets.shape[0]
+    population = Members.of(spec)
+    d, q = population.problem.dimension, spec.sampling_rate
+    ordinary = population.ordinary.targets.shape[0]
     models = np.zeros((len(generators), d))
     scores = np.zeros(members.shape)
-    noise_std = asked.noise_multiplier * asked.clipping_norm
-    for _ in range(asked.rounds):
+    noise_std = spec.noise_multiplier * spec.clipping_norm
+    for _ in range(spec.rounds):
         normal = np.stack([generator.standard_normal(d) for generator in generators])
-        ordinary_in, canaries_in = _drawn(generators, q, ordinary, members)
-        sent = known.contributions(asked, models, known.ordinary)
-        told = known.canaries_send(asked, models)
-        total = np.einsum("sb,sbd->sd", ordinary_in, sent) + np.einsum("sm,smd->sd", canaries_in, told)
+        ordinary_in, canaries_in = _draw_participants(generators, q, ordinary, members)
+        updates = population.contributions(spec, models, population.ordinary)
+        canaries = population.canary_contributions(spec, models)
+        total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
         total = total + noise_std * normal
-        expected = q * sent.sum(axis=1) + 0.5 * q * told.sum(axis=1)
-        spread = q * (1.0 - q) * np.sum(np.square(sent), axis=(1, 2)) / d
-        spread = spread + 0.5 * q * (1.0 - 0.5 * q) * _spread_of_canaries(known, told)
-        scores += _log_ratio(total - expected, told, q, np.square(noise_std) + spread)
-        models = models - (asked.step_size / (q * ordinary)) * total
-    return TrainedRuns(members, models, scores, known.confidence(models))
+        expected = q * updates.sum(axis=1) + 0.5 * q * canaries.sum(axis=1)
+        sampling_variance = q * (1.0 - q) * np.sum(np.square(updates), axis=(1, 2)) / d
+        sampling_variance = sampling_variance + 0.5 * q * (1.0 - 0.5 * q) * _canary_variance(population, canaries)
+        scores += _log_ratio(total - expected, canaries, q, np.square(noise_std) + sampling_variance)
+        models = models - (spec.step_size / (q * ordinary)) * total
+    return TrainedRuns(members, models, scores, population.confidence(models))
 
 
-def _spread_of_canaries(known: Members, told: Floats) -> Floats:
-    """Mean square of the canaries' sum in a direction; of those with coordinates of their own none disturbs another."""
-    if known.directions is not None:
-        return np.zeros(len(told))
-    return np.asarray(np.sum(np.square(told), axis=(1, 2)) / told.shape[-1])
+def _canary_variance(population: Members, canaries: Floats) -> Floats:
+    """Return the mean square of the canaries' sum per direction; 0 if every canary has a direction of its own."""
+    if population.directions is not None:
+        return np.zeros(len(canaries))
+    return np.asarray(np.sum(np.square(canaries), axis=(1, 2)) / canaries.shape[-1])
 
 
-def _log_ratio(rest: Floats, told: Floats, rate: float, variance: Floats) -> Floats:
-    """log of the density of the round's sum with the canary a member over that without: (S, m)."""
-    squares = np.sum(np.square(told), axis=-1)
-    # Of every canary half was taken off as expected: its own half is put back.
-    product = np.einsum("sd,smd->sm", rest, told) + 0.5 * rate * squares
+def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
+    """Return the log likelihood ratio of the round's sum with and without each canary: (S, m)."""
+    squares = np.sum(np.square(canaries), axis=-1)
+    # The expected sum contains half of every canary; the half of the canary in question is added back.
+    product = np.einsum("sd,smd->sm", rest, canaries) + 0.5 * rate * squares
     present = (product - 0.5 * squares) / variance[:, None]
     if rate >= 1.0:
         return np.asarray(present)
     return np.asarray(np.logaddexp(np.log(rate) + present, np.log1p(-rate)))
 
 
-def _drawn(generators: list[np.random.Generator], rate: float, ordinary: int, members: Bools) -> tuple[Floats, Floats]:
-    """Who takes part in a round, as 0 and 1: ordinary members (S, B), canaries (S, m)."""
+def _draw_participants(
+    generators: list[np.random.Generator], rate: float, ordinary: int, members: Bools
+) -> tuple[Floats, Floats]:
+    """Draw the participants of a round as 0 and 1: ordinary members (S, B) and canaries (S, m)."""
     canaries = members.shape[1]
     if rate >= 1.0:
         return np.ones((len(generators), ordinary)), members.astype(np.float64)
-    drawn = np.stack([generator.random(ordinary + canaries) for generator in generators]) < rate
-    return drawn[:, :ordinary].astype(np.float64), (drawn[:, ordinary:] & members).astype(np.float64)
+    is_included = np.stack([generator.random(ordinary + canaries) for generator in generators]) < rate
+    return is_included[:, :ordinary].astype(np.float64), (is_included[:, ordinary:] & members).astype(np.float64)
 
 
 def _members(records: Records, unit: Unit) -> Records:
-    """(N, n, d) to members: clients with n records, or every record by itself."""
+    """Return the members of data (N, n, d): clients with n records, or single records."""
     if unit == "client":
         return records
     features, targets = records.features, records.targets
@@ -234,10 +262,10 @@ def _members(records: Records, unit: Unit) -> Records:
 
 
 def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floats:
-    """Of the labels, mean over a member's records: (S, m)."""
+    """Return the mean log odds of the labels over a member's records: (S, m)."""
     weights = models.reshape(len(models), problem.classes, -1)
     outputs = np.einsum("mkd,scd->smkc", records.features, weights)
     own = np.broadcast_to(records.targets.astype(np.int64)[None, ..., None], (*outputs.shape[:-1], 1))
-    told = np.take_along_axis(outputs, own, axis=-1)[..., 0]
+    label_outputs = np.take_along_axis(outputs, own, axis=-1)[..., 0]
     np.put_along_axis(outputs, own, -np.inf, axis=-1)
-    return np.asarray(np.mean(told - logsumexp(outputs, axis=-1), axis=-1))
+    return np.asarray(np.mean(label_outputs - logsumexp(outputs, axis=-1), axis=-1))

@@ -1,1 +1,1 @@
-"""Learning problems whose constants are known exactly."""
+"""Learning problems with exactly known constants."""

@@ -1,4 +1,4 @@
-"""Small real data sets that ship with scikit-learn, split over clients, a share of them held out as a test."""
+"""Small real data sets of scikit-learn, split over clients, with an optional held-out share for testing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,11 @@ class DataSetProblem:
     seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
-        """A record for every client, a loss that suits the records, and no data set beyond what is allowed."""
+        """Check the number of clients, the loss, the split and the held-out share against the data set.
+
+        Raises:
+            InvalidInput: the fields do not fit the data set or each other.
+        """
         facts = _FACTS[self.data_set]
         if self.clients > facts.records:
             raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {facts.records}")
@@ -76,32 +80,31 @@ class DataSetProblem:
             raise InvalidInput(
                 Fault("/split", "deals digits", "with data_set digits"), Fault("/clients", "are the pairs", f"{PAIRS}")
             )
-        dealt = self.dealt
         if self.held_out > 0.0 and self.tested == 0:
-            raise InvalidInput.at("/held_out", f"is less than one record of the {dealt} of a client")
-        kept, samples = dealt - self.tested, self.samples_per_client
-        if self.objective == "empirical" and samples not in (None, kept):
-            raise InvalidInput.at("/samples_per_client", "is what a client keeps if empirical", allowed=f"{kept}")
+            raise InvalidInput.at("/held_out", f"is less than one record of the {self.dealt} of a client")
+        training, samples = self.dealt - self.tested, self.samples_per_client
+        if self.objective == "empirical" and samples not in (None, training):
+            raise InvalidInput.at("/samples_per_client", "is what a client keeps if empirical", allowed=f"{training}")
         if samples is not None and samples * self.clients > LARGEST_DATA:
             raise InvalidInput.at("/samples_per_client", "times clients is too large", allowed=f"≤ {LARGEST_DATA}")
 
     @property
     def dealt(self) -> int:
-        """Records of one client, those held out among them."""
+        """Number of records of a client, including held-out records."""
         return 2 * PAIR_RECORDS if self.split == "odd-even-pairs" else _FACTS[self.data_set].records // self.clients
 
     @property
     def tested(self) -> int:
-        """Those held out of one client's."""
+        """Number of held-out records of a client."""
         return min(round(self.held_out * self.dealt), self.dealt - 1)
 
     def build(self) -> LinearModelProblem | SoftmaxProblem:
-        """The problem; the same object where it was built before.
+        """Build the problem, or return the same object if it was built before.
 
         Raises:
             MissingExtra: scikit-learn is not installed.
         """
-        return _built(self)
+        return _build_problem(self)
 
 
 @dataclass(frozen=True)
@@ -117,31 +120,35 @@ _FACTS: dict[DataSet, _Facts] = {
     "diabetes": _Facts(442, 0, ("squared",)),
 }
 PAIRS = 25
+"""Clients of the split odd-even-pairs: 5 odd digits times 5 even digits."""
 PAIR_RECORDS = 34
-"""Of each digit in a pair: a fifth of the 174 records of the rarest digit, for each digit is in five pairs."""
+"""Records of each digit in a pair: a fifth of the 174 records of the rarest digit, because each digit is in five pairs.
+"""
 
 
 @functools.lru_cache(maxsize=8)
-def _built(asked: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
-    features, labels = read_features(asked.data_set)
-    generator = np.random.default_rng(np.random.SeedSequence(asked.seed))
-    dealt = _dealt(asked, labels, generator)
-    loss = asked.loss or _FACTS[asked.data_set].losses[0]
+def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
+    features, labels = read_features(spec.data_set)
+    generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
+    places = _split_records(spec, labels, generator)
+    loss = spec.loss or _FACTS[spec.data_set].losses[0]
     targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
-    tested = asked.tested
+    tested = spec.tested
     if tested:
-        dealt = generator.permuted(dealt, axis=1)
-    kept, test = dealt[:, tested:], dealt[:, :tested].reshape(-1)
-    population = Population(features[kept], targets[kept], kept.shape[1])
-    measure = {"logistic": by_sign, "softmax": by_largest, "squared": relative_error(float(np.mean(targets[kept])))}
-    classes = _FACTS[asked.data_set].classes
+        places = generator.permuted(places, axis=1)
+    training, test = places[:, tested:], places[:, :tested].reshape(-1)
+    size = training.shape[1]
+    population = Population(features[training], targets[training], size)
+    training_mean = float(np.mean(targets[training]))
+    measure = {"logistic": by_sign, "softmax": by_largest, "squared": relative_error(training_mean)}
+    classes = _FACTS[spec.data_set].classes
     outputs = classes if loss == "softmax" else 1
     shared: dict[str, Any] = {
-        "samples_per_client": asked.samples_per_client or kept.shape[1],
-        "diameter": asked.diameter,
-        "strong_convexity": asked.strong_convexity,
-        "objective": asked.objective,
-        "described": {"loss": loss, "population": kept.shape[1], "data_set": asked.data_set, "held_out": test.size},
+        "samples_per_client": spec.samples_per_client or size,
+        "diameter": spec.diameter,
+        "strong_convexity": spec.strong_convexity,
+        "objective": spec.objective,
+        "described": {"loss": loss, "population": size, "data_set": spec.data_set, "held_out": test.size},
         "held_out": HeldOut(features[test], targets[test], measure[loss], outputs) if tested else None,
     }
     if loss == "softmax":
@@ -149,23 +156,23 @@ def _built(asked: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     return LinearModelProblem.of(LOGISTIC if loss == "logistic" else SQUARED, population, **shared)
 
 
-def _dealt(asked: DataSetProblem, labels: Floats, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Which records each client has: (N, dealt). What is over is left out."""
+def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Split the records over the clients: (N, records of a client). Surplus records are left out."""
     order = generator.permutation(len(labels))
-    if asked.split == "odd-even-pairs":
+    if spec.split == "odd-even-pairs":
         fifths = [order[labels[order] == digit][: 5 * PAIR_RECORDS].reshape(5, PAIR_RECORDS) for digit in range(10)]
         pairs = [
             np.concatenate([fifths[2 * odd + 1][even], fifths[2 * even][odd]]) for odd in range(5) for even in range(5)
         ]
         return np.stack(pairs)
-    if asked.split == "by-label":
+    if spec.split == "by-label":
         order = order[np.argsort(labels[order], kind="stable")]
-    return order[: asked.clients * asked.dealt].reshape(asked.clients, asked.dealt)
+    return order[: spec.clients * spec.dealt].reshape(spec.clients, spec.dealt)
 
 
 @functools.cache
 def read_features(name: DataSet) -> tuple[Floats, Floats]:
-    """Features of norm at most 1, and the class of each record, or its target in [−1, 1]."""
+    """Return standardised features of norm at most 1, with the class of each record or its target in [−1, 1]."""
     with extra("simulate", "a data set"):
         from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
 
@@ -175,6 +182,6 @@ def read_features(name: DataSet) -> tuple[Floats, Floats]:
     if _FACTS[name].classes == 0:
         centred = labels - np.mean(labels)
         labels = centred / np.max(np.abs(centred))
-    spread = np.std(features, axis=0)
-    standard = (features - np.mean(features, axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    deviations = np.std(features, axis=0)
+    standard = (features - np.mean(features, axis=0)) / np.where(deviations > 0.0, deviations, 1.0)
     return within_ball(standard / np.sqrt(features.shape[1])), labels

@@ -1,4 +1,4 @@
-"""A problem of finite populations: its data, its domain, and its excess risk; what the loss is, others add."""
+"""Base class of problems with finite populations: data, domain and excess risk. Subclasses add the loss."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from epsilond.simulators.problems.problem import Constants, Floats, Indices, Obj
 from epsilond.training.steps.ball import on_ball
 
 AT_ONCE = 1_000_000
-"""Predictions held at one time."""
+"""Largest number of predictions in memory at one time."""
 SAFE = 1.0 + 2.0**-40
-"""Charged on bounds that are sums of many roundings."""
+"""Factor on bounds that are sums, to cover accumulated rounding."""
 
 
 class Mean(Protocol):
-    """The objective F."""
+    """Objective F."""
 
     def values(self, models: Floats) -> Floats:
-        """(…, d) → (…)."""
+        """Return F at models (…, d): (…)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FiniteProblem(ABC):
-    """What every `Problem` of a population has whose records are features and a target, on a ball around 0."""
+    """Common part of the problems with records of features and a target, on a ball around 0."""
 
     population: Population
     mean: Mean
@@ -42,44 +42,49 @@ class FiniteProblem(ABC):
     described: Mapping[str, float | int | str]
     held_out: HeldOut | None = None
     sizes: Indices | None = None
-    """(N): records of each client in one data set, the first of its row; None: `samples_per_client` of each."""
+    """(N): records of each client in one data set, first in its row; None if every client has `samples_per_client`."""
 
     @abstractmethod
     def of_population(self, population: Population) -> Self:
-        """The same loss of other records or weights."""
+        """Return the problem with the same loss on other records or weights."""
 
     def with_clients(self, sizes: Indices, scales: Floats) -> Self:
-        """The problem whose client i has `sizes[i]` records, and whose objective is the mean of scales[i] · F_i.
+        """Return the problem with `sizes[i]` records of client i and the mean of scales[i] · F_i as objective.
 
-        Of an empirical objective client i has the last records of its population, its own first. Constants stay those
-        of a loss without its scale, but for the statistics, which bound those of the scaled losses: where losses are
-        scaled or data is cut, what is true of any loss, max_i(s_i) L.
+        For an empirical objective, client i keeps the last records of its population, starting with its own. The
+        constants are those of the loss before scaling. `gradient_std` and `heterogeneity` are exceptions: if losses are
+        scaled or data is cut, they become the bound max_i(s_i) L, which holds for any loss.
+
+        Args:
+            sizes: records of each client, (N,).
+            scales: factor s_i of each client's loss, (N,).
         """
         clients, size = self.population.targets.shape
-        cut = self.objective == "empirical" and bool(np.any(sizes != size))
-        if not cut and bool(np.all(scales == 1.0)):
+        is_truncated = self.objective == "empirical" and bool(np.any(sizes != size))
+        if not is_truncated and bool(np.all(scales == 1.0)):
             return replace(self, sizes=sizes)
-        if cut:
-            held = np.arange(size) >= size - sizes[:, None]
-            shares = held * (scales / sizes)[:, None]
+        if is_truncated:
+            is_present = np.arange(size) >= size - sizes[:, None]
+            shares = is_present * (scales / sizes)[:, None]
         else:
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
-        made = self.of_population(replace(self.population, shares=shares))
-        most = made.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
-        return replace(made, sizes=sizes, constants=replace(made.constants, gradient_std=most, heterogeneity=most))
+        problem = self.of_population(replace(self.population, shares=shares))
+        bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
+        constants = replace(problem.constants, gradient_std=bound, heterogeneity=bound)
+        return replace(problem, sizes=sizes, constants=constants)
 
     @property
     def clients(self) -> int:
-        """N."""
+        """Number of clients N."""
         return int(self.population.features.shape[0])
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """Dimension d of a model."""
         return int(self.population.features.shape[-1])
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """Which record of its client's population each record of a data set is."""
+        """Draw a data set as places in the clients' populations: (N, n)."""
         clients, size = self.population.targets.shape
         if self.objective == "empirical":
             order = np.arange(size) if self.sizes is None else np.arange(size)[::-1]
@@ -88,36 +93,36 @@ class FiniteProblem(ABC):
         return generator.integers(size, size=(clients, most))
 
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
-        """The same for records drawn anew."""
+        """Draw one fresh record per client as places in the populations: (*shape, N)."""
         clients, size = self.population.targets.shape
         return generator.integers(size, size=(*shape, clients))
 
-    def records(self, clients: Indices, drawn: Indices) -> Records:
-        """Records by client and by place in the client's population."""
+    def records(self, clients: Indices, places: Indices) -> Records:
+        """Return records by client and place in the client's population."""
         features, targets = self.population.rows()
-        rows = drawn + clients * (self.population.targets.shape[1] if self.population.own else 0)
+        rows = places + clients * (self.population.targets.shape[1] if self.population.own else 0)
         return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 
     def data(self, generator: np.random.Generator) -> Records:
-        """One data set: features (N, n, d), targets (N, n)."""
+        """Draw one data set: features (N, n, d) and targets (N, n)."""
         return self.records(np.arange(self.clients)[:, None], self.draw(generator))
 
     def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
-        """Records drawn anew: features (*shape, N, d), targets (*shape, N)."""
+        """Draw fresh records: features (*shape, N, d) and targets (*shape, N)."""
         return self.records(np.arange(self.clients), self.draw_fresh(generator, shape))
 
     def project(self, models: Floats) -> Floats:
-        """To the ball."""
+        """Project models onto the ball."""
         return on_ball(models, self.radius)
 
     def excess(self, models: Floats) -> Floats:
-        """F minus `optimum_value`, a lower bound of its minimum: never below 0."""
+        """Return F minus `optimum_value`, a lower bound on its minimum; never negative."""
         return np.maximum(self.mean.values(models) - self.constants.optimum_value, 0.0)
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """On the records that were held out of the population."""
+        """Score models on the held-out records."""
         return {} if self.held_out is None else self.held_out.scores(models)
 
     def facts(self) -> Mapping[str, float | int | str]:
-        """What to tell people of it, beside the constants."""
+        """Return a description of the problem, without the constants."""
         return self.described

@@ -1,4 +1,4 @@
-"""Records that no client trains on, and how well a model predicts them."""
+"""Held-out records, and scores of predictions of them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 from epsilond.simulators.problems.problem import Floats
 
 AT_ONCE = 1_000_000
-"""Predictions held at one time."""
+"""Largest number of predictions in memory at one time."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Test records: features (T, d) and targets (T), and what is said of predictions of them.
+    """Test records: features (T, d), targets (T), and the scores of predictions of them.
 
-    `measure(models (s, D), features, targets)` gives each score by its name, (s).
+    `measure(models (s, D), features, targets)` returns each score by name, (s).
     """
 
     features: Floats
     targets: Floats
     measure: Callable[[Floats, Floats, Floats], Mapping[str, Floats]]
     outputs: int = 1
-    """Numbers that a model predicts of one record."""
+    """Numbers that a model predicts for one record."""
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Each score of each model: (…, D) → (…). No score depends on which models stand beside."""
+        """Return each score of each model: (…, D) → (…). No score depends on the other models."""
         rows = models.reshape(-1, models.shape[-1])
         step = max(1, AT_ONCE // (len(self.targets) * self.outputs))
         parts = [
@@ -37,15 +37,24 @@ class HeldOut:
 
 
 def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Share of targets ±1 whose sign a linear prediction misses, 0 counting as half a miss; and the rest."""
+    """Score linear predictions of targets ±1 by their sign; a prediction of 0 counts as half an error.
+
+    Args:
+        models: (s, d).
+        features: (T, d).
+        targets: (T), each −1 or 1.
+    """
     signs = np.sign(np.matmul(features, models[..., None])[..., 0] * targets)
     return _shares(0.5 * (1.0 + signs))
 
 
 def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Share of targets 0, 1, … that are not the largest of a model's outputs; and the rest.
+    """Score predictions of the classes 0, 1, … by the largest output; of equal outputs the first counts.
 
-    Models are rows of `features.shape[1]` weights, one row for each class; of equal outputs the first counts.
+    Args:
+        models: rows of weights, one for each class, (s, classes · d).
+        features: (T, d).
+        targets: (T), class of each record.
     """
     weights = models.reshape(len(models), -1, features.shape[1])
     predicted = np.argmax(np.matmul(features, weights.swapaxes(-1, -2)), axis=-1)
@@ -53,11 +62,14 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
 
 
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
-    """RRMSE of linear predictions: root of their summed squared errors over those of the training targets' mean."""
+    """Return a measure of the root relative mean square error (RRMSE) of linear predictions.
+
+    The squared errors are divided by those of the constant prediction `training_mean`, the mean training target.
+    """
 
     def measure(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-        missed = np.sum(np.square(np.matmul(features, models[..., None])[..., 0] - targets), axis=-1)
-        return {"test_rrmse": np.sqrt(missed / np.sum(np.square(targets - training_mean)))}
+        squared_errors = np.sum(np.square(np.matmul(features, models[..., None])[..., 0] - targets), axis=-1)
+        return {"test_rrmse": np.sqrt(squared_errors / np.sum(np.square(targets - training_mean)))}
 
     return measure
 

@@ -1,8 +1,8 @@
-"""THE list of learning problems that can be asked for, told apart by `kind`; `spec.build()` makes the problem.
+"""The list of learning problems, discriminated by `kind`; `spec.build()` builds the problem.
 
-All are on a ball around 0, where runs start, with features of norm at most 1. Populations are drawn from the problem's
-own seed, so that every repetition of a simulation has the same one; data sets are drawn from it in each repetition, or
-are the population itself.
+All problems are on a ball around 0, where runs start, with features of norm at most 1. Populations are drawn from the
+problem's own seed, so that every repetition of a simulation has the same one. Data sets are drawn from the population
+in each repetition, or are the population itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class MeanEstimationProblem(Synthetic):
     kind: Annotated[Literal["mean-estimation"], KIND] = "mean-estimation"
 
     def recipe(self) -> Recipe:
-        """½‖w‖² + (½‖x‖² − ⟨x, w⟩)."""
+        """Return ½‖w − x‖² as ½‖w‖² plus the linear loss ½‖x‖² − ⟨x, w⟩."""
         return Recipe(LINEAR, points, 1.0)
 
 
@@ -41,7 +41,7 @@ class LinearProblem(Synthetic):
     strong_convexity: Annotated[float, RIDGE] = 0.0
 
     def recipe(self) -> Recipe:
-        """The points of mean estimation."""
+        """Return the linear loss on the points of mean estimation."""
         return Recipe(LINEAR, points, self.strong_convexity)
 
 
@@ -54,7 +54,7 @@ class LeastSquaresProblem(Synthetic):
     target_noise: Annotated[float, TARGET_NOISE] = 0.2
 
     def recipe(self) -> Recipe:
-        """Targets follow a linear model."""
+        """Return the squared loss, with targets that follow a linear model."""
         return Recipe(SQUARED, regression(self.target_noise), self.strong_convexity)
 
 
@@ -68,7 +68,7 @@ class HuberProblem(Synthetic):
     threshold: Annotated[float, THRESHOLD] = 0.25
 
     def recipe(self) -> Recipe:
-        """Targets follow a linear model."""
+        """Return the Huber loss, with targets that follow a linear model."""
         return Recipe(huber(self.threshold), regression(self.target_noise), self.strong_convexity)
 
 
@@ -81,7 +81,7 @@ class LogisticProblem(Synthetic):
     sharpness: Annotated[float, SHARPNESS] = 10.0
 
     def recipe(self) -> Recipe:
-        """Labels follow a logistic model."""
+        """Return the logistic loss, with labels that follow a logistic model."""
         return Recipe(LOGISTIC, classification(self.sharpness), self.strong_convexity)
 
 
@@ -93,7 +93,7 @@ PROBLEMS: tuple[type, ...] = (
     LogisticProblem,
     DataSetProblem,
 )
-"""Every request class of a problem."""
+"""Every request class of a problem with one model for all clients."""
 
 ProblemSpec = TypeAliasType(
     "ProblemSpec",

@@ -1,15 +1,16 @@
-"""The problem of all our populations: F(w) = mean over clients and records of ℓ(⟨x, w⟩, y) + (μ/2)‖w‖², w in a ball.
+"""Problems with linear predictions: F(w) = mean over clients and records of ℓ(⟨x, w⟩, y) + (μ/2)‖w‖², w in a ball.
 
-All its constants follow from the finite population, or from the class of records: norm of x at most 1, |y| at most the
-loss's largest target. With r the radius and s(r) the largest slope of such a record,
+All constants follow from the finite population, or from the class of records: norm of x at most 1, |y| at most the
+loss's largest target. Let r be the radius and s(r) the largest slope of such a record.
 
 - L = s(r) + μr bounds ‖ℓ'x + μw‖; β = c + μ, c the curvature of ℓ, bounds the Lipschitz constant of that gradient.
 - φ: within a client μw cancels, and a variance is at most a second moment: φ² ≤ max over clients of
-  mean_j(s_j(r‖x_j‖)²‖x_j‖²). Where the slope is constant, φ² is the variance of the x_j itself.
-- v: what clients share cancels in ∇F_i − ∇F, the rest being h_i = (1/P) Σ over the client's own j of ℓ'x_j. A mean of
-  squares about the mean is at most that about 0: v² ≤ mean_i(Σ_j s_j(r‖x_j‖)‖x_j‖)²/P². Or by way of w = 0: the
-  norm of ∇F_i − ∇F grows by at most a_i r, a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖), Σ_i = (1/P) Σ_j x_j x_jᵀ, since
-  Hessians of both lie between 0 and that: v ≤ (mean_i(‖∇F_i(0) − ∇F(0)‖ + a_i r)²)^½. The lesser is taken.
+  mean_j(s_j(r‖x_j‖)²‖x_j‖²). If the slope is constant, φ² is the variance of the x_j itself.
+- v: the records that all clients share cancel in ∇F_i − ∇F. The rest is h_i = (1/P) Σ over the client's own j of
+  ℓ'x_j. A mean of squares about the mean is at most that about 0: v² ≤ mean_i(Σ_j s_j(r‖x_j‖)‖x_j‖)²/P². A second
+  bound starts at w = 0: the norm of ∇F_i − ∇F grows by at most a_i r, a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖),
+  Σ_i = (1/P) Σ_j x_j x_jᵀ, since both Hessians lie between 0 and that bound. Hence
+  v ≤ (mean_i(‖∇F_i(0) − ∇F(0)‖ + a_i r)²)^½. The code takes the smaller bound.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from epsilond.simulators.problems.populations import Population
 from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
 
 ITERATIONS = 3e8
-"""Entries that the search for the minimiser may read."""
+"""Array entries that the search for the minimiser may read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModelProblem(FiniteProblem):
-    """A `Problem` of linear predictions. The start is the centre of the ball."""
+    """A problem with linear predictions. Runs start at the centre of the ball."""
 
     loss: Loss
     mean: MeanLoss
@@ -52,10 +53,21 @@ class LinearModelProblem(FiniteProblem):
         described: Mapping[str, float | int | str],
         held_out: HeldOut | None = None,
     ) -> LinearModelProblem:
-        """With its constants and its minimiser computed."""
+        """Build the problem, with its constants and its minimiser.
+
+        Args:
+            loss: loss of a linear prediction.
+            population: records of all clients.
+            samples_per_client: records n of a client in one data set.
+            diameter: diameter D of the domain.
+            strong_convexity: weight μ of ½‖w‖².
+            objective: `population` or `empirical`.
+            described: description of the problem for reports.
+            held_out: test records, if any.
+        """
         radius = 0.5 * diameter
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
-        found = _minimum(mean, radius)
+        minimum = _minimum(mean, radius)
         steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
         centre = mean.value(np.zeros(population.features.shape[-1]))
         constants = Constants(
@@ -65,10 +77,10 @@ class LinearModelProblem(FiniteProblem):
             diameter=diameter,
             gradient_std=_gradient_std(loss, population, radius),
             heterogeneity=_heterogeneity(loss, population, radius),
-            optimum_norm=float(np.linalg.norm(found.model)),
-            optimum_value=found.value - found.gap,
-            optimum_gap=found.gap,
-            initial_gap=max(centre - (found.value - found.gap), 0.0) * SAFE,
+            optimum_norm=float(np.linalg.norm(minimum.model)),
+            optimum_value=minimum.lower_bound,
+            optimum_gap=minimum.gap,
+            initial_gap=max(centre - minimum.lower_bound, 0.0) * SAFE,
         )
         return cls(
             loss=loss,
@@ -79,13 +91,13 @@ class LinearModelProblem(FiniteProblem):
             strong_convexity=strong_convexity,
             objective=objective,
             constants=constants,
-            minimiser=found.model,
+            minimiser=minimum.model,
             described=described,
             held_out=held_out,
         )
 
     def of_population(self, population: Population) -> LinearModelProblem:
-        """The same loss of other records or weights."""
+        """Return the problem with the same loss on other records or weights."""
         return LinearModelProblem.of(
             self.loss,
             population,
@@ -98,21 +110,21 @@ class LinearModelProblem(FiniteProblem):
         )
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Models (…, d), records (…, K, d) → (…, d)."""
+        """Return mean gradients: models (…, d), records (…, K, d) → (…, d)."""
         slopes = self.loss.slope(np.matmul(records.features, models[..., None])[..., 0], records.targets)
-        summed = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
-        mean: Floats = summed / records.targets.shape[-1] + self.strong_convexity * models
+        sums = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
+        mean: Floats = sums / records.targets.shape[-1] + self.strong_convexity * models
         return mean
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Models (…, d), records (…, d) → (…, d)."""
+        """Return gradients of single records: models (…, d), records (…, d) → (…, d)."""
         slopes = self.loss.slope(np.sum(records.features * models, axis=-1), records.targets)
         return slopes[..., None] * records.features + self.strong_convexity * models
 
 
 @dataclass(frozen=True)
 class MeanLoss:
-    """F and its gradient, from the distinct records and their weights."""
+    """Objective F and its gradient, from the distinct records and their weights."""
 
     loss: Loss
     features: Floats
@@ -121,49 +133,51 @@ class MeanLoss:
     strong_convexity: float
 
     def values(self, models: Floats) -> Floats:
-        """(…, d) → (…). No value depends on what stands beside it, to the last bit."""
+        """Return F at models (…, d): (…). Each value is bit by bit independent of the other models."""
         rows = models.reshape(-1, models.shape[-1])
-        found = np.empty(len(rows))
+        means = np.empty(len(rows))
         step = max(1, AT_ONCE // len(self.targets))
         for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            predictions = np.matmul(self.features, some[..., None])[..., 0]
+            chunk = rows[start : start + step]
+            predictions = np.matmul(self.features, chunk[..., None])[..., 0]
             losses = self.loss.value(predictions, self.targets)
-            found[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+            means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
-        return found.reshape(models.shape[:-1]) + ridge
+        return means.reshape(models.shape[:-1]) + ridge
 
     def value(self, model: Floats) -> float:
-        """At one model."""
+        """Return F at one model."""
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
-        """At one model."""
+        """Return ∇F at one model."""
         slopes: Floats = self.weights * self.loss.slope(self.features @ model, self.targets)
         return slopes @ self.features + self.strong_convexity * model
 
 
 def _minimum(mean: MeanLoss, radius: float) -> Minimum:
+    """Find the minimum of F on the ball."""
     loss = mean.loss
     steepest = loss.steepest(_array(radius), _array(loss.largest_target))
     sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
+    largest_eigenvalue = _float(_largest_eigenvalue(np.sqrt(mean.weights)[:, None] * mean.features))
     return least_on_ball(
         mean.value,
         mean.gradient,
         dimension=mean.features.shape[1],
         radius=radius,
-        smoothness=loss.curvature * _float(_spread(np.sqrt(mean.weights)[:, None] * mean.features)) * SAFE
-        + mean.strong_convexity,
+        smoothness=loss.curvature * largest_eigenvalue * SAFE + mean.strong_convexity,
         scale=float(np.max(sizes)) + _float(steepest) * radius + mean.strong_convexity * radius * radius,
         iterations=math.ceil(ITERATIONS / mean.features.size),
     )
 
 
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
+    """Bound φ, the standard deviation of a record's gradient within a client."""
     features, targets = population.features, population.targets
     if loss.curvature == 0.0:
-        apart = features - np.mean(features, axis=1, keepdims=True)
-        squared = np.mean(np.sum(np.square(apart), axis=-1), axis=1)
+        deviations = features - np.mean(features, axis=1, keepdims=True)
+        squared = np.mean(np.sum(np.square(deviations), axis=-1), axis=1)
     else:
         norms = np.linalg.norm(features, axis=-1)
         squared = np.mean(np.square(loss.steepest(radius * norms, targets) * norms), axis=1)
@@ -171,6 +185,7 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
+    """Bound v, the root mean square of ‖∇F_i − ∇F‖ over the clients."""
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
     size = population.features.shape[1]
@@ -179,17 +194,18 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     about_zero = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
     slopes = loss.slope(np.zeros_like(targets), targets)
     at_centre = np.einsum("ij,ijk->ik", slopes, features) / size
-    apart = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
+    deviations = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
     if loss.curvature > 0.0:
         clients, own, dimension = features.shape
-        whole = _spread(features.reshape(clients * own, dimension)) / clients
-        apart = apart + loss.curvature * radius * np.maximum(_spread(features), whole) / size
-    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(apart))))
+        of_all = _largest_eigenvalue(features.reshape(clients * own, dimension)) / clients
+        growth = np.maximum(_largest_eigenvalue(features), of_all)
+        deviations = deviations + loss.curvature * radius * growth / size
+    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(deviations))))
     return math.sqrt(min(mean_squares)) * SAFE
 
 
-def _spread(features: Floats) -> Floats:
-    """Largest eigenvalue of Σ_j x_j x_jᵀ: (…, P, d) → (…)."""
+def _largest_eigenvalue(features: Floats) -> Floats:
+    """Return the largest eigenvalue of Σ_j x_j x_jᵀ: (…, P, d) → (…)."""
     largest: Floats = np.square(np.linalg.svd(features, compute_uv=False)[..., 0])
     return largest
 

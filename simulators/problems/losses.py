@@ -1,7 +1,7 @@
-"""Losses of a linear prediction z = ⟨x, w⟩ against a target y, and what is known of their slopes.
+"""Losses of a linear prediction z = ⟨x, w⟩ against a target y, with bounds on their slopes.
 
-Records have features of norm at most 1 and targets of size at most `largest_target`, so constants over all such
-records follow from the slope at the largest |z|.
+Records have features of norm at most 1 and targets of size at most `largest_target`. Constants over all such records
+therefore follow from the slope at the largest |z|.
 """
 
 from __future__ import annotations
@@ -24,28 +24,64 @@ class Loss:
     slope: Callable[[Floats, Floats], Floats]
     """∂ℓ/∂z."""
     steepest: Callable[[Floats, Floats], Floats]
-    """Most that |∂ℓ/∂z| is where |z| is at most the first and |y| is the second argument."""
+    """Largest |∂ℓ/∂z| if |z| is at most the first and |y| is the second argument."""
     curvature: float
     """Lipschitz constant of the slope."""
     largest_target: float
     """Bound on |y| over all possible records."""
 
 
+def _linear_value(z: Floats, y: Floats) -> Floats:
+    return y - z
+
+
+def _linear_slope(z: Floats, y: Floats) -> Floats:
+    return -np.ones(np.broadcast_shapes(z.shape, y.shape))
+
+
+def _linear_steepest(reach: Floats, y: Floats) -> Floats:
+    return np.ones(np.broadcast_shapes(reach.shape, y.shape))
+
+
+def _squared_value(z: Floats, y: Floats) -> Floats:
+    return np.asarray(0.5 * np.square(z - y))
+
+
+def _squared_slope(z: Floats, y: Floats) -> Floats:
+    return z - y
+
+
+def _squared_steepest(reach: Floats, y: Floats) -> Floats:
+    return reach + np.abs(y)
+
+
+def _logistic_value(z: Floats, y: Floats) -> Floats:
+    return np.asarray(np.logaddexp(0.0, -y * z))
+
+
+def _logistic_slope(z: Floats, y: Floats) -> Floats:
+    return np.asarray(-y * expit(-y * z))
+
+
+def _logistic_steepest(reach: Floats, y: Floats) -> Floats:
+    return np.asarray(np.abs(y) * expit(np.abs(y) * reach))
+
+
 LINEAR = Loss(
     name="linear",
-    value=lambda z, y: y - z,
-    slope=lambda z, y: -np.ones(np.broadcast_shapes(z.shape, y.shape)),
-    steepest=lambda reach, y: np.ones(np.broadcast_shapes(reach.shape, y.shape)),
+    value=_linear_value,
+    slope=_linear_slope,
+    steepest=_linear_steepest,
     curvature=0.0,
     largest_target=1.0,
 )
-"""y − z. With y = ‖x‖²/2 and ½‖w‖² beside it this is ½‖w − x‖²."""
+"""y − z. With y = ‖x‖²/2, the sum of this loss and ½‖w‖² is ½‖w − x‖²."""
 
 SQUARED = Loss(
     name="squared",
-    value=lambda z, y: 0.5 * np.square(z - y),
-    slope=lambda z, y: z - y,
-    steepest=lambda reach, y: reach + np.abs(y),
+    value=_squared_value,
+    slope=_squared_slope,
+    steepest=_squared_steepest,
     curvature=1.0,
     largest_target=1.0,
 )
@@ -53,9 +89,9 @@ SQUARED = Loss(
 
 LOGISTIC = Loss(
     name="logistic",
-    value=lambda z, y: np.logaddexp(0.0, -y * z),
-    slope=lambda z, y: -y * expit(-y * z),
-    steepest=lambda reach, y: np.abs(y) * expit(np.abs(y) * reach),
+    value=_logistic_value,
+    slope=_logistic_slope,
+    steepest=_logistic_steepest,
     curvature=0.25,
     largest_target=1.0,
 )
@@ -63,7 +99,7 @@ LOGISTIC = Loss(
 
 
 def huber(threshold: float) -> Loss:
-    """½(z − y)² as far as |z − y| ≤ threshold, and linear beyond."""
+    """Return the Huber loss: ½(z − y)² for |z − y| ≤ threshold, and linear beyond."""
 
     def value(z: Floats, y: Floats) -> Floats:
         residual = np.abs(z - y)

@@ -1,7 +1,7 @@
-"""The least value of a smooth convex function on a ball around 0, with a certificate.
+"""Minimum of a smooth convex function on a ball around 0, with a certificate.
 
-For a convex F and any w in the ball of radius r, F(w) − F* ≤ max over u in the ball of ⟨∇F(w), w − u⟩, which is
-⟨∇F(w), w⟩ + r‖∇F(w)‖. The search only has to make this gap small; it is certified whatever the search did.
+For a convex F and any w in the ball of radius r, F(w) − F* ≤ max over u in the ball of ⟨∇F(w), w − u⟩, which is ⟨∇F(w),
+w⟩ + r‖∇F(w)‖. This gap certifies the result of any search; the search only has to make it small.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ from epsilond.simulators.problems.problem import Floats
 from epsilond.training.steps.ball import on_ball
 
 RELATIVE_GAP = 1e-12
+"""Gap at which the search stops, relative to the scale of the function."""
 EVERY = 10
-"""Iterations between two looks at the gap."""
+"""Iterations between two evaluations of the gap."""
 ROUNDING = 2.0**-44
-"""Charged on the sizes of what is added up: hundreds of roundings."""
+"""Relative rounding error of the values, added to the gap; it covers hundreds of roundings."""
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """A model in the ball whose value is above the least one by at most `gap`."""
+    """A model in the ball with a value that exceeds the least value by at most `gap`."""
 
     model: Floats
     value: float
     gap: float
+
+    @property
+    def lower_bound(self) -> float:
+        """Certified lower bound on the least value."""
+        return self.value - self.gap
 
 
 def least_on_ball(
@@ -40,10 +46,21 @@ def least_on_ball(
     scale: float,
     iterations: int,
 ) -> Minimum:
-    """Nesterov's method from 0 with restarts where it turns back, to a gap of 1e-12 of `scale` if it gets there.
+    """Minimise a convex function by Nesterov's method with restarts, from 0.
 
-    `smoothness` bounds that of the mean; 0 for a linear function. `scale` bounds the values that are averaged and
-    the largest slope times the radius: rounding is charged on it.
+    The search stops at a gap of `RELATIVE_GAP` times `scale`, or after `iterations`.
+
+    Args:
+        value: function to minimise.
+        gradient: its gradient.
+        dimension: dimension d.
+        radius: radius of the ball.
+        smoothness: Lipschitz constant of the gradient; 0 for a linear function.
+        scale: bound on the averaged values and on the largest slope times the radius, for the rounding error.
+        iterations: largest number of iterations.
+
+    Guarantees:
+        The value exceeds the least value on the ball by at most `gap`.
     """
     model = ahead = np.zeros(dimension)
     pace = 1.0
@@ -66,7 +83,7 @@ def least_on_ball(
 
 
 def _toward(model: Floats, slope: Floats, radius: float, smoothness: float) -> Floats:
-    """A gradient step, or for a linear function its least point."""
+    """Return the next model: a projected gradient step, or the minimiser of a linear function."""
     if smoothness == 0.0:
         norm = float(np.linalg.norm(slope))
         return -radius * slope / norm if norm > 0.0 else model
@@ -74,4 +91,5 @@ def _toward(model: Floats, slope: Floats, radius: float, smoothness: float) -> F
 
 
 def _gap(model: Floats, slope: Floats, radius: float) -> float:
+    """Return ⟨∇F(w), w⟩ + r‖∇F(w)‖, a bound on F(w) − F*."""
     return float(np.dot(slope, model)) + radius * float(np.linalg.norm(slope))

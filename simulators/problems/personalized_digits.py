@@ -1,13 +1,12 @@
-"""Handwritten digits dealt to clients who each have a model of their own, w + θ_i: softmax regression on real records.
+"""Handwritten digits split over clients with personal models w + θ_i: softmax regression on real records.
 
-The digits that scikit-learn ships stand in file order, in which those of one writer stand together. Cut into as many
-pieces as there are clients (`consecutive`), they stand in for a split by writer, whose names are not in the file;
-`by-label` deals each client two of the ten digits or so. A client draws its batches from its own training records, with
-replacement.
+In scikit-learn's file, the digits of one writer follow each other. A split into consecutive pieces (`consecutive`)
+therefore approximates a split by writer; the file does not name the writers. `by-label` gives each client about two of
+the ten digits. A client draws its batches from its own training records, with replacement.
 
-No bound of the paper applies: a client with fewer records than features can be fitted perfectly by weights that grow
-without end, so that there is no optimum to measure distance from. The least loss is known all the same: 0 at least,
-and at most `optimum_gap`, the loss of a fit that is found.
+No bound of the paper applies. A client with fewer records than features can be fitted perfectly by weights that grow
+without limit, so that there is no optimum. The least loss is nevertheless bounded: it is at least 0 and at most
+`optimum_gap`, the loss of a computed fit.
 """
 
 from __future__ import annotations
@@ -38,8 +37,9 @@ HELD_OUT = Quantity(gt=0, le=0.9, description="share of each client's records th
 SEED = Quantity(ge=0, le=2**53, description="seed of what is held out")
 CLASSES, RECORDS = 10, 1797
 LEAST_RECORDS = 4
+"""Smallest number of records of a client."""
 FIT = 200.0
-"""How far the regression that bounds the least loss is stretched, so that its margins make losses vanish."""
+"""Factor on the least-squares fit whose loss bounds the least loss; large margins make the softmax loss vanish."""
 
 
 @request
@@ -53,7 +53,11 @@ class PersonalizedDigits:
     seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
-        """Records for every client, to train on and to test on."""
+        """Check that every client has records to train on and to test on.
+
+        Raises:
+            InvalidInput: there are too many clients, or the held-out share leaves no record on one side.
+        """
         most = RECORDS // LEAST_RECORDS
         if self.clients > most:
             raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most}")
@@ -62,17 +66,17 @@ class PersonalizedDigits:
 
     @property
     def dealt(self) -> int:
-        """Records of one client."""
+        """Number of records of a client."""
         return RECORDS // self.clients
 
     @property
     def tested(self) -> int:
-        """Of them held out."""
+        """Number of held-out records of a client."""
         return min(round(self.held_out * self.dealt), self.dealt - 1)
 
     def build(self) -> Digits:
-        """The problem; the same object where it was built before."""
-        return _built(self)
+        """Build the problem, or return the same object if it was built before."""
+        return _build_problem(self)
 
 
 @dataclass(frozen=True)
@@ -81,32 +85,32 @@ class Digits:
 
     spec: PersonalizedDigits
     features: Floats
-    """(N, n, 64), to train on."""
+    """(N, n, 64): training records."""
     labels: Floats
     test_features: Floats
     test_labels: Floats
     optima: Floats
-    """(N, d): the fits that bound the least loss."""
+    """(N, d): fits whose loss bounds the least loss."""
     optimum_gap: float
 
     @property
     def clients(self) -> int:
-        """N."""
+        """Number of clients N."""
         return self.spec.clients
 
     @property
     def dimension(self) -> int:
-        """d, of w and of each θ_i."""
+        """Dimension d of w and of each θ_i."""
         return CLASSES * int(self.features.shape[-1])
 
     @property
     def objective(self) -> Objective:
-        """The training records are all there is."""
+        """`population`: the training records are the whole population."""
         return "population"
 
     @property
     def constants(self) -> PersonalizedConstants:
-        """‖∇‖ ≤ √2‖x‖ ≤ √2. What bounds ask for beside it there is not."""
+        """Constants of the problem: ‖∇‖ ≤ √2‖x‖ ≤ √2. The other bounds do not exist and are inf."""
         return PersonalizedConstants(
             lipschitz=math.sqrt(2.0),
             smoothness=math.inf,
@@ -119,29 +123,41 @@ class Digits:
         )
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
-        """Drawn from each row's client, with replacement."""
+        """Draw records with replacement.
+
+        Args:
+            generator: source of randomness.
+            clients: client of each row.
+            batch_size: records of each row.
+        """
         places = generator.integers(self.labels.shape[1], size=(*clients.shape, batch_size))
         return Records(self.features[clients[..., None], places], self.labels[clients[..., None], places])
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
-        """Models (rows, d), records (rows, m, 64), weights (rows, m) → (rows, d)."""
+        """Return weighted sums of gradients.
+
+        Args:
+            models: (rows, d).
+            records: (rows, m, 64).
+            weights: weight of each record, (rows, m).
+        """
         outputs = np.matmul(records.features, _rows(models).swapaxes(-1, -2))
         errors = errors_of(outputs, records.targets) * weights[..., None]
-        summed = np.matmul(errors.swapaxes(-1, -2), records.features)
-        return np.asarray(summed.reshape(len(models), -1))
+        sums = np.matmul(errors.swapaxes(-1, -2), records.features)
+        return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Σ_i share_i times the mean loss of client i on its training records; 0 is at most the least."""
+        """Return Σ_i share_i times the mean loss of client i on its training records; the least value is at least 0."""
         return np.asarray(np.einsum("...n,n->...", _losses(self.features, self.labels, models), shares))
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Share of all clients' held-out records that their own models (…, N, d) miss, and that they do not."""
+        """Return the error and the accuracy of the clients' models (…, N, d) on all held-out records."""
         outputs = np.matmul(self.test_features, _rows(models).swapaxes(-1, -2))
         accuracy = np.mean(np.argmax(outputs, axis=-1) == self.test_labels, axis=(-1, -2))
         return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}
 
     def facts(self) -> Mapping[str, float | int | str]:
-        """What is dealt."""
+        """Return a description of the split."""
         return {
             "data_set": "digits",
             "loss": "softmax",
@@ -152,28 +168,28 @@ class Digits:
 
 
 @functools.lru_cache(maxsize=8)
-def _built(asked: PersonalizedDigits) -> Digits:
+def _build_problem(spec: PersonalizedDigits) -> Digits:
     features, labels = read_features("digits")
     order = np.arange(len(labels))
-    if asked.split == "by-label":
+    if spec.split == "by-label":
         order = np.argsort(labels, kind="stable")
-    dealt = order[: asked.clients * asked.dealt].reshape(asked.clients, asked.dealt)
-    dealt = np.random.default_rng(np.random.SeedSequence(asked.seed)).permuted(dealt, axis=1)
-    kept, test = dealt[:, asked.tested :], dealt[:, : asked.tested]
-    fits = np.stack([_fit(features[own], labels[own]) for own in kept])
-    gap = float(np.mean(_losses(features[kept], labels[kept], fits)))
-    return Digits(asked, features[kept], labels[kept], features[test], labels[test], fits, gap)
+    places = order[: spec.clients * spec.dealt].reshape(spec.clients, spec.dealt)
+    places = np.random.default_rng(np.random.SeedSequence(spec.seed)).permuted(places, axis=1)
+    training, test = places[:, spec.tested :], places[:, : spec.tested]
+    fits = np.stack([_fit(features[client], labels[client]) for client in training])
+    gap = float(np.mean(_losses(features[training], labels[training], fits)))
+    return Digits(spec, features[training], labels[training], features[test], labels[test], fits, gap)
 
 
 def _fit(features: Floats, labels: Floats) -> Floats:
-    """Least squares on the indicators of the classes, stretched: (d,)."""
+    """Fit the indicators of the classes by least squares, times `FIT`: (d,)."""
     indicators = (labels[:, None] == np.arange(CLASSES)).astype(np.float64)
-    solved: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
-    return FIT * solved.T.reshape(-1)
+    weights: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
+    return FIT * weights.T.reshape(-1)
 
 
 def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
-    """Mean cross-entropy of each client at its model: (…, N, d) → (…, N)."""
+    """Return the mean cross-entropy of each client at its model: (…, N, d) → (…, N)."""
     outputs = np.matmul(features, _rows(models).swapaxes(-1, -2))
     places = np.broadcast_to(labels.astype(np.int64)[..., None], (*outputs.shape[:-1], 1))
     own = np.take_along_axis(outputs, places, axis=-1)[..., 0]

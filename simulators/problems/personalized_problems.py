@@ -1,7 +1,7 @@
-"""Problems for personalised learning: linear models whose records have known laws, so that every constant is exact.
+"""Problems for personalised learning: linear models with records of known distributions, hence exact constants.
 
-Client i has an optimum v_i. A record is (x, y) with y = ⟨x, v_i⟩ + noise, and the loss a function of ⟨x, w + θ_i⟩ − y.
-Coordinate k of x has variance k^−decay. All clients have the same laws of x and of the noise.
+Client i has an optimum v_i. A record is (x, y) with y = ⟨x, v_i⟩ + noise, and the loss is a function of ⟨x, w + θ_i⟩ −
+y. Coordinate k of x has variance k^−decay. The distributions of x and of the noise are the same for all clients.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ PERSONAL_DIMENSION = Quantity(
 )
 PROBLEM_SEED = Quantity(ge=0, le=2**53, description="seed of the optima and of the feature vectors")
 MOST_CLIENTS = 10**5
+"""Largest number of clients, for memory."""
 MOST_DIMENSION = 10**5
+"""Largest dimension, for memory."""
 
 
 @request
 class _Linear:
+    """Common fields of the linear problems."""
+
     clients: Annotated[int, CLIENTS]
     dimension: Annotated[int, DIMENSION]
     optimum_norm: Annotated[float, OPTIMUM_NORM] = 1.0
@@ -56,10 +60,14 @@ class _Linear:
     seed: Annotated[int, PROBLEM_SEED] = 0
 
     def check(self) -> None:
-        """Sizes that fit, and optima that can be spread."""
-        for name, most in (("clients", MOST_CLIENTS), ("dimension", MOST_DIMENSION)):
-            if getattr(self, name) > most:
-                raise InvalidInput.at(f"/{name}", "is more than a simulation holds", allowed=f"≤ {most}")
+        """Check the sizes, and that a single client has no deviation from the mean optimum.
+
+        Raises:
+            InvalidInput: at the field concerned.
+        """
+        for name, limit in (("clients", MOST_CLIENTS), ("dimension", MOST_DIMENSION)):
+            if getattr(self, name) > limit:
+                raise InvalidInput.at(f"/{name}", "is more than a simulation holds", allowed=f"≤ {limit}")
         if (self.personal_dimension or 1) > self.dimension:
             raise InvalidInput.at("/personal_dimension", "cannot exceed dimension", allowed=f"≤ {self.dimension}")
         if self.clients == 1 and self.optimum_spread > 0.0:
@@ -67,21 +75,22 @@ class _Linear:
 
     @property
     def variances(self) -> Floats:
-        """(d,): those of the features' coordinates."""
+        """(d,): variances of the features' coordinates."""
         return np.arange(1.0, self.dimension + 1.0) ** -self.feature_decay
 
     def draw_optima(self) -> Floats:
-        """(N, d): of exactly this mean norm and spread, in directions that the seed decides."""
+        """Draw the optima (N, d) with exactly the requested mean norm and deviation, in random directions."""
         generator = population_generator(self.seed, 0)
         mean = generator.standard_normal(self.dimension)
         mean *= self.optimum_norm / np.linalg.norm(mean)
-        apart = np.zeros((self.clients, self.dimension))
+        deviations = np.zeros((self.clients, self.dimension))
         if self.optimum_spread > 0.0:
             own = self.personal_dimension or self.dimension
-            drawn = generator.standard_normal((self.clients, own))
-            drawn -= drawn.mean(axis=0)
-            apart[:, -own:] = drawn * (self.optimum_spread / math.sqrt(np.mean(np.sum(drawn * drawn, axis=1))))
-        return mean + apart
+            directions = generator.standard_normal((self.clients, own))
+            directions -= directions.mean(axis=0)
+            root_mean_square = math.sqrt(np.mean(np.sum(directions * directions, axis=1)))
+            deviations[:, -own:] = directions * (self.optimum_spread / root_mean_square)
+        return mean + deviations
 
 
 @request
@@ -97,7 +106,7 @@ class PersonalizedLeastSquares(_Linear):
     features: Annotated[Features, FEATURES] = "sign"
 
     def build(self) -> PersonalizedProblem:
-        """The problem itself."""
+        """Build the problem."""
         return _LeastSquares(self)
 
 
@@ -113,14 +122,14 @@ class PersonalizedHuber(_Linear):
     feature_vectors: Annotated[int, FEATURE_VECTORS] = 64
 
     def build(self) -> PersonalizedProblem:
-        """The problem itself."""
+        """Build the problem."""
         return _Huber(self)
 
 
 # The problems -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _LinearProblem:
-    """What both have in common; they differ in laws and in the slope of the loss."""
+    """Common part of the linear problems; subclasses add the distributions and the slope of the loss."""
 
     spec: _Linear
 
@@ -141,27 +150,28 @@ class _LinearProblem:
         return self.spec.draw_optima()
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:  # noqa: ARG002  nothing is held out
-        """None: the excess is exact."""
+        """Return no scores, because the excess risk is exact."""
         return {}
 
     def facts(self) -> Mapping[str, float | int | str]:
+        """Return the fields of the request and the root mean square norm of the features."""
         return {name: value for name, value in asdict(self.spec).items() if value is not None} | {
             "feature_norm": math.sqrt(self.squared_norm)
         }
 
     @functools.cached_property
     def squared_norm(self) -> float:
-        """E‖x‖²; of sign features every ‖x‖²."""
+        """E‖x‖²; for sign features every ‖x‖²."""
         return math.fsum(self.spec.variances)
 
     def _constants(self, *, lipschitz: float, smoothness: float, slope: float) -> PersonalizedConstants:
-        """`slope` is the root mean square of the loss's slope at the optimum."""
-        spread = slope * math.sqrt(self.squared_norm)
+        """Return the constants; `slope` is the root mean square of the loss's slope at the optimum."""
+        gradient_std = slope * math.sqrt(self.squared_norm)
         return PersonalizedConstants(
             lipschitz=lipschitz,
             smoothness=smoothness,
-            shared_gradient_std=spread,
-            local_gradient_std=spread,
+            shared_gradient_std=gradient_std,
+            local_gradient_std=gradient_std,
             shared_gradient_norm=0.0,
             optimum_norm=self.spec.optimum_norm,
             optimum_spread=self.spec.optimum_spread,
@@ -172,15 +182,24 @@ class _LinearProblem:
         return predicted + self.spec.target_noise_std * noise
 
     def slopes(self, residuals: Floats) -> Floats:
-        """Of the loss as a function of the residual; that of half the square."""
+        """Return the slope of the loss as a function of the residual; here that of half the square."""
         return residuals
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
+        """Return weighted sums of gradients.
+
+        Args:
+            models: (rows, d).
+            records: features (rows, m, d) and targets (rows, m).
+            weights: weight of each record, (rows, m).
+        """
         slopes = self.slopes(np.einsum("kmd,kd->km", records.features, models) - records.targets)
         return np.asarray(np.einsum("kmd,km->kd", records.features, slopes * weights))
 
 
 class _LeastSquares(_LinearProblem):
+    """Least squares with Gaussian target noise."""
+
     spec: PersonalizedLeastSquares
 
     @functools.cached_property
@@ -193,18 +212,28 @@ class _LeastSquares(_LinearProblem):
         )
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        """Draw fresh records.
+
+        Args:
+            generator: source of randomness.
+            clients: client of each row.
+            batch_size: records of each row.
+        """
         shape = (len(clients), batch_size, self.dimension)
         features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
         features *= np.sqrt(self.spec.variances)
         return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        apart = models - self.optima
-        squared = (apart * apart) @ self.spec.variances
+        """Return the exact weighted excess risk."""
+        distances = models - self.optima
+        squared = (distances * distances) @ self.spec.variances
         return np.asarray(0.5 * np.einsum("...n,n->...", squared, shares))
 
 
 class _Huber(_LinearProblem):
+    """Huber regression with two-point target noise and finitely many feature vectors."""
+
     spec: PersonalizedHuber
 
     @functools.cached_property
@@ -217,25 +246,33 @@ class _Huber(_LinearProblem):
 
     @functools.cached_property
     def vectors(self) -> Floats:
-        """(feature_vectors, d): the support of the features."""
+        """(feature_vectors, d): support of the features."""
         generator = population_generator(self.spec.seed, 1)
         return _signs(generator, (self.spec.feature_vectors, self.dimension)) * np.sqrt(self.spec.variances)
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
+        """Draw fresh records.
+
+        Args:
+            generator: source of randomness.
+            clients: client of each row.
+            batch_size: records of each row.
+        """
         shape = (len(clients), batch_size)
         features = self.vectors[generator.integers(self.spec.feature_vectors, size=shape)]
         return Records(features, self._targets(features, clients, _signs(generator, shape)))
 
     def slopes(self, residuals: Floats) -> Floats:
+        """Return the residuals, clipped to the threshold."""
         return np.clip(residuals, -self.spec.threshold, self.spec.threshold)
 
     def losses(self, residuals: Floats) -> Floats:
-        """r²/2 up to κ, κ|r| − κ²/2 beyond."""
+        """Return the Huber loss of residuals r: r²/2 for |r| ≤ κ, and κ|r| − κ²/2 beyond."""
         inside = np.minimum(np.abs(residuals), self.spec.threshold)
         return np.asarray(inside * (np.abs(residuals) - 0.5 * inside))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """The mean over feature vectors and both values of the noise: all records there are."""
+        """Return the exact mean over all feature vectors and both values of the noise."""
         predicted = (models - self.optima) @ self.vectors.T
         noise = self.spec.target_noise_std
         losses = 0.5 * (self.losses(predicted + noise) + self.losses(predicted - noise)) - self.losses(np.array(noise))

@@ -1,4 +1,4 @@
-"""What a learning problem is to an algorithm: losses whose constants are known because the population is finite."""
+"""Interface between a learning problem and an algorithm: losses with constants that follow from a finite population."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ Objective = Literal["population", "empirical"]
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    """What is true of the problem by construction, over all models in the domain and all possible records."""
+    """Constants of the problem over all models in the domain and all possible records."""
 
     lipschitz: float
-    """Bound on the norm of one record's gradient, of any record that there might be, in the population or not."""
+    """Bound on the norm of the gradient of any possible record, in the population or not."""
     smoothness: float
     """Bound on the Lipschitz constant of one record's gradient; 0 for linear losses."""
     strong_convexity: float
-    """Every record's loss is that strongly convex; 0 if it is convex."""
+    """Strong convexity of every record's loss; 0 if it is only convex."""
     diameter: float
-    """Of the domain, a ball around 0: its radius is half of it."""
+    """Diameter of the domain, a ball around 0."""
     gradient_std: float
     """Bound on (E‖∇f(w, x) − ∇F_i(w)‖²)^½ over clients i and models w."""
     heterogeneity: float
     """Bound on (mean over clients of ‖∇F_i(w) − ∇F(w)‖²)^½ over models w; 0 if the clients' populations are equal."""
     optimum_norm: float
-    """Norm of the minimiser that is used."""
+    """Norm of the computed minimiser."""
     optimum_value: float
-    """Certified lower bound of the objective over the domain, below its minimum by at most `optimum_gap`."""
+    """Certified lower bound on the objective over the domain, below its minimum by at most `optimum_gap`."""
     optimum_gap: float
     """Certified bound on objective(minimiser) − minimum."""
     initial_gap: float
-    """Bound on the excess risk of the centre of the ball, where runs start."""
+    """Bound on the excess risk at the centre of the ball, where runs start."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """Records of one or more repetitions: features (…, d) and targets (…), leading axes alike."""
+    """Records of one or more repetitions: features (…, d) and targets (…) with equal leading axes."""
 
     features: Floats
     targets: Floats
@@ -56,59 +56,61 @@ class SimulatedProblem(Protocol):
 
     @property
     def clients(self) -> int:
-        """N."""
+        """Number of clients N."""
 
     @property
     def samples_per_client(self) -> int:
-        """n, the records of each client in one data set."""
+        """Number n of records of each client in one data set."""
 
     @property
     def dimension(self) -> int:
-        """d, of a model."""
+        """Dimension d of a model."""
 
     @property
     def constants(self) -> Constants:
-        """What bounds need, for the objective that excess risk is measured against."""
+        """Constants that risk bounds depend on, for the objective of the excess risk."""
 
     @property
     def objective(self) -> Objective:
-        """`population`: data sets are drawn anew in each repetition; `empirical`: the data is the population itself."""
+        """`population`: every repetition draws its data set; `empirical`: the data set is the population itself."""
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """One data set, as places in the clients' populations: (N, n), to be read by `records`. Takes little memory."""
+        """Draw a data set as places in the clients' populations, to be read by `records`: (N, n)."""
 
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
-        """Records drawn anew, as places: (*shape, N)."""
+        """Draw fresh records as places in the clients' populations: (*shape, N)."""
 
-    def records(self, clients: Indices, drawn: Indices) -> Records:
-        """Records of clients by their places; both arrays broadcast to the leading axes of what is returned."""
+    def records(self, clients: Indices, places: Indices) -> Records:
+        """Return records of clients by their places; both arrays broadcast to the leading axes of the result."""
 
     def data(self, generator: np.random.Generator) -> Records:
-        """One data set: features (N, n, d), targets (N, n)."""
+        """Draw a data set: features (N, n, d) and targets (N, n)."""
 
     def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
-        """Records drawn anew, for algorithms that use each once: `shape` records from every client.
+        """Draw fresh records, for algorithms that use each record once: `shape` records of every client.
 
-        Features (*shape, N, d), targets (*shape, N).
+        Returns:
+            Features (*shape, N, d) and targets (*shape, N).
         """
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Mean over the records' last leading axis of the gradients: models (…, d), records (…, K, d) → (…, d)."""
+        """Return the mean gradient over the records' last leading axis: models (…, d), records (…, K, d) → (…, d)."""
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Of each record at its own model: models (…, d), records (…, d) → (…, d)."""
+        """Return the gradient of each record at its own model: models (…, d), records (…, d) → (…, d)."""
 
     def project(self, models: Floats) -> Floats:
-        """To the nearest models of the domain."""
+        """Project models onto the domain."""
 
     def excess(self, models: Floats) -> Floats:
-        """Objective minus `optimum_value`: (…, d) → (…).
+        """Return the objective minus `optimum_value`: (…, d) → (…).
 
-        Never below the excess risk, and above it by no more than `optimum_gap` and what rounding adds.
+        Guarantees:
+            The result is at least the excess risk, and exceeds it by at most `optimum_gap` plus rounding.
         """
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """How well models predict records that were held out, by name: (…, d) → (…). Empty where none were."""
+        """Score predictions of held-out records, by name: (…, d) → (…). Empty if none are held out."""
 
     def facts(self) -> Mapping[str, float | int | str]:
-        """What to tell people of it, beside the constants."""
+        """Return a description of the problem, without the constants."""

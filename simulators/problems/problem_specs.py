@@ -1,4 +1,4 @@
-"""Every problem that can be asked for, as one union told apart by `kind`."""
+"""Union of all problems, discriminated by `kind`."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ AnyProblem = TypeAliasType(
         Tagged("kind"),
     ],
 )
-"""Those of one model for all, and the personalised ones."""
+"""A problem with one model for all clients, or a personalised problem."""

@@ -24,13 +24,14 @@ from epsilond.simulators.problems.populations import Population
 from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
 
 CURVATURE = 0.5
+"""Bound on the curvature of the loss in z."""
 ITERATIONS = 6e8
 """Products that the search for the minimiser may take."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SoftmaxProblem(FiniteProblem):
-    """A `Problem` of `classes` classes; targets are 0, …, classes − 1. The start is the centre of the ball."""
+    """A problem with `classes` classes; targets are 0, …, classes − 1. Runs start at the centre of the ball."""
 
     classes: int
 
@@ -47,17 +48,28 @@ class SoftmaxProblem(FiniteProblem):
         described: Mapping[str, float | int | str],
         held_out: HeldOut | None = None,
     ) -> SoftmaxProblem:
-        """With its constants and its minimiser computed."""
+        """Build the problem, with its constants and its minimiser.
+
+        Args:
+            population: records of all clients.
+            classes: number of classes C.
+            samples_per_client: records n of a client in one data set.
+            diameter: diameter D of the domain.
+            strong_convexity: weight μ of ½‖w‖².
+            objective: `population` or `empirical`.
+            described: description of the problem for reports.
+            held_out: test records, if any.
+        """
         radius = 0.5 * diameter
         features, targets, weights = population.distinct()
         mean = MeanSoftmax(features, targets, weights, classes, strong_convexity)
-        spread = float(np.linalg.svd(np.sqrt(weights)[:, None] * features, compute_uv=False)[0]) ** 2
-        found = least_on_ball(
+        largest_eigenvalue = float(np.linalg.svd(np.sqrt(weights)[:, None] * features, compute_uv=False)[0]) ** 2
+        minimum = least_on_ball(
             mean.value,
             mean.gradient,
             dimension=classes * features.shape[1],
             radius=radius,
-            smoothness=CURVATURE * spread * SAFE + strong_convexity,
+            smoothness=CURVATURE * largest_eigenvalue * SAFE + strong_convexity,
             scale=math.log(classes) + 2.0 * math.sqrt(2.0) * radius + strong_convexity * radius * radius,
             iterations=math.ceil(ITERATIONS / (features.size * classes)),
         )
@@ -71,10 +83,10 @@ class SoftmaxProblem(FiniteProblem):
             diameter=diameter,
             gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
             heterogeneity=_heterogeneity(population, slopes, classes, radius),
-            optimum_norm=float(np.linalg.norm(found.model)),
-            optimum_value=found.value - found.gap,
-            optimum_gap=found.gap,
-            initial_gap=max(centre - (found.value - found.gap), 0.0) * SAFE,
+            optimum_norm=float(np.linalg.norm(minimum.model)),
+            optimum_value=minimum.lower_bound,
+            optimum_gap=minimum.gap,
+            initial_gap=max(centre - minimum.lower_bound, 0.0) * SAFE,
         )
         return cls(
             population=population,
@@ -84,14 +96,14 @@ class SoftmaxProblem(FiniteProblem):
             strong_convexity=strong_convexity,
             objective=objective,
             constants=constants,
-            minimiser=found.model,
+            minimiser=minimum.model,
             described=described,
             held_out=held_out,
             classes=classes,
         )
 
     def of_population(self, population: Population) -> SoftmaxProblem:
-        """The same loss of other records or weights."""
+        """Return the problem with the same loss on other records or weights."""
         return SoftmaxProblem.of(
             population,
             classes=self.classes,
@@ -105,28 +117,28 @@ class SoftmaxProblem(FiniteProblem):
 
     @property
     def dimension(self) -> int:
-        """d, of all rows together."""
+        """Dimension d of a model, all rows together."""
         return self.classes * int(self.population.features.shape[-1])
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Models (…, d), records (…, K, features) → (…, d)."""
+        """Return mean gradients: models (…, d), records (…, K, features) → (…, d)."""
         weights = _rows(models, self.classes)
         errors = errors_of(np.matmul(records.features, weights.swapaxes(-1, -2)), records.targets)
-        summed = np.matmul(errors.swapaxes(-1, -2), records.features)
-        found: Floats = summed.reshape(*summed.shape[:-2], -1) / records.targets.shape[-1]
-        return found + self.strong_convexity * models
+        sums = np.matmul(errors.swapaxes(-1, -2), records.features)
+        mean: Floats = sums.reshape(*sums.shape[:-2], -1) / records.targets.shape[-1]
+        return mean + self.strong_convexity * models
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Models (…, d), records (…, features) → (…, d)."""
+        """Return gradients of single records: models (…, d), records (…, features) → (…, d)."""
         weights = _rows(models, self.classes)
         errors = errors_of(np.sum(weights * records.features[..., None, :], axis=-1), records.targets)
-        each = errors[..., :, None] * records.features[..., None, :]
-        return np.asarray(each.reshape(*each.shape[:-2], -1) + self.strong_convexity * models)
+        products = errors[..., :, None] * records.features[..., None, :]
+        return np.asarray(products.reshape(*products.shape[:-2], -1) + self.strong_convexity * models)
 
 
 @dataclass(frozen=True)
 class MeanSoftmax:
-    """F and its gradient, from the distinct records and their weights."""
+    """Objective F and its gradient, from the distinct records and their weights."""
 
     features: Floats
     targets: Floats
@@ -135,31 +147,31 @@ class MeanSoftmax:
     strong_convexity: float
 
     def values(self, models: Floats) -> Floats:
-        """(…, d) → (…). No value depends on what stands beside it, to the last bit."""
+        """Return F at models (…, d): (…). Each value is bit by bit independent of the other models."""
         rows = models.reshape(-1, models.shape[-1])
-        found = np.empty(len(rows))
+        means = np.empty(len(rows))
         step = max(1, AT_ONCE // (len(self.targets) * self.classes))
         own = self.targets.astype(np.int64)[None, :, None]
         for start in range(0, len(rows), step):
-            some = _rows(rows[start : start + step], self.classes)
-            outputs = np.matmul(self.features, some.swapaxes(-1, -2))
+            chunk = _rows(rows[start : start + step], self.classes)
+            outputs = np.matmul(self.features, chunk.swapaxes(-1, -2))
             losses = logsumexp(outputs, axis=-1) - np.take_along_axis(outputs, own, axis=-1)[..., 0]
-            found[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+            means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
-        return found.reshape(models.shape[:-1]) + ridge
+        return means.reshape(models.shape[:-1]) + ridge
 
     def value(self, model: Floats) -> float:
-        """At one model."""
+        """Return F at one model."""
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
-        """At one model."""
+        """Return ∇F at one model."""
         errors = errors_of(self.features @ _rows(model, self.classes).T, self.targets) * self.weights[:, None]
         return np.asarray((errors.T @ self.features).reshape(-1) + self.strong_convexity * model)
 
 
 def steepest(reach: Floats, classes: int) -> Floats:
-    """Bound on ‖p − e_y‖ where ‖W‖‖x‖ is at most `reach`."""
+    """Bound ‖p − e_y‖ if ‖W‖‖x‖ is at most `reach`."""
     bound: Floats = math.sqrt(2.0) / (1.0 + np.exp(-math.sqrt(2.0) * reach) / (classes - 1.0))
     return bound
 
@@ -169,23 +181,24 @@ def _rows(models: Floats, classes: int) -> Floats:
 
 
 def errors_of(outputs: Floats, targets: Floats) -> Floats:
-    """p − e_y: (…, C) and (…) → (…, C)."""
+    """Return p − e_y: outputs (…, C) and targets (…) → (…, C)."""
     exponentials = np.exp(outputs - np.max(outputs, axis=-1, keepdims=True))
     shares = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
-    found: Floats = shares - (targets[..., None] == np.arange(outputs.shape[-1]))
-    return found
+    errors: Floats = shares - (targets[..., None] == np.arange(outputs.shape[-1]))
+    return errors
 
 
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
+    """Bound v, the root mean square of ‖∇F_i − ∇F‖ over the clients."""
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
     clients, size, _ = population.features.shape
     about_zero = np.sum(slopes[:, population.shared :], axis=1) / size
     errors = errors_of(np.zeros((clients, size, classes)), population.targets)
     at_centre = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
-    whole = np.linalg.svd(population.features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
-    each = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
-    apart = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
-    apart = apart + CURVATURE * radius * np.maximum(each, whole) / size
-    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(apart))))
+    of_all = np.linalg.svd(population.features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
+    of_client = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
+    deviations = np.linalg.norm(at_centre - np.mean(at_centre, axis=0), axis=-1)
+    deviations = deviations + CURVATURE * radius * np.maximum(of_client, of_all) / size
+    mean_squares = (float(np.mean(np.square(about_zero))), float(np.mean(np.square(deviations))))
     return math.sqrt(min(mean_squares)) * SAFE

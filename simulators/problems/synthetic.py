@@ -1,4 +1,4 @@
-"""What problems with drawn populations share: their fields, their limits, and how they are built."""
+"""Common part of the problems with random populations: fields, limits and construction."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import DIAMETER, Clients, Dimension, Quantity, SamplesPerClient, request
 from epsilond.simulators.problems.linear_model import LinearModelProblem
 from epsilond.simulators.problems.losses import Loss
-from epsilond.simulators.problems.populations import Draw, made
+from epsilond.simulators.problems.populations import Draw, make_population
 from epsilond.simulators.problems.problem import Objective
 
 LARGEST_POPULATION = 400_000
-"""Numbers in the features of all distinct records: a population is made and its minimiser found within a second."""
+"""Numbers in the features of all distinct records; up to this size a problem is built within a second."""
 LARGEST_DATA = 10_000_000
 """Records of all clients in one data set."""
 BUILT_KEPT = 32
+"""Built problems that stay in memory."""
 DEFAULT_POPULATION = 50
+"""Records of a client's population if the data set is drawn from it."""
 MODEL_NORM = 0.5
-"""Of the models that populations follow, times the lesser of the radius and 1."""
+"""Norm of the models that populations follow, in units of the smaller of the radius and 1."""
 
 OBJECTIVE = Quantity(
     description="what excess risk is of: population, the data of each repetition being drawn from it; or empirical, "
@@ -49,7 +51,7 @@ RIDGE = Quantity(
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a problem is made of: the loss, what records look like, and the weight μ of ½‖w‖²."""
+    """Ingredients of a problem: the loss, the draw of records, and the weight μ of ½‖w‖²."""
 
     loss: Loss
     draw: Draw
@@ -71,21 +73,25 @@ class Synthetic(ABC):
 
     @abstractmethod
     def recipe(self) -> Recipe:
-        """What it is made of."""
+        """Return the loss, the draw of records and the strong convexity."""
 
     @property
     def size(self) -> int:
-        """P."""
+        """Number P of records in a client's population."""
         default = self.samples_per_client if self.objective == "empirical" else DEFAULT_POPULATION
         return default if self.population is None else self.population
 
     @property
     def own(self) -> int:
-        """How many of a client's P records are its own."""
+        """Number of a client's P records that follow its own model."""
         return round(self.own_share * self.size)
 
     def check(self) -> None:
-        """The data is the population if empirical; sizes that can be built in a second."""
+        """Check the sizes, and that an empirical population is the data set.
+
+        Raises:
+            InvalidInput: the data is too large, or its size differs from that of an empirical population.
+        """
         distinct = self.size + self.own * (self.clients - 1)
         faults = [
             (
@@ -106,33 +112,33 @@ class Synthetic(ABC):
                 self.samples_per_client * self.clients > LARGEST_DATA,
             ),
         ]
-        found = [fault for fault, fails in faults if fails]
-        if found:
-            raise InvalidInput(*found)
+        failed = [fault for fault, fails in faults if fails]
+        if failed:
+            raise InvalidInput(*failed)
 
     def build(self) -> LinearModelProblem:
-        """The problem; the same object where it was built before."""
-        return _built(self)
+        """Build the problem, or return the same object if it was built before."""
+        return _build_problem(self)
 
 
 @functools.lru_cache(maxsize=BUILT_KEPT)
-def _built(asked: Synthetic) -> LinearModelProblem:
-    recipe = asked.recipe()
-    population = made(
+def _build_problem(spec: Synthetic) -> LinearModelProblem:
+    recipe = spec.recipe()
+    population = make_population(
         recipe.draw,
-        clients=asked.clients,
-        size=asked.size,
-        own=asked.own,
-        dimension=asked.dimension,
-        model_norm=MODEL_NORM * min(1.0, 0.5 * asked.diameter),
-        seed=asked.seed,
+        clients=spec.clients,
+        size=spec.size,
+        own=spec.own,
+        dimension=spec.dimension,
+        model_norm=MODEL_NORM * min(1.0, 0.5 * spec.diameter),
+        seed=spec.seed,
     )
     return LinearModelProblem.of(
         recipe.loss,
         population,
-        samples_per_client=asked.samples_per_client,
-        diameter=asked.diameter,
+        samples_per_client=spec.samples_per_client,
+        diameter=spec.diameter,
         strong_convexity=recipe.strong_convexity,
-        objective=asked.objective,
-        described={"loss": recipe.loss.name, "population": asked.size, "own_records": asked.own},
+        objective=spec.objective,
+        described={"loss": recipe.loss.name, "population": spec.size, "own_records": spec.own},
     )

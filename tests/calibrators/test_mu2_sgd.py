@@ -13,7 +13,7 @@ from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.power_sums import harmonic
 from epsilond.accountants.specs import Composed, Gaussian, Repeated
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import certified_risk
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
@@ -72,7 +72,7 @@ def test_the_base_is_the_least_by_the_engines_own_composition(relation: Any) -> 
         assert (upper <= math.log(1e-5)) is meets
     factor = 2.0 if relation == "replace-one" else 1.0
     assert answer.guarantee.sensitivity == factor * 2.0
-    exact = gaussian_noise_std_ends(epsilon=4.0, log_delta=math.log(1e-5), sensitivity=factor * 2.0)
+    exact = gaussian_noise_std_bounds(epsilon=4.0, log_delta=math.log(1e-5), sensitivity=factor * 2.0)
     assert answer.parameters.noise_std == pytest.approx(exact.upper * math.sqrt(harmonic(40)), rel=1e-11)
     assert ("absent-record-sends-noise" in {one.id for one in answer.all_declared}) is (factor == 1.0)
 

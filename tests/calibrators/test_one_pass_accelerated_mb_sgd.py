@@ -11,7 +11,7 @@ import pytest
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Repeated
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import (
     AcceleratedProblem,
     accelerated_risk,
@@ -57,7 +57,7 @@ def test_the_printed_noise_and_the_least(
     assert answer.parameters.noise_multiplier / 2 == pytest.approx(least, rel=1e-3)
     assert printed.true is not None
     assert printed.true.epsilon.upper == pytest.approx(truth, rel=4e-3)
-    exact = gaussian_noise_std_ends(epsilon=epsilon, log_delta=math.log(delta), sensitivity=2.0 / 500)
+    exact = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=math.log(delta), sensitivity=2.0 / 500)
     assert exact.lower <= answer.parameters.noise_std <= exact.upper * (1 + 2e-6)
     assert answer.guarantee.tight == "proved"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice.budget import Budget
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.outline import outline, with_atoms
+from epsilond.accountants.engine.lattice.outline import locate_atoms, outline
 from epsilond.accountants.profiles.geometric import GeometricProfile
 from tests.engine.pairs import atomic, randomized_response
 from tests.oracles.convolution import Law, delta, log_delta_float
@@ -167,14 +167,14 @@ def test_random_lattice_laws(
 @pytest.mark.parametrize(("rate", "shift", "levels"), [(3e-4, 102, 44756), (1e-3, 65, 10_000), (2.0, 300, 400)])
 def test_many_losses_lie_on_the_span_that_their_profile_states(rate: float, shift: int, levels: int) -> None:
     profile = GeometricProfile(rate, shift, levels)
-    found = with_atoms(outline(profile, profile), profile)
+    found = locate_atoms(outline(profile, profile), profile)
     assert found.atomic
     assert found.span == profile.span
 
 
 def test_few_losses_are_found_where_they_lie() -> None:
     pair = atomic([-0.4, 0.1, 0.7], [0.3, 0.5, 0.2])
-    found = with_atoms(outline(pair.forward, pair.backward), pair.forward)
+    found = locate_atoms(outline(pair.forward, pair.backward), pair.forward)
     assert found.atomic
     assert found.span == pytest.approx(0.1, rel=1e-9)
     assert found.right.end == pytest.approx(0.7, rel=1e-12)

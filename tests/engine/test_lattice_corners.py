@@ -24,7 +24,7 @@ from epsilond.accountants.engine.lattice.discretise import read_side
 from epsilond.accountants.engine.lattice.spectrum import DirectSums, Kernel, scaled_steps
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tangents import TangentLines
-from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
+from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -91,7 +91,7 @@ def test_atoms_of_no_common_length_over_many_rounds_need_few_cells() -> None:
     order: Any = composed.forward
     lower, upper = ends(composed, 10.0)
     assert lower <= upper <= 0.0
-    assert all(law.right.index.size < 50_000 for grid in order._transforms.grids.values() for law in grid.read)
+    assert all(law.right.index.size < 50_000 for grid in order._transforms.grids.values() for law in grid.readings)
 
 
 def test_a_loss_that_is_all_infinite_is_certain() -> None:
@@ -111,7 +111,9 @@ def test_a_loss_that_is_all_infinite_is_certain() -> None:
 
 
 def test_the_bulk_of_laws_whose_finite_part_underflows_is_nothing() -> None:
-    laws = Weighted(np.asarray([-1.0, 2.0]), np.asarray([-800.0, -900.0]), np.asarray([0]), np.asarray([1000.0]))
+    laws = FlatDistributions(
+        np.asarray([-1.0, 2.0]), np.asarray([-800.0, -900.0]), np.asarray([0]), np.asarray([1000.0])
+    )
     assert laws.bulk() == (0.0, 0.0)
 
 

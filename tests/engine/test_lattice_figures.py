@@ -220,7 +220,7 @@ def test_too_many_different_parts_are_refused_by_the_first_of_them(monkeypatch: 
         asked.append(pair)
         return False
 
-    monkeypatch.setattr(composition, "_lossless", lossless)
+    monkeypatch.setattr(composition, "_is_lossless", lossless)
     with pytest.raises(BeyondBudget, match="100 different pairs"):
         compose([(gaussian_pair(1.0 + i / 7), 1) for i in range(100)], budget=Budget(parts=8))
     assert len(asked) == 9

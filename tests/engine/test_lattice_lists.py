@@ -94,7 +94,7 @@ def test_a_test_smaller_than_the_largest_loss_has_that_loss_for_its_rate() -> No
 
 def test_of_a_list_few_lower_laws_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, best = 0, 0
-    one, several = tangents._lower_law, tangents.best_lower_law
+    one, several = tangents._dominated_distribution, tangents.best_lower_distribution
 
     def counted(*asked: object) -> object:
         nonlocal tried
@@ -106,8 +106,8 @@ def test_of_a_list_few_lower_laws_are_tried(monkeypatch: pytest.MonkeyPatch) -> 
         best += 1
         return several(*asked, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(tangents, "_lower_law", counted)
-    monkeypatch.setattr(laws, "best_lower_law", chosen)
+    monkeypatch.setattr(tangents, "_dominated_distribution", counted)
+    monkeypatch.setattr(laws, "best_lower_distribution", chosen)
     lower, upper = drawn_laplaces().epsilon(math.log(1e-6))
     assert best > 0
     assert tried <= 4 * best

@@ -11,12 +11,12 @@ from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.discretise import LatticeLaw
-from epsilond.accountants.engine.lattice.laws import LatticeLaws
+from epsilond.accountants.engine.lattice.discretise import LatticeDistribution
+from epsilond.accountants.engine.lattice.laws import LatticeComposition
 from epsilond.accountants.engine.lattice.product import ComposedProfile
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.tilted_line import Factor, TiltedLine, accumulated
+from epsilond.accountants.engine.lattice.tilted_line import Factor, TiltedLine, raise_to_counts
 from epsilond.accountants.profiles.amplification import Share, drawn_or_not, with_and_without
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -94,9 +94,13 @@ def test_a_coupling_is_said_to_meet_a_target_only_where_it_does() -> None:
 def test_the_rounding_of_adding_many_small_angles_is_charged() -> None:
     """Two thousand angles just below zero must not each be added as just below 2π."""
     values = [complex(0.99, -1e-6 * (1.0 + place / 2000.0)) for place in range(2000)]
-    laws = LatticeLaws.of([LatticeLaw(np.zeros(1, dtype=np.int64), np.zeros(1), -math.inf)] * 2000, [1] * 2000, 1.0)
+    laws = LatticeComposition.of(
+        [LatticeDistribution(np.zeros(1, dtype=np.int64), np.zeros(1), -math.inf)] * 2000, [1] * 2000, 1.0
+    )
     line = TiltedLine.of(laws, TiltCoordinate(0.0, direct=True))
-    power = accumulated(line, np.ones(1, dtype=np.int64), (Factor(np.asarray([value]), 0.0) for value in values), 0.0)
+    power = raise_to_counts(
+        line, np.ones(1, dtype=np.int64), (Factor(np.asarray([value]), 0.0) for value in values), 0.0
+    )
     with mp.workdps(40):
         product = mp.fprod(mp.mpc(value) for value in values)
         found = mp.expj(mp.mpf(float(power.angle[0]))) * mp.exp(mp.mpf(float(power.log_size[0])))

@@ -10,18 +10,18 @@ import pytest
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.engine.lattice.budget import TransformLimits
 from epsilond.accountants.engine.lattice.discretise import (
-    LatticeLaw,
-    joined_atoms,
+    LatticeDistribution,
     least_log_atom,
+    log_probability_of_any,
     read_side,
-    upper_law,
+    upper_distribution,
 )
-from epsilond.accountants.engine.lattice.laws import LatticeLaws, _upper_cut
+from epsilond.accountants.engine.lattice.laws import LatticeComposition, _upper_log_atom
 from epsilond.accountants.engine.lattice.plan import TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum
-from epsilond.accountants.engine.lattice.tangents import best_lower_law
+from epsilond.accountants.engine.lattice.tangents import best_lower_distribution
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
-from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, all_frequencies, finished
+from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, all_frequencies, build_spectrum
 from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 from epsilond.accountants.numerics.special import log_difference
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -40,7 +40,7 @@ PAIRS = {
 }
 
 
-def hockey_stick(law: LatticeLaw, unit: float, epsilon: float) -> float:
+def hockey_stick(law: LatticeDistribution, unit: float, epsilon: float) -> float:
     """log of the profile of a lattice law, at any real ε."""
     loss = law.index * unit + law.offset
     with np.errstate(divide="ignore", over="ignore"):
@@ -71,8 +71,8 @@ def test_one_law_is_above_and_one_is_below(name: str, cells: int, tilt: float) -
     bounds = np.unique(np.maximum(bounds, 1))
     right = read_side(pair.forward, bounds, unit, mirrored=False)
     left = read_side(pair.backward, bounds, unit, mirrored=True)
-    upper = upper_law(right, left, _upper_cut(pair.forward, right))
-    lower = best_lower_law(right, left, least_log_atom(pair.forward), unit=unit, tilt=tilt, enough=math.inf)
+    upper = upper_distribution(right, left, _upper_log_atom(pair.forward, right))
+    lower = best_lower_distribution(right, left, least_log_atom(pair.forward), unit=unit, tilt=tilt, enough=math.inf)
     for epsilon in np.concatenate((np.linspace(-1.2, 1.2, 41) * scale, scale * np.asarray([1e-3, 2.0, 5.0]))):
         low, high = truth(pair, float(epsilon))
         assert hockey_stick(upper, unit, epsilon) >= low - 1e-12
@@ -81,11 +81,13 @@ def test_one_law_is_above_and_one_is_below(name: str, cells: int, tilt: float) -
     assert np.all(np.diff(lower.index) > 0)
 
 
-def law_of(masses: list[float], lowest: int) -> LatticeLaw:
+def law_of(masses: list[float], lowest: int) -> LatticeDistribution:
     rest = 1.0 - math.fsum(masses)
     index = lowest + np.arange(len(masses))
     with np.errstate(divide="ignore"):
-        return LatticeLaw(index.astype(np.int64), np.log(masses), math.log(rest) if rest > 1e-12 else -math.inf)
+        return LatticeDistribution(
+            index.astype(np.int64), np.log(masses), math.log(rest) if rest > 1e-12 else -math.inf
+        )
 
 
 def direct(masses: list[float], lowest: int, unit: float, times: int, epsilon: float) -> float:
@@ -101,8 +103,8 @@ def direct(masses: list[float], lowest: int, unit: float, times: int, epsilon: f
 def test_transforms_agree_with_convolution_at_any_tilt(tilt: float, limits: TransformLimits) -> None:
     """By one FFT, and by direct sums where a short FFT does not prove frequencies negligible."""
     masses = [0.1, 0.25, 0.3, 0.2, 0.1, 0.04]
-    laws = LatticeLaws.of([law_of(masses, -2)], [60], 0.05)
-    made = TransformPlan.of(laws, TiltCoordinate(math.log(tilt), direct=True), math.log(1e-9)).made(limits)
+    laws = LatticeComposition.of([law_of(masses, -2)], [60], 0.05)
+    made = TransformPlan.of(laws, TiltCoordinate(math.log(tilt), direct=True), math.log(1e-9)).transform(limits)
     assert isinstance(made, Spectrum)
     for epsilon in (0.0, 0.21, 1.0):
         ends = made.log_integral(epsilon)
@@ -118,10 +120,10 @@ def test_what_lies_beyond_one_period_is_charged(size: int) -> None:
     At an even size the frequency N/2 counts once.
     """
     masses = [0.02, 0.05, 0.88, 0.01, 0.01, 0.01, 0.02]
-    laws = LatticeLaws.of([law_of(masses, -2)], [20], 0.1)
+    laws = LatticeComposition.of([law_of(masses, -2)], [20], 0.1)
     place = TiltCoordinate(math.log(1.5), direct=True)
     line = TiltedLine.of(laws, place)
-    made = finished(line, size, all_frequencies(line, size), Chernoff.around(laws.flat, place))
+    made = build_spectrum(line, size, all_frequencies(line, size), Chernoff.around(laws.flat, place))
     for epsilon in (0.0, 0.05, 0.9):
         ends = made.log_integral(epsilon)
         expected = direct(masses, -2, 0.1, 20, epsilon)
@@ -133,20 +135,22 @@ def test_what_lies_beyond_one_period_is_charged(size: int) -> None:
 def test_one_frequency_in_the_middle_counts_once() -> None:
     """An atom at zero keeps |φ| near one at every frequency, and an even number has one that is its own mirror."""
     masses = [0.999, *(1e-3 * math.exp(-0.02 * k) * -math.expm1(-0.02) for k in range(1, 400))]
-    laws = LatticeLaws.of([law_of(masses, 0)], [40], 0.01)
+    laws = LatticeComposition.of([law_of(masses, 0)], [40], 0.01)
     place = TiltCoordinate(0.0, direct=True)
     line = TiltedLine.of(laws, place)
     expected = direct(masses, 0, 0.01, 40, 2.0)
     for size in (2**14, 3**9):
-        ends = finished(line, size, all_frequencies(line, size), Chernoff.around(laws.flat, place)).log_integral(2.0)
+        ends = build_spectrum(line, size, all_frequencies(line, size), Chernoff.around(laws.flat, place)).log_integral(
+            2.0
+        )
         assert ends.lower - 1e-12 <= expected <= ends.upper + 1e-12
         assert ends.upper - ends.lower <= 1e-8
 
 
 def test_the_contour_left_of_the_pole_gives_the_complement() -> None:
     masses = [0.05, 0.1, 0.2, 0.3, 0.35]
-    laws = LatticeLaws.of([law_of(masses, 0)], [40], 0.3)
-    made = TransformPlan.of(laws, TiltCoordinate(0.0, direct=False), math.log(1e-9)).made(
+    laws = LatticeComposition.of([law_of(masses, 0)], [40], 0.3)
+    made = TransformPlan.of(laws, TiltCoordinate(0.0, direct=False), math.log(1e-9)).transform(
         TransformLimits(points=2**16, terms=0)
     )
     assert isinstance(made, Spectrum)
@@ -159,7 +163,7 @@ def test_the_contour_left_of_the_pole_gives_the_complement() -> None:
 
 
 def test_chernoff_bounds_hold_and_a_period_is_wide_enough() -> None:
-    laws = LatticeLaws.of([law_of([0.2, 0.5, 0.3], -1)], [30], 0.2)
+    laws = LatticeComposition.of([law_of([0.2, 0.5, 0.3], -1)], [30], 0.2)
     chernoff = Chernoff.around(laws.flat, TiltCoordinate(0.5, direct=True))
     for epsilon in (0.1, 1.0, 3.0):
         log_delta = direct([0.2, 0.5, 0.3], -1, 0.2, 30, epsilon)
@@ -171,15 +175,15 @@ def test_chernoff_bounds_hold_and_a_period_is_wide_enough() -> None:
 def test_infinite_masses_join(scale: float) -> None:
     counts = np.asarray([3.0, 2.0])
     logs = [math.log(scale), math.log(scale / 3)]
-    lower, upper = (joined_atoms(logs, counts, direction=direction) for direction in (-1, 1))
+    lower, upper = (log_probability_of_any(logs, counts, direction=direction) for direction in (-1, 1))
     exact = math.log(-math.expm1(3 * math.log1p(-scale) + 2 * math.log1p(-scale / 3)))
     assert lower <= exact <= upper
     assert upper - lower <= 1e-10
 
 
 def test_certain_loss_joins_to_certainty() -> None:
-    assert joined_atoms([0.0, -1.0], np.asarray([1.0, 5.0]), direction=1) == 0.0
-    assert joined_atoms([-math.inf], np.asarray([5.0]), direction=1) == -math.inf
+    assert log_probability_of_any([0.0, -1.0], np.asarray([1.0, 5.0]), direction=1) == 0.0
+    assert log_probability_of_any([-math.inf], np.asarray([5.0]), direction=1) == -math.inf
 
 
 def test_a_table_gives_a_convex_curve_that_dominates() -> None:

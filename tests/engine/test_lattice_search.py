@@ -12,14 +12,14 @@ from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.engine.lattice.composition import compose
-from epsilond.accountants.engine.lattice.discretise import LatticeLaw
-from epsilond.accountants.engine.lattice.laws import LatticeLaws
+from epsilond.accountants.engine.lattice.discretise import LatticeDistribution
+from epsilond.accountants.engine.lattice.laws import LatticeComposition
 from epsilond.accountants.engine.lattice.product import ComposedProfile
-from epsilond.accountants.engine.lattice.search import _searched, epsilon_of
-from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
+from epsilond.accountants.engine.lattice.search import _bounded_search, epsilon_of
+from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (
     Power,
-    TiltedLaw,
+    TiltedDistribution,
     TiltedLine,
     _Runs,
     all_frequencies,
@@ -35,10 +35,10 @@ BELL = (np.linspace(-1.0, 1.2, 81), -(np.linspace(-1.0, 1.2, 81) ** 2))
 GIANT = (np.append(BELL[0], 300.0), np.append(BELL[1] - 3.6, -900.0))
 
 
-def weighted(*laws: tuple[np.ndarray, np.ndarray], counts: list[float]) -> Weighted:
+def weighted(*laws: tuple[np.ndarray, np.ndarray], counts: list[float]) -> FlatDistributions:
     sizes = [location.size for location, _ in laws]
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
-    return Weighted(
+    return FlatDistributions(
         np.concatenate([location for location, _ in laws]),
         np.concatenate([mass - np.logaddexp.reduce(mass) for _, mass in laws]),
         starts,
@@ -79,8 +79,8 @@ def test_cumulants_of_one_law_are_those_of_it_beside_another() -> None:
 
 def line() -> TiltedLine:
     index = np.asarray([-37, -12, 0, 5, 60, 301], dtype=np.int64)
-    law = LatticeLaw(index, np.log([0.1, 0.2, 0.3, 0.25, 0.1, 0.05]), -math.inf)
-    return TiltedLine.of(LatticeLaws.of([law], [7], 0.01), TiltCoordinate(0.3, direct=True))
+    law = LatticeDistribution(index, np.log([0.1, 0.2, 0.3, 0.25, 0.1, 0.05]), -math.inf)
+    return TiltedLine.of(LatticeComposition.of([law], [7], 0.01), TiltCoordinate(0.3, direct=True))
 
 
 def values(power: Power) -> np.ndarray:
@@ -112,7 +112,7 @@ def test_sums_by_runs_are_the_plain_ones(kept: np.ndarray, outcomes: int) -> Non
     random, size = np.random.default_rng(7), 10_007
     index = np.sort(random.choice(np.arange(-3000, 3000), outcomes, replace=False)).astype(np.int64)
     weights = random.dirichlet(np.ones(outcomes))
-    law = TiltedLaw(5, index, weights, np.zeros(outcomes), 0.0)
+    law = TiltedDistribution(5, index, weights, np.zeros(outcomes), 0.0)
     plain = np.expm1(-2j * np.pi / size * np.multiply.outer(kept, index)) @ weights
     np.testing.assert_allclose(_Runs.of(kept).sum(law, size), plain, atol=1e-12)
 
@@ -120,7 +120,7 @@ def test_sums_by_runs_are_the_plain_ones(kept: np.ndarray, outcomes: int) -> Non
 def test_sums_of_small_angles_keep_their_digits() -> None:
     """Σ w (e^{−iθ} − 1) is about −i Σ w θ, which is far below the rounding of Σ w e^{−iθ}."""
     size, index = 2**50, np.asarray([-3, 2, 9], dtype=np.int64)
-    law = TiltedLaw(1, index, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), 0.0)
+    law = TiltedDistribution(1, index, np.asarray([0.2, 0.3, 0.5]), np.zeros(3), 0.0)
     kept = np.arange(200, dtype=np.int64)
     found = _Runs.of(kept).sum(law, size)
     theta = 2.0 * np.pi / size * kept
@@ -313,7 +313,7 @@ def test_a_guess_where_delta_is_all_but_one_leads_to_the_target(share: float, mo
     order, log_delta = pair.forward, math.log(0.9)
     assert isinstance(order, ComposedProfile)
     closest = epsilon_of(order, log_delta, order.guess(log_delta))
-    monkeypatch.setattr("epsilond.accountants.engine.lattice.search._searched", None)
+    monkeypatch.setattr("epsilond.accountants.engine.lattice.search._bounded_search", None)
     early = Guess(share * closest.upper, 3e-3)
     assert order.upper_log_delta(early.epsilon) > -0.1
     found = epsilon_of(order, log_delta, early)
@@ -329,7 +329,7 @@ def test_a_search_ends_next_to_a_jump_to_minus_infinity(beyond: float, most_call
         epsilons.append(epsilon)
         return -1.0 if epsilon < 5.0 else beyond
 
-    found = _searched(bound, -2.0, Guess(100.0, 1.0))
+    found = _bounded_search(bound, -2.0, Guess(100.0, 1.0))
     assert found.above < 5.0 <= found.below
     assert found.below - found.above <= width * found.below
     assert len(epsilons) <= most_calls

@@ -12,7 +12,7 @@ from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.runs import Spec
 from epsilond.accountants.theorems import RULES
 from epsilond.reading import read_value
-from epsilond.simulators.audits.build import attacked
+from epsilond.simulators.audits.build import attack_spec
 from epsilond.simulators.audits.worlds import AttackSetting
 
 each_kind = pytest.mark.parametrize("name", NAMES)
@@ -34,4 +34,4 @@ def test_a_kind_can_be_read_and_attacked(name: str) -> None:
     spec = kind_named(name).at_noise(1.0)
     body = {field: value for field, value in vars(spec).items() if value is not None}
     assert read_value(Spec, body, at="") == spec
-    assert attacked(spec, AttackSetting(relation="replace-one")).worlds >= 2
+    assert attack_spec(spec, AttackSetting(relation="replace-one")).worlds >= 2

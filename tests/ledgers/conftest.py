@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.storage.transactions import Database
 from tests.app.postgresql import postgresql_server, postgresql_url  # noqa: F401 (fixtures)
 
@@ -23,7 +23,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def database(place: str) -> Iterator[Database]:
     """A new one, empty."""
-    made = opened(place)
+    made = open_store(place)
     yield made
     made.close()
 
@@ -31,6 +31,6 @@ def database(place: str) -> Iterator[Database]:
 @pytest.fixture
 def shared(postgresql_url: str) -> Iterator[Database]:  # noqa: F811
     """A new one, empty, on a real server."""
-    made = opened(postgresql_url)
+    made = open_store(postgresql_url)
     yield made
     made.close()

@@ -26,7 +26,7 @@ NAMES_OF_KEYS = (
 def take_organisations_away(place: str) -> None:
     """Bring the tables of ledgers at a place back to revision 0002; a ledger's owner is its `tenant` then."""
     url = make_url(place) if "://" in place else URL.create("sqlite", database=place)
-    database = opening.opened(url, [], name="the place", what="ledgers")
+    database = opening.open_database(url, [], name="the place", what="ledgers")
     with database.writing() as connection:
         connection.execute(text("DROP TABLE ledger_messages"))
         connection.execute(text("DROP TABLE ledger_messages_read"))

@@ -101,7 +101,7 @@ def without_loss(patch: pytest.MonkeyPatch) -> None:
     own = key_files._own
 
     def made(folder: Path, name: str, kid: str) -> object:
-        return own(folder, name, kid) if key_files.has_private(folder, kid) else key_files._made(folder, name)
+        return own(folder, name, kid) if key_files.has_private(folder, kid) else key_files._make_private(folder, name)
 
     patch.setattr(key_files, "_own", made)
 

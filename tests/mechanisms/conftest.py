@@ -25,9 +25,9 @@ class Words:
         self.given = list(given)
 
     def words(self, shape):
-        return np.array([self.more() for _ in range(int(np.prod(shape)))], dtype=np.uint64).reshape(shape)
+        return np.array([self.next_word() for _ in range(int(np.prod(shape)))], dtype=np.uint64).reshape(shape)
 
-    def more(self, *_):
+    def next_word(self, *_):
         return self.given.pop(0)
 
 

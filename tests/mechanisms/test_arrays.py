@@ -14,8 +14,8 @@ from scipy import stats
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms import discrete_laplace
 from epsilond.mechanisms.discrete_laplace import noise_tables, truncated_discrete_laplace
-from epsilond.mechanisms.jumps import Inversion, decay, jumps, powers, times
-from epsilond.mechanisms.quantization import _floor_and_share, quantized_messages, stochastic_rounding
+from epsilond.mechanisms.jumps import Inversion, decay, exact_product, jumps, powers
+from epsilond.mechanisms.quantization import _floor_and_fraction, quantized_messages, stochastic_rounding
 from epsilond.mechanisms.randomness import seeded_side_by_side
 from epsilond.simulators.seeds import generators
 
@@ -121,13 +121,13 @@ def test_an_exponential_and_its_powers_are_enclosed(rate, precision):
 
 @pytest.mark.parametrize("rate", [0.1, 1e-12, 5e-324])
 def test_rates_are_multiplied_as_the_fractions_they_are(rate):
-    assert Fraction(times(rate, 12345)) == Fraction(rate) * 12345
+    assert Fraction(exact_product(rate, 12345)) == Fraction(rate) * 12345
 
 
 def test_blocks_enclose_the_law_to_many_bits(blocks):
     truth, bits = law_of(0.1, 30), 192
     tables = noise_tables(0.1, 30)
-    ends = jumps(tables.signed_block.law, bits)
+    ends = jumps(tables.signed_block.weights, bits)
     cumulative, passed = mp.mpf(0), -31
     for low, high, block in zip(ends.low, ends.high, range(-tables.blocks, tables.blocks), strict=True):
         last = block * tables.width if block >= 0 else -(1 + (-block - 1) * tables.width)
@@ -144,9 +144,9 @@ def test_a_word_on_a_jump_is_decided_by_more_bits_of_the_same_number():
         cumulative += law_of(0.5, 2)[y]
         bits = [int(mp.floor(cumulative * mp.mpf(2) ** (64 * k))) % ONE for k in (1, 2, 3)]
         rest = iter([bits[1], bits[2] - 1])
-        assert tables.signed_block.refined(bits[0], lambda rest=rest: next(rest)) == outcome
+        assert tables.signed_block.resolve(bits[0], lambda rest=rest: next(rest)) == outcome
         rest = iter([bits[1], bits[2] + 1])
-        assert tables.signed_block.refined(bits[0], lambda rest=rest: next(rest)) == outcome + 1
+        assert tables.signed_block.resolve(bits[0], lambda rest=rest: next(rest)) == outcome + 1
         # In a draw of an array the same happens, from the generator of that row.
         script = [5, bits[0], ONE - 5, bits[1] + 1]
         (drawn,) = truncated_discrete_laplace(0.5, 2, (1, 3), seeded_side_by_side([Scripted(*script)]))
@@ -171,7 +171,7 @@ def test_words_beside_a_jump_are_decided_at_once():
 
 def test_refined_jumps_are_within_the_coarse_ones():
     inversion = noise_tables(0.1, 30).signed_block
-    fine = jumps(inversion.law, 256)
+    fine = jumps(inversion.weights, 256)
     for low, high, fine_low, fine_high in zip(inversion.low, inversion.high, fine.low, fine.high, strict=False):
         assert int(low) <= fine_low >> 192 <= fine_high >> 192 <= int(high)
         assert fine_high - fine_low <= 1
@@ -179,12 +179,12 @@ def test_refined_jumps_are_within_the_coarse_ones():
 
 def test_two_outcomes_that_64_bits_do_not_tell_apart():
     # e^−100 is below 2^−128: the outcomes 1 and 2 have jumps with the same 128 bits.
-    inversion = Inversion.of(lambda precision: powers(decay(Decimal(100), precision), 3, precision))
+    inversion = Inversion.from_weights(lambda precision: powers(decay(Decimal(100), precision), 3, precision))
     top = (1 << 64) - 1
     words = iter([top, top, top, top, top, top])
-    assert inversion.refined(top, lambda: next(words)) == 2
+    assert inversion.resolve(top, lambda: next(words)) == 2
     words = iter([0])
-    assert inversion.refined(top, lambda: next(words)) == 0
+    assert inversion.resolve(top, lambda: next(words)) == 0
 
 
 @pytest.mark.parametrize(("decay_rate", "noise_levels"), [(0.3, 6), (1e-3, 9000), (2e-4, 20000)])
@@ -252,7 +252,7 @@ NASTY = [0.0, 1.0, 0.1, 0.5, 1 / 3, 1e-300, 5e-324, 2.0**-70, 1 - 2.0**-53, 0.7,
 @pytest.mark.parametrize("levels", [1, 2, 3, 64, 1000, 2**20 - 1, 2**33 + 1, 2**40])
 def test_shares_are_known_to_two_units(levels):
     sizes = np.array([*NASTY, *np.random.default_rng(levels).random(300)])
-    floor, share = _floor_and_share(sizes, levels)
+    floor, share = _floor_and_fraction(sizes, levels)
     for size, whole, word in zip(sizes.tolist(), floor.tolist(), share.tolist(), strict=True):
         exact = Fraction(size) * levels
         # A share just below 1 may stand as one just above −0 of the next multiple.

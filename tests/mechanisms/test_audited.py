@@ -19,7 +19,7 @@ from epsilond.mechanisms.responses import randomized_response
 from epsilond.mechanisms.two_sided import discrete_laplace
 from epsilond.simulators.audits.attack import SplitStatistics, best, delta_score, epsilon_score, mu_score
 from epsilond.simulators.audits.message import Message, QuantizedMessage
-from epsilond.simulators.audits.noise import IntegerNoise, additive, shifted
+from epsilond.simulators.audits.noise import IntegerNoise, noisy_shift, noisy_sum
 from epsilond.simulators.audits.worlds import FIRST, SECOND, LogLikelihoodRatio
 
 ERROR = 1e-3
@@ -58,7 +58,7 @@ def test_a_calibrated_gaussian_leaks_what_its_answer_says():
     moved = release(np.array([[30.0]]), source=seeded(0)) - release(np.array([[-30.0]]), source=seeded(0))
     assert moved[0] == pytest.approx(6.0)
     noise = Released(lambda zeros, source: release(zeros, source=source), release.noise_std)
-    halves = halves_of(LogLikelihoodRatio(additive(noise, "replace-one", 3.0 / release.noise_std)), 4000)
+    halves = halves_of(LogLikelihoodRatio(noisy_sum(noise, "replace-one", 3.0 / release.noise_std)), 4000)
     found = best(halves, epsilon_score(1e-2), ERROR).value
     assert 0.4 * answer.guarantee.epsilon.lower < found <= answer.guarantee.epsilon.upper
     assert 0.8 * 6.0 / release.noise_std < best(halves, mu_score, ERROR).value <= 6.0 / release.noise_std
@@ -72,7 +72,7 @@ def test_the_grid_leaks_no_more_than_its_concentrated_bound():
     grid = from_calibration(answer, clipping_norm=1.0).on_grid(0.25, dimension=1)
     noise = Released(lambda zeros, source: grid(zeros, source=source) / grid.step, grid.noise_in_steps[0])
     halves = halves_of(
-        LogLikelihoodRatio(additive(noise, "add-or-remove-one", grid.norm_in_steps / grid.noise_in_steps[0])), 3000
+        LogLikelihoodRatio(noisy_sum(noise, "add-or-remove-one", grid.norm_in_steps / grid.noise_in_steps[0])), 3000
     )
     rho = 0.5 * (grid.norm_in_steps / grid.noise_in_steps[0]) ** 2
     found = best(halves, epsilon_score(1e-2), ERROR).value
@@ -154,7 +154,7 @@ class Drawn(IntegerNoise):
 
 
 def test_discrete_laplace_noise_leaks_its_epsilon():
-    halves = halves_of(LogLikelihoodRatio(shifted(Drawn(0.5, None), "replace-one", 3)), 20000)
+    halves = halves_of(LogLikelihoodRatio(noisy_shift(Drawn(0.5, None), "replace-one", 3)), 20000)
     assert 1.3 < best(halves, epsilon_score(0.0), ERROR).value <= 1.5
 
 

@@ -248,7 +248,7 @@ def test_releases_add_up_to_the_reports_and_the_last_noise():
         assert total == pytest.approx(clipped + last, abs=1e-9)
     assert np.linalg.norm(reports, axis=-1).max() > mechanism.contribution_bound
     assert client.releases == 9
-    assert "held" not in repr(client)
+    assert "last_noise" not in repr(client)
 
 
 @pytest.mark.parametrize("asked", [{}, {"server": "trusted", "observer": "released-models"}])
@@ -273,12 +273,12 @@ def test_noise_on_a_grid_is_taken_back_exactly(asked):
     for number in range(gridded.most_releases):
         encoded = gridded.grid.encode(100 * np.random.default_rng(number).standard_normal((3, 5))).sum(axis=0)
         total, summed = total + client.release(encoded, seed(number)), summed + encoded
-        assert np.array_equal(total - summed, client.held)
-    assert "held" not in repr(client)
+        assert np.array_equal(total - summed, client.last_noise)
+    assert "last_noise" not in repr(client)
     wide, spread = mechanism.on_grid(2.0**-6, dimension=4000).start(), []
     for number in range(2):
         wide(np.zeros((1, 4000)), seed(number))
-        spread.append(np.std(wide.held))
+        spread.append(np.std(wide.last_noise))
     assert spread[1] / spread[0] == pytest.approx(math.sqrt(2) if mechanism.grows else 1.0, rel=0.06)
     released = gridded.start()([np.zeros((1, 2), dtype=np.float32), np.zeros((1, 3))])
     assert [(one.shape, one.dtype) for one in released] == [((2,), np.float32), ((3,), np.float64)]

@@ -15,7 +15,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.binomial import centred_binomial
 from epsilond.mechanisms.clipping import clip
 from epsilond.mechanisms.continuous import gaussian, laplace
-from epsilond.mechanisms.grid import ROUNDINGS, norm_in_steps, snapped
+from epsilond.mechanisms.grid import ROUNDINGS, norm_in_steps, snap
 from epsilond.mechanisms.randomness import secure, seeded
 from epsilond.mechanisms.responses import _truth_or_lie, randomized_response
 
@@ -81,7 +81,7 @@ def test_responses_follow_the_law(fixed_urandom):
 )
 def test_a_snapped_contribution_is_within_what_is_stated(values, bound, exponent, rounding):
     step = 2.0**exponent
-    steps = snapped(clip(values, bound).values, step, rounding, seeded(0))
+    steps = snap(clip(values, bound).values, step, rounding, seeded(0))
     limit = norm_in_steps(bound, step, rounding, len(values))
     assert sum(Fraction(int(one)) ** 2 for one in steps) <= limit**2
     if rounding == "towards-zero":
@@ -92,7 +92,7 @@ def test_a_snapped_contribution_is_within_what_is_stated(values, bound, exponent
 @given(value=st.floats(-1e3, 1e3), exponent=st.integers(-8, 3), rounding=st.sampled_from(ROUNDINGS))
 def test_snapping_goes_to_a_neighbour_on_the_grid(value, exponent, rounding):
     step = 2.0**exponent
-    (found,) = snapped(np.array([value]), step, rounding, secure())
+    (found,) = snap(np.array([value]), step, rounding, secure())
     exact = Fraction(value) / Fraction(step)
     if rounding == "towards-zero":
         assert found == math.trunc(exact)
@@ -106,8 +106,8 @@ def test_a_stochastic_rounding_is_unbiased_to_62_bits(scripted):
     share = int(Fraction(0.3) * (1 << 62))
     for sign in (1.0, -1.0):
         value = np.array([sign * 0.3])
-        assert snapped(value, 1.0, "stochastic", scripted(share - 1)).tolist() == [sign * 1]
-        assert snapped(value, 1.0, "stochastic", scripted(share)).tolist() == [0]
+        assert snap(value, 1.0, "stochastic", scripted(share - 1)).tolist() == [sign * 1]
+        assert snap(value, 1.0, "stochastic", scripted(share)).tolist() == [0]
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_a_stochastic_rounding_is_unbiased_to_62_bits(scripted):
         lambda: randomized_response(np.array([0.5]), epsilon=1.0, categories=2),
         lambda: randomized_response(np.array([0]), epsilon=-1.0, categories=2),
         lambda: randomized_response(np.array([0]), epsilon=1.0, categories=1),
-        lambda: snapped(np.array([1.0]), 0.3, "nearest", seeded(0)),
-        lambda: snapped(np.array([1e300]), 1.0, "nearest", seeded(0)),
-        lambda: snapped(np.array([math.nan]), 1.0, "nearest", seeded(0)),
+        lambda: snap(np.array([1.0]), 0.3, "nearest", seeded(0)),
+        lambda: snap(np.array([1e300]), 1.0, "nearest", seeded(0)),
+        lambda: snap(np.array([math.nan]), 1.0, "nearest", seeded(0)),
         lambda: norm_in_steps(1.0, 1.0, "upwards", 3),
     ],
 )

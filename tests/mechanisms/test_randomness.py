@@ -24,7 +24,7 @@ def test_secure_words_are_the_operating_systems(monkeypatch):
     monkeypatch.setattr(os, "urandom", urandom)
     drawn = secure().words((2, 3))
     assert drawn.tobytes() == bytes(range(48))
-    assert secure().more((1, 1)) == int.from_bytes(bytes(range(8)), "little")
+    assert secure().next_word((1, 1)) == int.from_bytes(bytes(range(8)), "little")
     assert asked == [48, 8]
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms import two_sided
-from epsilond.mechanisms.flips import below, exponential_ends, exponential_flips, is_below_exponential
+from epsilond.mechanisms.flips import exponential_bounds, exponential_flips, is_below_exponential, uniform_integers
 from epsilond.mechanisms.randomness import secure, seeded, seeded_side_by_side
 from epsilond.mechanisms.two_sided import discrete_gaussian, discrete_laplace
 
@@ -31,7 +31,7 @@ GAMMAS += [Fraction(50), Fraction(1000), Fraction(0.1)]
 @pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("precision", [64, 128, 192])
 def test_an_exponential_of_a_fraction_is_enclosed(gamma, precision):
-    low, high = exponential_ends(gamma, precision)
+    low, high = exponential_bounds(gamma, precision)
     truth = mp.e ** (-mp.mpf(gamma.numerator) / gamma.denominator) * mp.mpf(2) ** precision
     assert low <= truth <= high
     assert high - low <= 4
@@ -62,8 +62,8 @@ def test_a_flip_on_a_boundary_reads_on(scripted):
 def test_uniform_integers_are_words_without_the_incomplete_last_round(count, scripted):
     whole = ONE // count * count
     if whole < ONE:
-        assert below(count, (1,), scripted(ONE - 1, whole, whole - 1)).tolist() == [count - 1]
-    assert below(count, (3,), scripted(0, whole - 1, count // 2)).tolist() == [0, count - 1, count // 2]
+        assert uniform_integers(count, (1,), scripted(ONE - 1, whole, whole - 1)).tolist() == [count - 1]
+    assert uniform_integers(count, (3,), scripted(0, whole - 1, count // 2)).tolist() == [0, count - 1, count // 2]
 
 
 # Paths ----------------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_each_integer_has_one_path_and_its_probability(monkeypatch, scripted, ra
                 value, exponents, kept = path(
                     monkeypatch,
                     scripted,
-                    lambda count, source: two_sided._laplace(exact, count, source),
+                    lambda count, source: two_sided._laplace_candidates(exact, count, source),
                     within=within,
                     blocks=blocks,
                     negative=negative,
@@ -139,7 +139,7 @@ def test_the_exponents_of_a_gaussian_path_are_its_square(monkeypatch, scripted, 
                 value, exponents, kept = path(
                     monkeypatch,
                     scripted,
-                    lambda count, source: two_sided._gaussian(variance, count, source),
+                    lambda count, source: two_sided._gaussian_candidates(variance, count, source),
                     within=within,
                     blocks=blocks,
                     negative=negative,

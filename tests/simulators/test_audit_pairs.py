@@ -258,7 +258,7 @@ def test_shuffled_reports_of_any_kind() -> None:
     # The general way at two categories is the same attack as the counts.
     inner = target(RandomizedResponse(epsilon=1.1, categories=2), AttackSetting(relation="replace-one"))
     assert isinstance(inner, LogLikelihoodRatio)
-    attack = LogLikelihoodRatio(shuffling.ShuffledReports(inner.attacked, 5))
+    attack = LogLikelihoodRatio(shuffling.ShuffledReports(inner.mechanism, 5))
     generator = np.random.default_rng(5)
     drawn = tuple(attack.statistics(generator, COUNT, world) for world in (FIRST, SECOND))
     check_atoms(drawn, counted(1.1, 2, 5))  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ RUN = MbSgdRun(rounds=10, batch_size=5, participants=3, step_size=0.3, noise_std
 @pytest.mark.parametrize("levels", [1, 3, 16])
 def test_rounding_is_right_in_the_mean_and_as_exact_as_the_theorem_says(levels: int) -> None:
     message = np.array([0.3, -1.2, 0.0, 2.0, -0.01])
-    (drawn,) = Compression(levels, generators(0, [0])).sent(np.broadcast_to(message, (1, 20_000, 5)))
+    (drawn,) = Compression(levels, generators(0, [0])).round_messages(np.broadcast_to(message, (1, 20_000, 5)))
     norm = np.linalg.norm(message)
     whole = drawn / norm * levels
     assert np.abs(whole - np.rint(whole)).max() < 1e-9
@@ -46,7 +46,7 @@ def test_rounding_is_right_in_the_mean_and_as_exact_as_the_theorem_says(levels: 
 
 
 def test_nothing_is_made_of_nothing() -> None:
-    (drawn,) = Compression(4, generators(0, [0])).sent(np.zeros((1, 2, 3)))
+    (drawn,) = Compression(4, generators(0, [0])).round_messages(np.zeros((1, 2, 3)))
     assert np.array_equal(drawn, np.zeros((2, 3)))
 
 

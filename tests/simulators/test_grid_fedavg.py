@@ -13,7 +13,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import PROVED_EPSILON, bi
 from epsilond.accountants.theorems.papers.das.composed_rounds import best_composition
 from epsilond.mechanisms.randomness import seeded_side_by_side
 from epsilond.simulators.algorithms import grid_fedavg, norm_fedavg
-from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun, noise, scaled, simulate
+from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun, noise, scale_updates, simulate
 from epsilond.simulators.problems.kinds import LeastSquaresProblem
 from epsilond.witness.joins import grid_fedavg as join
 from epsilond.witness.joins import norm_fedavg as norm_join
@@ -59,8 +59,8 @@ def test_clipped_updates_are_fedavg_where_nothing_is_clipped() -> None:
 
 def test_scaled_updates_stay_in_the_unit_ball() -> None:
     updates = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [np.inf, 1.0]])
-    assert scaled(run(noise_levels=0), updates[:2]) == pytest.approx(np.array([[0.6, 0.8], [0.6, 0.8]]))
-    clipped = scaled(run(noise_levels=0, scaling="clipped", clipping_norm=1.0), updates)
+    assert scale_updates(run(noise_levels=0), updates[:2]) == pytest.approx(np.array([[0.6, 0.8], [0.6, 0.8]]))
+    clipped = scale_updates(run(noise_levels=0, scaling="clipped", clipping_norm=1.0), updates)
     assert clipped == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0], [0.0, 0.0]]))
 
 

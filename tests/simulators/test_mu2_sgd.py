@@ -9,19 +9,10 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.simulators.algorithms.mu2_sgd import mu2_sgd, participation
-from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import (
-    ALGORITHM,
-    Mu2SgdRun,
-    alternatives,
-    fresh_noise_std,
-    report_norm,
-    rounds_of,
-    simulate,
-    step_size,
-    work_of,
-)
+from epsilond.simulators.algorithms.mu2_sgd import participation, rounds
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import ALGORITHM, alternatives, rounds_of, simulate, work_of
 from epsilond.simulators.algorithms.mu2_sgd.participation import RunParticipation, chunk_size, draw
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from epsilond.simulators.problems.kinds import (
     HuberProblem,
     LeastSquaresProblem,
@@ -174,7 +165,7 @@ def test_gap_differences_err_as_appendix_g_says_it_with_true_gaps(participants):
             state["server"] = self
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(mu2_sgd, "CancellingServer", Watched)
+        patched.setattr(rounds, "CancellingServer", Watched)
         simulate(problem, run, generators(1, range(400)), (200,))
     each = problem.gradients(np.zeros(2), Records(problem.population.features[0], problem.population.targets[0]))
     spread = np.mean(np.sum(np.square(each - each.mean(axis=0)), axis=1))
@@ -208,7 +199,7 @@ def test_noise_of_gap_differences_grows_with_the_gap():
                 sums.append(self.sum.copy())
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(mu2_sgd, "CancellingServer", Watched)
+        patched.setattr(rounds, "CancellingServer", Watched)
         simulate(PROBLEM, run, generators(2, range(2000)), (10,))
         (noisy,) = sums
         simulate(PROBLEM, replace(run, noise_std=0.0), generators(2, range(2000)), (10,))
@@ -280,7 +271,7 @@ def test_alternatives_are_of_the_same_privacy():
 def test_what_is_set_beside_a_run_has_a_known_name():
     for run in RUNS.values():
         found = alternatives(run)
-        assert set(found) <= set(ALGORITHM.beside)
+        assert set(found) <= set(ALGORITHM.alternative_names)
         assert found["non-private"].noise_std == 0.0
         for each in found.values():
             assert rounds_of(PROBLEM, each) == 17

@@ -226,7 +226,7 @@ def test_absent_steps_are_the_papers_for_the_runs_own_noise():
 def test_what_is_set_beside_a_run():
     run = replace(NOISY, printed_noise_levels=2, printed_decay_rate=0.5, raised_noise_levels=9, raised_decay_rate=0.25)
     beside = norm_fedavg.alternatives(run)
-    assert tuple(beside) == norm_fedavg.ALGORITHM.beside
+    assert tuple(beside) == norm_fedavg.ALGORITHM.alternative_names
     assert beside["non-private"] == PLAIN
     assert (beside["as-printed"].noise_levels, beside["as-printed"].decay_rate) == (2, 0.5)
     assert (beside["as-printed-raised"].noise_levels, beside["as-printed-raised"].decay_rate) == (9, 0.25)

@@ -157,7 +157,7 @@ def test_either_step_decides_the_other():
 
 def test_what_is_set_beside_a_run_is_named_and_runs():
     found = alternatives(RUN)
-    assert tuple(found) == ALGORITHM.beside
+    assert tuple(found) == ALGORITHM.alternative_names
     assert found["non-private"].noise_std == 0.0
     assert steps_of(PROBLEM, found["local-only"])[1] == 0.0
     assert steps_of(PROBLEM, found["global-only"])[0] == 0.0

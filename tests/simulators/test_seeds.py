@@ -24,7 +24,7 @@ def test_a_population_is_no_repetitions_stream(own):
         met.append(int(np.random.default_rng(sequence).integers(2**63)))
         return np.zeros((count, len(model))), np.zeros(count)
 
-    populations.made(draw, clients=4, size=5, own=own, dimension=2, model_norm=1.0, seed=7)
+    populations.make_population(draw, clients=4, size=5, own=own, dimension=2, model_norm=1.0, seed=7)
     assert len({*met}) == len(met) == (5 if own else 1)
     assert {*met}.isdisjoint(first_words(7))
 

@@ -17,7 +17,7 @@ from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.algorithms.random_participation import weights
 from epsilond.simulators.algorithms.reports import fresh_rounds, one_pass_rounds
-from epsilond.simulators.federations.groups import RunGroup, unlike_of
+from epsilond.simulators.federations.groups import RunGroup, client_arrays_of
 from epsilond.simulators.federations.weighted_data import build_for
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.simulators.problems.kinds import LeastSquaresProblem
@@ -189,7 +189,7 @@ def test_absent_batches_are_the_share_of_the_records() -> None:
     groups = (RunGroup(clients=2, samples_per_client=24), RunGroup(clients=3, samples_per_client=7))
     problem, run = unlike(MbSgdRun(rounds=1, batch_size=6), groups=groups)
     # 24 · 6/12 = 12, and 7 · 6/12 = 3.5 to the nearest, halves up.
-    assert unlike_of(problem, run, "without-replacement").batches.tolist() == [12, 12, 4, 4, 4]
+    assert client_arrays_of(problem, run, "without-replacement").batches.tolist() == [12, 12, 4, 4, 4]
 
 
 @pytest.mark.parametrize(

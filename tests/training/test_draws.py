@@ -54,20 +54,20 @@ def reporting(clients, *, rounds, counts, batch_size=2, sampling="without-replac
 
 def test_participants_are_uniform_subsets(source):
     plan = reporting(5, rounds=3000, counts=[(3, 1.0)])
-    drawn = Counter(tuple(batch.clients.tolist()) for batch in plan.fresh(session(source, [4] * 5)))
+    drawn = Counter(tuple(batch.clients.tolist()) for batch in plan.draw_batches(session(source, [4] * 5)))
     assert fits(drawn, dict.fromkeys(combinations(range(5), 3), 300.0))
 
 
 def test_a_law_of_the_number_of_participants_is_followed(source):
     plan = reporting(5, rounds=3000, counts=[(1, 0.2), (4, 0.5), (5, 0.3)])
-    drawn = Counter(len(batch.clients) for batch in plan.fresh(session(source, [4] * 5)))
+    drawn = Counter(len(batch.clients) for batch in plan.draw_batches(session(source, [4] * 5)))
     assert fits(drawn, {1: 600.0, 4: 1500.0, 5: 900.0})
 
 
 def test_batches_without_replacement_are_uniform_subsets_of_each_client(source):
     plan = reporting(2, rounds=3000, counts=[(2, 1.0)])
     drawn = Counter()
-    for batch in plan.fresh(session(source, [4, 4])):
+    for batch in plan.draw_batches(session(source, [4, 4])):
         drawn[tuple(tuple(sorted(batch.own(row).tolist())) for row in range(2))] += 1
     pairs = list(combinations(range(4), 2))
     assert fits(drawn, {(one, other): 3000 / 36 for one in pairs for other in pairs})
@@ -111,7 +111,7 @@ def test_integers_reject_what_would_favour_small_ones():
 def test_one_pass_reads_no_record_twice_in_an_order_that_is_uniform(source):
     plan, orders = reporting(1, rounds=2, counts=[(1, 1.0)]), Counter()
     for _ in range(1800):
-        read = [tuple(sorted(batch.own(0).tolist())) for batch in plan.dealt(session(source, [4]))]
+        read = [tuple(sorted(batch.own(0).tolist())) for batch in plan.deal_batches(session(source, [4]))]
         assert len(set(read[0]) | set(read[1])) == 4
         orders[tuple(read)] += 1
     pairs = list(combinations(range(4), 2))

@@ -97,7 +97,7 @@ def test_what_is_left_of_cancelled_noise_is_each_clients_last():
         who = np.sort(generator.permutation(5)[:3])
         reports[who] += 1
         normal = generator.standard_normal((1, 3, 30))
-        added = held.added(who[None], np.ones((1, 3), dtype=bool), 2.0, normal)
+        added = held.replace_noise(who[None], np.ones((1, 3), dtype=bool), 2.0, normal)
         assert np.allclose(held.held[0, who], 2.0 * np.sqrt(reports[who])[:, None] * normal[0])
         server.receive(added[0].sum(axis=0), number)
         assert np.allclose(server.sum, held.held[0].sum(axis=0))

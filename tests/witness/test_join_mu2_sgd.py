@@ -12,8 +12,9 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.verdict import Verdict
-from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun, simulate
+from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import simulate
 from epsilond.simulators.algorithms.mu2_sgd.participation import RunParticipation
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
 from epsilond.simulators.problems.kinds import (
     HuberProblem,
     LeastSquaresProblem,

@@ -77,7 +77,7 @@ def test_an_algorithm_is_named_by_its_run_and_its_noise_is_a_field_of_it(algorit
     known = {field.name: field.default for field in fields(algorithm.run)}
     assert known["algorithm"] == algorithm.name
     assert {*join_of(algorithm.name).noise} <= {*known}
-    assert {*algorithm.titles} == {*algorithm.beside}
+    assert {*algorithm.titles} == {*algorithm.alternative_names}
 
 
 @OPEN
@@ -85,7 +85,7 @@ def test_runs_beside_a_calibrated_one_have_the_names_that_were_announced(name, p
     runs = prepared[name].resolved.runs
     algorithm = next(each for each in ALGORITHMS if each.name == name)
     assert next(iter(runs)) == "private"
-    assert {*runs} - {"private"} <= {*algorithm.beside}
+    assert {*runs} - {"private"} <= {*algorithm.alternative_names}
     assert "non-private" in runs
 
 
@@ -124,7 +124,7 @@ def test_the_answer_of_every_algorithm_can_be_drawn(algorithm, prepared):
 def test_a_plan_counts_the_runs_that_will_be_made_and_the_calibration(name, prepared):
     request = asked(name)
     algorithm, problem = algorithm_of(request.run), request.problem.build()
-    costs = algorithm.costs(problem, request.run, algorithm.beside)
+    costs = algorithm.costs(problem, request.run, algorithm.alternative_names)
     runs = prepared[name].resolved.runs
     assert costs == tuple(algorithm.work(problem, run) for run in runs.values())
     per_block = simulation.plan(request).seconds - join_of(name).allowance.of(request.target)
@@ -137,7 +137,7 @@ def test_noise_cancellation_counts_no_run_that_noisy_sgd_has_not():
     body = {"kind": "risk", "run": run, "problem": PROBLEM, "epsilon": 8.0, "delta": 1e-3}
     request = read_value(SimulationRequest, body, at="")
     algorithm = algorithm_of(request.run)
-    assert len(algorithm.costs(request.problem.build(), request.run, algorithm.beside)) == 2
+    assert len(algorithm.costs(request.problem.build(), request.run, algorithm.alternative_names)) == 2
 
 
 def test_normalised_updates_without_a_grid_cost_no_noise():
@@ -189,7 +189,7 @@ def test_a_request_reads_the_same_here_and_over_http(name):
 
 def test_the_guide_names_every_algorithm_run_beside_it_and_problem():
     known = {algorithm.name for algorithm in ALGORITHMS}
-    known |= {name for algorithm in ALGORITHMS for name in algorithm.beside}
+    known |= {name for algorithm in ALGORITHMS for name in algorithm.alternative_names}
     known |= {problem.kind for algorithm in ALGORITHMS for problem in algorithm.problems}  # type: ignore[attr-defined]
     assert {name for name in known if f"`{name}`" not in GUIDE} == set()
 

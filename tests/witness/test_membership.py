@@ -122,7 +122,7 @@ def test_nobody_sends_more_than_the_clipping_norm():
     training = asked({"canary": "flipped-labels", "canaries": 5, "clipping_norm": 0.1}).training
     known = Members.of(training)
     models = np.random.default_rng(1).standard_normal((3, 60))
-    for sent in (known.contributions(training, models, known.ordinary), known.canaries_send(training, models)):
+    for sent in (known.contributions(training, models, known.ordinary), known.canary_contributions(training, models)):
         assert np.linalg.norm(sent, axis=-1).max() <= 0.1 * (1 + 1e-12)
 
 

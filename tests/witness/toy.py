@@ -97,7 +97,7 @@ ALGORITHM = SimulatedAlgorithm(
     rounds=rounds_of,
     work=work_of,
     alternatives=lambda run: {"non-private": replace(run, noise_std=0.0), "louder": replace(run, noise_std=2.0)},
-    beside=("non-private", "louder"),
+    alternative_names=("non-private", "louder"),
     titles={"non-private": "same steps, without noise", "louder": "louder"},
 )
 

@@ -1,1 +1,1 @@
-"""Where gradients come from: people's own functions, or features and targets with a loss that is given."""
+"""Sources of gradients: the caller's own functions, or features and targets with a built-in loss."""

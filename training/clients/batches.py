@@ -1,4 +1,4 @@
-"""Which records of which clients a round reads."""
+"""Batches of records, and the interface of clients that return gradients of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 @dataclass(frozen=True)
 class Batch:
-    """Records of M clients: places (M, K) among each client's own, and whether each counts (None: all do)."""
+    """Records of M clients: places (M, K) in each client's data, and whether each counts (None if all do)."""
 
     clients: Indices
     places: Indices
@@ -23,78 +23,100 @@ class Batch:
 
     @classmethod
     def of(cls, clients: Indices, places: Sequence[Indices]) -> Batch:
-        """Of batches that need not be equally large."""
-        sizes = np.asarray([len(one) for one in places], dtype=np.int64)
-        most = int(sizes.max(initial=0))
-        if len(places) and np.all(sizes == most):
+        """Build a batch from one array of places per client; the arrays may differ in length."""
+        sizes = np.asarray([len(batch) for batch in places], dtype=np.int64)
+        largest = int(sizes.max(initial=0))
+        if len(places) and np.all(sizes == largest):
             return cls(clients, np.stack(places))
-        filled = np.zeros((len(places), most), dtype=np.int64)
-        for row, one in zip(filled, places, strict=True):
-            row[: len(one)] = one
-        return cls(clients, filled, np.arange(most) < sizes[:, None])
+        filled = np.zeros((len(places), largest), dtype=np.int64)
+        for row, batch in zip(filled, places, strict=True):
+            row[: len(batch)] = batch
+        return cls(clients, filled, np.arange(largest) < sizes[:, None])
 
     def own(self, row: int) -> Indices:
-        """The places of one client that count."""
+        """Return the places of one client that count."""
         places: Indices = self.places[row]
         return places if self.counted is None else places[self.counted[row]]
 
     @property
     def sizes(self) -> Indices:
-        """(M,): how many records count."""
+        """(M,): number of records that count."""
         if self.counted is None:
             return np.full(len(self.clients), self.places.shape[1], dtype=np.int64)
         return np.asarray(np.sum(self.counted, axis=1), dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Met:
-    """What gradients were like before they were clipped: functions of the data that no guarantee covers."""
+class GradientStatistics:
+    """Statistics of gradients before clipping: functions of the data that no guarantee covers."""
 
     largest_norm: float = 0.0
     clipped: int = 0
-    """Gradients that were longer than the bound, by more than rounding."""
+    """Number of gradients longer than the bound, beyond rounding."""
     not_finite: int = 0
-    """Gradients that were no numbers, and count as zeros."""
+    """Number of gradients with NaN or infinite entries; they count as zeros."""
 
-    def and_of(self, other: Met) -> Met:
-        """Both together."""
+    def merge(self, other: GradientStatistics) -> GradientStatistics:
+        """Return the statistics of both sets of gradients together."""
         largest = max(self.largest_norm, other.largest_norm)
-        return Met(largest, self.clipped + other.clipped, self.not_finite + other.not_finite)
+        return GradientStatistics(largest, self.clipped + other.clipped, self.not_finite + other.not_finite)
 
 
 class Gradients(Protocol):
-    """N clients' gradients of d coordinates."""
+    """Gradients of N clients, with d coordinates."""
 
     @property
     def sizes(self) -> Indices:
-        """(N,): how many records each client has."""
+        """(N,): number of records of each client."""
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """Dimension d of a gradient."""
 
     @property
     def means_only(self) -> bool:
-        """Whether some client returns means alone, so that its records' gradients cannot be clipped by us."""
+        """True if some client returns only means, so that the gradients of its records cannot be clipped here."""
 
-    def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, Met]:
-        """Σ of the gradients, each scaled down to norm `bounds` (M,), of every client at models (d,) or (M, d): (M, d).
+    def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
+        """Return the sums of clipped gradients of the clients in a batch.
 
-        A gradient that is no number counts as zeros.
+        A gradient with NaN or infinite entries counts as zeros.
+
+        Args:
+            models: one model (d,), or one per client (M, d).
+            batch: records of M clients.
+            bounds: clipping norm of each client, (M,).
+
+        Returns:
+            The sums, (M, d), and statistics of the gradients.
         """
 
 
 def integers(source: RandomSource, count: int, size: int) -> Indices:
-    """Independent and uniform on 0, …, count − 1: exactly, by rejection."""
+    """Draw independent uniform integers from 0, …, count − 1, exactly, by rejection.
+
+    Args:
+        source: source of random words.
+        count: number of values.
+        size: number of draws.
+    """
     limit = np.uint64((1 << WORD) - (1 << WORD) % count - 1)
-    drawn = source.words((size,))
-    while (beyond := drawn > limit).any():
-        drawn = np.where(beyond, source.words((size,)), drawn)
-    return np.asarray(drawn % np.uint64(count)).astype(np.int64)
+    words = source.words((size,))
+    while (beyond := words > limit).any():
+        words = np.where(beyond, source.words((size,)), words)
+    return np.asarray(words % np.uint64(count)).astype(np.int64)
 
 
 def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indices, batch_sizes: Indices) -> Batch:
-    """Batches of these clients, afresh: `sizes` and `batch_sizes` (M,) are their records and those to be read."""
+    """Draw fresh batches of M clients.
+
+    Args:
+        source: source of randomness.
+        sampling: sampling of a client's records.
+        clients: the clients, (M,).
+        sizes: records of each client, (M,).
+        batch_sizes: records of each batch, (M,); with Poisson sampling the expected number.
+    """
     rows = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
     if sampling == "full":
         return Batch.of(clients, [np.arange(n) for n, _ in rows])

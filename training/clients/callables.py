@@ -1,4 +1,4 @@
-"""Clients whose gradients are functions that people write: for any model and any loss."""
+"""Clients with a gradient function of the caller, for any model and any loss."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Floats, Indices, as_floats
-from epsilond.training.clients.batches import Batch, Met
-from epsilond.training.clients.clipping import clipped_rows
+from epsilond.training.clients.batches import Batch, GradientStatistics
+from epsilond.training.clients.clipping import clip_rows
 
 Returns = Literal["per-record", "means"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Client:
-    """One client: `gradient(model, places)` of its `records` ≥ 1, for a model (d,) and places 0, …, records − 1.
+    """A client with at least one record and a gradient function.
 
-    `per-record`: it returns (len(places), d), a row for each record in the order asked for, and each row is clipped for
-    it. `means`: it returns their mean (d,), and you declare that every record's gradient is within the bound: only the
-    mean can be clipped. The array may be numpy's, or any that speaks DLPack.
+    `gradient(model, places)` takes a model (d,) and places in 0, …, records − 1.
+
+    `per-record`: it returns (len(places), d), one row per record in the given order, and each row is clipped here.
+    `means`: it returns their mean (d,), and you declare that every record's gradient is within the bound, because only
+    the mean can be clipped. The array may be a numpy array or any object with DLPack.
     """
 
     gradient: Callable[[Floats, Indices], object]
@@ -32,47 +34,51 @@ class Client:
 
 @dataclass(frozen=True)
 class CallableClients:
-    """Clients that are asked one after another."""
+    """Clients that compute their gradients one after another."""
 
-    each: Sequence[Client]
+    clients: Sequence[Client]
     dimension: int
 
     @property
     def sizes(self) -> Indices:
-        """(N,)."""
-        return np.asarray([one.records for one in self.each], dtype=np.int64)
+        """(N,): number of records of each client."""
+        return np.asarray([client.records for client in self.clients], dtype=np.int64)
 
     @property
     def means_only(self) -> bool:
-        """Whether one does."""
-        return any(one.returns == "means" for one in self.each)
+        """True if some client returns only means."""
+        return any(client.returns == "means" for client in self.clients)
 
-    def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, Met]:
-        """See `Gradients`.
+    def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
+        """Return the sums of clipped gradients; see `Gradients.sums`.
+
+        Args:
+            models: one model (d,), or one per client (M, d).
+            batch: records of M clients.
+            bounds: clipping norm of each client, (M,).
 
         Raises:
-            InvalidInput: a client returned something of another shape; the message has the shape alone.
+            InvalidInput: a client returned an array of the wrong shape; the message contains only the shape.
         """
-        summed, seen = np.zeros((len(batch.clients), self.dimension)), Met()
+        sums, statistics = np.zeros((len(batch.clients), self.dimension)), GradientStatistics()
         for row, name in enumerate(batch.clients.tolist()):
             places = batch.own(row)
             if not len(places):
                 continue
             model = np.array(models if models.ndim == 1 else models[row])
-            gradients, factor = self._asked(name, model, places)
-            kept, told = clipped_rows(gradients, float(bounds[row]))
-            summed[row] = factor * np.sum(kept, axis=0)
-            seen = seen.and_of(told)
-        return summed, seen
+            gradients, factor = self._request_gradients(name, model, places)
+            clipped, of_client = clip_rows(gradients, float(bounds[row]))
+            sums[row] = factor * np.sum(clipped, axis=0)
+            statistics = statistics.merge(of_client)
+        return sums, statistics
 
-    def _asked(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
-        client = self.each[name]
+    def _request_gradients(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
+        """Return a client's gradients as rows, and the number of records that each row counts for."""
+        client = self.clients[name]
         means = client.returns == "means"
-        wanted = (self.dimension,) if means else (len(places), self.dimension)
-        returned = client.gradient(model, np.array(places))
-        found = as_floats(returned, pointer=f"/clients/{name}")
-        if found.shape != wanted:
-            raise InvalidInput.at(
-                f"/clients/{name}", f"returned an array of shape {found.shape}", allowed=f"shape {wanted}"
-            )
-        return (found[None], len(places)) if means else (found, 1)
+        expected_shape = (self.dimension,) if means else (len(places), self.dimension)
+        gradients = as_floats(client.gradient(model, np.array(places)), pointer=f"/clients/{name}")
+        if gradients.shape != expected_shape:
+            message = f"returned an array of shape {gradients.shape}"
+            raise InvalidInput.at(f"/clients/{name}", message, allowed=f"shape {expected_shape}")
+        return (gradients[None], len(places)) if means else (gradients, 1)

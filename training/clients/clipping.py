@@ -1,4 +1,4 @@
-"""Gradients that are no longer than a bound, whatever their client returned; one that is no number counts as zeros."""
+"""Clipping of gradients to a bound with all rounding errors; gradients with NaN or infinite entries become zeros."""
 
 from __future__ import annotations
 
@@ -6,34 +6,49 @@ import numpy as np
 
 from epsilond.mechanisms.clipping import clip
 from epsilond.training.arrays import Bools, Floats
-from epsilond.training.clients.batches import Met
-from epsilond.training.steps.messages import norms_of, shrinking
+from epsilond.training.clients.batches import GradientStatistics
+from epsilond.training.steps.messages import clipping_factors, norms_of
 
 NOTICED = 1e-9
-"""A gradient longer than the bound by no more than this, relative, does not count as clipped."""
+"""Relative excess over the bound that does not count as clipped, because rounding causes it."""
 
 
 def rounding(dimension: int) -> float:
-    """By how much, relative, norms and products of so many coordinates may be off."""
+    """Return the relative rounding error of norms and products with that many coordinates."""
     return (dimension + 16) * 2.0**-52
 
 
 def scales(norms: Floats, bounds: Floats, dimension: int) -> Floats:
-    """What to multiply vectors of these norms by, so that none exceeds its bound, every rounding error counted."""
-    most = bounds * (1.0 - rounding(dimension))
-    return np.where(np.isinf(most), 1.0, shrinking(norms, most))
+    """Return factors that scale vectors down to their bounds, with every rounding error counted.
+
+    Args:
+        norms: computed norms of the vectors.
+        bounds: clipping norms; infinity leaves a vector unchanged.
+        dimension: number of coordinates.
+    """
+    limits = bounds * (1.0 - rounding(dimension))
+    return np.where(np.isinf(limits), 1.0, clipping_factors(norms, limits))
 
 
-def clipped_rows(rows: Floats, bound: float) -> tuple[Floats, Met]:
-    """(K, d), each scaled down to norm `bound`, which may be infinite."""
+def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
+    """Scale each row of (K, d) down to norm `bound`, which may be infinite, and return statistics of the norms."""
     if np.isinf(bound):
         finite: Bools = np.all(np.isfinite(rows), axis=-1)
-        kept = np.where(finite[:, None], rows, 0.0)
-        return kept, met(norms_of(kept), np.asarray(bound), finite)
-    found = clip(rows, bound, records=True)
-    return found.values, met(np.nan_to_num(found.norms, posinf=np.inf), np.asarray(bound), ~found.unusable)
+        values = np.where(finite[:, None], rows, 0.0)
+        return values, measure_norms(norms_of(values), np.asarray(bound), finite)
+    clipped = clip(rows, bound, records=True)
+    norms = np.nan_to_num(clipped.norms, posinf=np.inf)
+    return clipped.values, measure_norms(norms, np.asarray(bound), ~clipped.unusable)
 
 
-def met(norms: Floats, bounds: Floats, finite: Bools) -> Met:
-    """What is told of norms against their bounds."""
-    return Met(float(np.max(norms, initial=0.0)), int(np.sum(norms > bounds * (1.0 + NOTICED))), int(np.sum(~finite)))
+def measure_norms(norms: Floats, bounds: Floats, finite: Bools) -> GradientStatistics:
+    """Return statistics of norms against their bounds.
+
+    Args:
+        norms: norms before clipping.
+        bounds: clipping norms.
+        finite: whether all entries of each vector are finite.
+    """
+    return GradientStatistics(
+        float(np.max(norms, initial=0.0)), int(np.sum(norms > bounds * (1.0 + NOTICED))), int(np.sum(~finite))
+    )

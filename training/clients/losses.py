@@ -1,4 +1,4 @@
-"""The losses that are given: of predictions that are linear in the model, so that a gradient is slopes ⊗ features."""
+"""Built-in losses of predictions that are linear in the model, so that a gradient is slopes ⊗ features."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from epsilond.training.arrays import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class VectorLoss:
-    """ℓ(z, y) of predictions z = Wx, one for each of `outputs`, convex in z.
+    """Loss ℓ(z, y) of predictions z = Wx, one per output, convex in z.
 
-    `slope` and `curvature` are for features of norm 1.
+    `steepest` and `curvature` are for features of norm 1.
     """
 
     name: str
@@ -25,17 +25,17 @@ class VectorLoss:
     values: Callable[[Floats, Floats], Floats]
     """(…, outputs), (…) → (…)."""
     steepest: Callable[[float], float]
-    """Most that ‖∂ℓ/∂z‖ is where |z| is at most the argument, which may be infinite."""
+    """Largest ‖∂ℓ/∂z‖ if |z| is at most the argument, which may be infinite."""
     curvature: float
     """Lipschitz constant of the slopes."""
     largest_target: float | None = None
-    """Targets are cut to this size; None: they are labels."""
+    """Size to which targets are clipped; None if targets are labels."""
 
-    def read(self, targets: Floats) -> Floats:
-        """Targets as the loss takes them.
+    def read_targets(self, targets: Floats) -> Floats:
+        """Clip the targets, or check that they are labels of the loss.
 
         Raises:
-            InvalidInput: a label is none of the loss's.
+            InvalidInput: a label is not one of the loss.
         """
         if self.largest_target is not None:
             return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)
@@ -47,21 +47,30 @@ class VectorLoss:
 
 
 def logistic() -> VectorLoss:
-    """ln(1 + e^(−yz)), labels y = ±1."""
+    """Return the logistic loss ln(1 + e^(−yz)) with labels y = ±1."""
+
+    def slopes(z: Floats, y: Floats) -> Floats:
+        slope: Floats = -y * 0.5 * (1.0 - np.tanh(0.5 * y * z[..., 0]))
+        return slope[..., None]
+
+    def values(z: Floats, y: Floats) -> Floats:
+        return np.asarray(np.logaddexp(0.0, -y * z[..., 0]))
+
     return VectorLoss(
         name="logistic",
         outputs=1,
-        slopes=lambda z, y: (-y * 0.5 * (1.0 - np.tanh(0.5 * y * z[..., 0])))[..., None],
-        values=lambda z, y: np.logaddexp(0.0, -y * z[..., 0]),
+        slopes=slopes,
+        values=values,
         steepest=lambda _: 1.0,
         curvature=0.25,
     )
 
 
 def softmax(classes: int) -> VectorLoss:
-    """−ln of the probability of the label, labels 0, …, classes − 1; the model has a row for each, one after another.
+    """Return the cross-entropy −ln p_y of the softmax p, with labels y = 0, …, classes − 1.
 
-    Slopes p − e_y have norm √2 at most, and the Hessian diag(p) − ppᵀ is at most ½.
+    The model has one row of weights per class, one after another. Slopes p − e_y have norm at most √2, and the Hessian
+    diag(p) − ppᵀ is at most ½.
     """
 
     def slopes(z: Floats, y: Floats) -> Floats:
@@ -85,12 +94,20 @@ def softmax(classes: int) -> VectorLoss:
 
 
 def least_squares(largest_target: float = 1.0) -> VectorLoss:
-    """½(z − y)², targets cut to [−largest_target, largest_target]; it is Lipschitz on a ball only."""
+    """Return the squared loss ½(z − y)², which is Lipschitz only on a ball.
+
+    Args:
+        largest_target: targets are clipped to [−largest_target, largest_target].
+    """
+
+    def values(z: Floats, y: Floats) -> Floats:
+        return np.asarray(0.5 * np.square(z[..., 0] - y))
+
     return VectorLoss(
         name="least-squares",
         outputs=1,
         slopes=lambda z, y: z - y[..., None],
-        values=lambda z, y: 0.5 * np.square(z[..., 0] - y),
+        values=values,
         steepest=lambda reach: reach + largest_target,
         curvature=1.0,
         largest_target=largest_target,
@@ -98,7 +115,12 @@ def least_squares(largest_target: float = 1.0) -> VectorLoss:
 
 
 def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
-    """½(z − y)² as far as |z − y| ≤ threshold, and linear beyond; targets cut as for least squares."""
+    """Return the Huber loss: ½(z − y)² for |z − y| ≤ threshold, and linear beyond.
+
+    Args:
+        threshold: residual beyond which the loss is linear.
+        largest_target: targets are clipped to [−largest_target, largest_target].
+    """
 
     def values(z: Floats, y: Floats) -> Floats:
         residual = np.abs(z[..., 0] - y)
@@ -121,4 +143,4 @@ LOSSES: dict[str, Callable[[], VectorLoss]] = {
     "least-squares": least_squares,
     "huber": huber,
 }
-"""Those that need no argument, by their names."""
+"""Losses that can be selected by name, because they need no argument."""

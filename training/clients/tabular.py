@@ -1,4 +1,4 @@
-"""Clients that hold features and targets, and whose losses are of linear predictions."""
+"""Clients that hold features and targets, with losses of linear predictions."""
 
 from __future__ import annotations
 
@@ -10,53 +10,61 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.clipping import clip
 from epsilond.training.arrays import Floats, Indices, as_floats
-from epsilond.training.clients.batches import Batch, Met
-from epsilond.training.clients.clipping import met, rounding, scales
+from epsilond.training.clients.batches import Batch, GradientStatistics
+from epsilond.training.clients.clipping import measure_norms, rounding, scales
 from epsilond.training.clients.losses import LOSSES, VectorLoss
 
 
 @dataclass(frozen=True)
 class TabularClients:
-    """The records of all clients, one client's after another's.
+    """Records of all clients, one client after another.
 
-    Features are scaled down to norm `feature_norm`, so that what is said of the losses holds for any record.
+    Features are scaled down to norm `feature_norm`, so that the constants of the losses hold for every record.
     """
 
     features: Floats
     targets: Floats
     starts: Indices
-    """(N + 1,): where each client's records begin, and where the last's end."""
+    """(N + 1,): first record of each client, and the end of the last."""
     loss: VectorLoss
     feature_norm: float
     strong_convexity: float
 
     @property
     def sizes(self) -> Indices:
-        """(N,)."""
+        """(N,): number of records of each client."""
         return np.diff(self.starts)
 
     @property
     def dimension(self) -> int:
-        """Of a model: a row for each output."""
+        """Dimension of a model, which has one row of weights per output."""
         return self.loss.outputs * int(self.features.shape[1])
 
     @property
     def means_only(self) -> bool:
-        """Every gradient is clipped here."""
+        """False: every gradient is clipped here."""
         return False
 
     @property
     def smoothness(self) -> float:
-        """β of every record's loss."""
+        """Smoothness β of every record's loss."""
         return self.loss.curvature * self.feature_norm**2 + self.strong_convexity
 
     def lipschitz(self, radius: float) -> float:
-        """L of every record's loss on the ball of that radius around 0; inf if there is none."""
+        """Return a Lipschitz constant L of every record's loss on a ball around 0; inf if there is none."""
         ridge = self.strong_convexity * radius if self.strong_convexity else 0.0
         return self.loss.steepest(radius * self.feature_norm) * self.feature_norm + ridge
 
-    def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, Met]:
-        """See `Gradients`; no gradient is ever written out, only its norm and the sum."""
+    def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
+        """Return the sums of clipped gradients; see `Gradients.sums`.
+
+        No gradient is stored; only its norm and the sum are computed.
+
+        Args:
+            models: one model (d,), or one per client (M, d).
+            batch: records of M clients.
+            bounds: clipping norm of each client, (M,).
+        """
         rows = self.starts[batch.clients][:, None] + batch.places
         features, targets = self.features[rows], self.targets[rows]
         shaped = np.reshape(models, (-1, self.loss.outputs, features.shape[-1]))
@@ -65,25 +73,27 @@ class TabularClients:
         norms = self._norms(models, features, margins, slopes)
         counts = np.ones(rows.shape) if batch.counted is None else batch.counted.astype(np.float64)
         finite = np.isfinite(norms)
-        kept = np.where(finite, scales(np.where(finite, norms, 1.0), bounds[:, None], self.dimension), 0.0) * counts
+        clipping = scales(np.where(finite, norms, 1.0), bounds[:, None], self.dimension)
+        factors = np.where(finite, clipping, 0.0) * counts
         slopes = np.where(finite[..., None], slopes, 0.0)
-        summed = np.matmul(np.swapaxes(slopes * kept[..., None], -1, -2), features).reshape(len(rows), -1)
+        sums = np.matmul(np.swapaxes(slopes * factors[..., None], -1, -2), features).reshape(len(rows), -1)
         if self.strong_convexity:
-            summed = summed + self.strong_convexity * np.sum(kept, axis=1)[:, None] * models
-        seen = counts > 0.0
-        told = np.where(seen & finite, norms, 0.0)
-        return summed, met(told, np.broadcast_to(bounds[:, None], told.shape), finite | ~seen)
+            sums = sums + self.strong_convexity * np.sum(factors, axis=1)[:, None] * models
+        counted = counts > 0.0
+        counted_norms = np.where(counted & finite, norms, 0.0)
+        all_bounds = np.broadcast_to(bounds[:, None], counted_norms.shape)
+        return sums, measure_norms(counted_norms, all_bounds, finite | ~counted)
 
     def _norms(self, models: Floats, features: Floats, margins: Floats, slopes: Floats) -> Floats:
-        """Upper bounds on the norms of slopes ⊗ x + μw, above them by rounding alone."""
-        steep = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
+        """Return upper bounds on the norms of slopes ⊗ x + μw, tight up to rounding."""
+        loss_part = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
         if not self.strong_convexity:
-            return np.asarray(np.sqrt(steep))
-        mu, size = self.strong_convexity, np.sum(np.square(models), axis=-1)
-        size = size[..., None] if np.ndim(size) else size
-        squared = steep + 2.0 * mu * np.sum(slopes * margins, axis=-1) + mu * mu * size
-        lost = rounding(self.dimension) * np.square(np.sqrt(steep) + mu * np.sqrt(size))
-        return np.asarray(np.sqrt(np.maximum(squared, 0.0) + lost))
+            return np.asarray(np.sqrt(loss_part))
+        mu, squared_model = self.strong_convexity, np.sum(np.square(models), axis=-1)
+        squared_model = squared_model[..., None] if np.ndim(squared_model) else squared_model
+        squared = loss_part + 2.0 * mu * np.sum(slopes * margins, axis=-1) + mu * mu * squared_model
+        error = rounding(self.dimension) * np.square(np.sqrt(loss_part) + mu * np.sqrt(squared_model))
+        return np.asarray(np.sqrt(np.maximum(squared, 0.0) + error))
 
 
 def tabular(
@@ -93,12 +103,14 @@ def tabular(
     feature_norm: float = 1.0,
     strong_convexity: float = 0.0,
 ) -> TabularClients:
-    """Clients of (features (n_i, p), targets (n_i,)) each, whose loss is linear in the features.
+    """Build clients from (features (n_i, p), targets (n_i,)), with a loss of a linear prediction.
 
-    `loss` is logistic (targets ±1), least-squares, huber, or what a function of `epsilond.training` makes, as
-    softmax(classes).
-    Records longer than `feature_norm` are scaled down to it: choose it without looking at the data. `strong_convexity`
-    μ adds μ/2 ‖w‖² to every record's loss. What is no number in a record counts as 0.
+    Args:
+        parts: features and targets of each client. A feature with a NaN or infinite value counts as 0.
+        loss: logistic (targets ±1), least-squares or huber, or the result of a function of `epsilond.training`, such as
+            softmax(classes).
+        feature_norm: longer feature vectors are scaled down to this norm; choose it without looking at the data.
+        strong_convexity: μ ≥ 0; μ/2 ‖w‖² is added to every record's loss.
 
     Example:
         >>> from epsilond.training import tabular
@@ -107,7 +119,7 @@ def tabular(
         (2, [2], 1.0, 0.25)
 
     Raises:
-        InvalidInput: shapes do not fit, there is no such loss, or a label is none of its.
+        InvalidInput: the shapes do not fit, the loss does not exist, or a label is not one of the loss.
     """
     if isinstance(loss, str):
         if loss not in LOSSES:
@@ -117,20 +129,22 @@ def tabular(
         raise InvalidInput.at("/feature_norm", "is out of range", allowed="> 0, finite")
     if not 0.0 <= strong_convexity < np.inf:
         raise InvalidInput.at("/strong_convexity", "is out of range", allowed="≥ 0, finite")
-    read = [_read(place, part) for place, part in enumerate(parts)]
-    if not read or len({features.shape[1] for features, _ in read}) != 1:
+    clients = [_read_client(place, part) for place, part in enumerate(parts)]
+    if not clients or len({features.shape[1] for features, _ in clients}) != 1:
         raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
-    features = np.nan_to_num(np.concatenate([one for one, _ in read]), posinf=0.0, neginf=0.0)
-    features = clip(features, feature_norm, records=True).values
-    targets = loss.read(np.concatenate([one for _, one in read]))
-    starts = np.cumsum([0, *(len(one) for _, one in read)])
-    return TabularClients(features, targets, starts, loss, feature_norm, strong_convexity)
+    all_features = np.concatenate([features for features, _ in clients])
+    all_features = np.nan_to_num(all_features, posinf=0.0, neginf=0.0)
+    all_features = clip(all_features, feature_norm, records=True).values
+    all_targets = loss.read_targets(np.concatenate([targets for _, targets in clients]))
+    starts = np.cumsum([0, *(len(targets) for _, targets in clients)])
+    return TabularClients(all_features, all_targets, starts, loss, feature_norm, strong_convexity)
 
 
-def _read(place: int, part: object) -> tuple[Floats, Floats]:
+def _read_client(place: int, part: object) -> tuple[Floats, Floats]:
+    """Convert one client's features and targets, and check their shapes."""
     if not isinstance(part, Sequence) or len(part) != 2:
         raise InvalidInput.at(f"/clients/{place}", "must be a pair of features and targets")
-    features, targets = (as_floats(one, pointer=f"/clients/{place}") for one in part)
+    features, targets = (as_floats(array, pointer=f"/clients/{place}") for array in part)
     if features.ndim != 2 or targets.shape != features.shape[:1] or not len(targets):
         raise InvalidInput.at(f"/clients/{place}", "must be features (n, p) and targets (n), with one record at least")
     return features, targets

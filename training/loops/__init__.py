@@ -1,4 +1,4 @@
-"""THE list of algorithms that train: each from a problem and what was calibrated for it."""
+"""The list of algorithms that train, each from a problem and its calibrated parameters."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from epsilond.training.loops.session import Parameters, Problem, Session, Traini
 
 
 class TrainingRun(Protocol):
-    """A run that is decided in all but its random draws."""
+    """A run that is determined except for its random draws."""
 
     def check(self, session: Session) -> None:
-        """Refuse clients that do not fit, before anything is spent."""
+        """Reject clients that do not fit, before any privacy budget is spent."""
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it."""
+        """Run all rounds."""
 
 
 class RunFactory(Protocol):
-    """The class of an algorithm's runs."""
+    """Class of an algorithm's runs."""
 
     def of(
         self,
-        asked: Problem,
+        problem: Problem,
         parameters: Parameters,
         session: Session,
         *,
@@ -37,7 +37,16 @@ class RunFactory(Protocol):
         local_step_size: float | None,
         local_steps: int | None,
     ) -> TrainingRun:
-        """From a problem and what was found for it."""
+        """Build a run from a problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: parameters that the calibration returned.
+            session: clients, randomness and log of the run.
+            step_size: step size of the caller; None for the calibrated one.
+            local_step_size: local step size of the caller; None for the calibrated one.
+            local_steps: local steps of the caller; None for the calibrated number.
+        """
 
 
 LOOPS: dict[str, RunFactory] = {
@@ -51,3 +60,4 @@ LOOPS: dict[str, RunFactory] = {
     "ppsgd": PpsgdRun,
     "mu2-sgd": Mu2SgdRun,
 }
+"""Runs of each algorithm, by name."""

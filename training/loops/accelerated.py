@@ -1,7 +1,7 @@
-"""one-pass-accelerated-mb-sgd and accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn on people's own data.
+"""Training by one-pass-accelerated-mb-sgd and accelerated-mb-sgd: Algorithm 2 of Lowy and Razaviyayn.
 
-Messages are those of mb-sgd, at the models where Algorithm 2 asks for gradients. In one pass every client deals its
-records into disjoint batches; else batches are drawn afresh. w^ag is put out.
+Messages are those of mb-sgd, at the point w^md of Algorithm 2. With one pass, every client splits its records into
+disjoint batches; otherwise batches are drawn afresh. The output is w^ag.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Indices
 from epsilond.training.loops.mini_batch import RoundMessages, required_sizes
-from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, reject_steps, require_records
 from epsilond.training.steps.acceleration import AccelerationStage, Sequences, steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRun:
-    """Algorithm 2, with fresh batches."""
+    """Algorithm 2 with fresh batches."""
 
     reporting: RoundMessages
     sizes: Indices
@@ -29,25 +29,33 @@ class AcceleratedRun:
     one_pass: bool = False
 
     @classmethod
-    def of(cls, asked: Problem, parameters: Parameters, session: Session, **others: float | None) -> AcceleratedRun:
-        """From a problem and what was found for it.
+    def of(
+        cls, problem: Problem, parameters: Parameters, session: Session, **caller_steps: float | None
+    ) -> AcceleratedRun:
+        """Build a run from a problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: calibrated parameters.
+            session: clients, randomness and log of the run.
+            caller_steps: step sizes of the caller, which must be None.
 
         Raises:
-            InvalidInput: no stages are known.
+            InvalidInput: the calibration has no stages, or the caller gives a step size.
         """
-        refuse_steps("accelerated-mb-sgd", others)
+        reject_steps("accelerated-mb-sgd", caller_steps)
         if not parameters.stages:
             raise InvalidInput.at("/calibration", "has no stages: no risk bound chooses them for this run")
         return cls(
-            reporting=RoundMessages.of(asked, parameters, session.count),
-            sizes=required_sizes(asked, session.count),
+            reporting=RoundMessages.of(problem, parameters, session.count),
+            sizes=required_sizes(problem, session.count),
             stages=tuple(parameters.stages),
             strong_convexity=parameters.strong_convexity or 0.0,
-            radius=0.5 * asked.diameter,
+            radius=0.5 * problem.diameter,
         )
 
     def check(self, session: Session) -> None:
-        """Refuse clients that do not hold what was calibrated for.
+        """Reject clients without the number of records that the noise was calibrated for.
 
         Raises:
             InvalidInput: at a client.
@@ -55,20 +63,20 @@ class AcceleratedRun:
         require_records(session.clients.sizes, self.sizes, exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it."""
-        state = Sequences(session.start, self.strong_convexity, session.around_start(self.radius))
-        batches = self.reporting.dealt(session) if self.one_pass else self.reporting.fresh(session)
+        """Run all rounds."""
+        state = Sequences(session.start, self.strong_convexity, session.projection_around_start(self.radius))
+        batches = self.reporting.deal_batches(session) if self.one_pass else self.reporting.draw_batches(session)
         for step, batch in zip(steps(self.stages), batches, strict=True):
             middle = state.middle(step)
             messages, met = self.reporting.messages(session, middle, batch)
             state.move(step, middle, np.mean(messages, axis=-2))
-            if session.done(state.output, batch.clients, met):
+            if session.record_round(state.output, batch.clients, met):
                 break
         return TrainingOutcome(model=state.output, rounds=len(session.log))
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnePassRun(AcceleratedRun):
-    """Algorithm 2 in one pass."""
+    """Algorithm 2 with disjoint batches."""
 
     one_pass: bool = True

@@ -1,31 +1,39 @@
-"""dp-fedavg: clipped updates of clients, averaged with Gaussian noise by a trusted server (McMahan et al.).
+"""Training by dp-fedavg: a trusted server averages clipped updates with Gaussian noise (McMahan et al. 2018).
 
-In a round each client that takes part descends E steps on its full gradient and sends what that changed, scaled down to
-norm C; the server adds N(0, (zC)²) per coordinate to their sum, divides by the M that was planned, and steps by β times
-that. With adaptive clipping (Andrew et al.) each client also sends whether its update was short enough, and C follows
-the noisy share of those; noise grows and shrinks with it.
+In a round each participating client descends E steps on its full gradient and sends its update, scaled down to norm C.
+The server adds N(0, (zC)²) per coordinate to the sum, divides by the planned number M, and steps by β times the result.
+With adaptive clipping (Andrew et al. 2021) each client also sends whether its update was within C. The bound C follows
+the noisy share of those updates, and the noise is proportional to C.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from epsilond.mechanisms.clipping import LEAST_BOUND, MOST_BOUND
 from epsilond.training.arrays import Floats, Indices
-from epsilond.training.clients.clipping import clipped_rows
-from epsilond.training.loops.norm_fedavg import updates_of
+from epsilond.training.clients.clipping import clip_rows
+from epsilond.training.loops.norm_fedavg import client_updates
 from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome
 from epsilond.training.steps.averaged_updates import adapted_bound, noisy_mean
 
+Number = TypeVar("Number", int, float)
+
 TARGET_SHARE, RATE = 0.5, 0.2
-"""Of Andrew et al.: the share of updates that are to stay as they are, and how fast the bound follows."""
+"""Share of updates to leave unclipped and learning rate of the bound, as recommended by Andrew et al. 2021."""
+
+
+def _or_default(value: Number | None, default: Number) -> Number:
+    """Return the value, or the default if it is None."""
+    return default if value is None else value
 
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgRun:
-    """`count_std` is the noise of the sum of shifted bits, None where clipping is fixed."""
+    """DP-FedAvg. `count_std` is the noise of the sum of shifted bits; None if the bound is fixed."""
 
     rounds: int
     participants: int
@@ -41,7 +49,7 @@ class DpFedavgRun:
     @classmethod
     def of(
         cls,
-        asked: Problem,
+        problem: Problem,
         parameters: Parameters,
         session: Session,
         *,
@@ -49,54 +57,68 @@ class DpFedavgRun:
         local_step_size: float | None,
         local_steps: int | None,
     ) -> DpFedavgRun:
-        """From a problem and what was found for it; absent, one step of length 1 of a client, and β as calibrated or 1.
+        """Build a run from a problem and its calibrated parameters.
 
-        So with neither a client sends its gradient.
+        By default a client takes one step of length 1, so that it sends its gradient, and β is the calibrated step or
+        1.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: calibrated parameters.
+            session: clients, randomness and log of the run.
+            step_size: β.
+            local_step_size: length of a client's step.
+            local_steps: number E of a client's steps.
         """
         del session
         adaptive = parameters.adaptive_clipping
-        known = 1.0 if parameters.step_size is None else parameters.step_size
+        count_std = None if adaptive is None else adaptive.count_std
+        if step_size is None:
+            step_size = parameters.step_size
         return cls(
             rounds=parameters.rounds,
             participants=parameters.participants,
             rate=parameters.participation_rate,
-            poisson=asked.sampling == "poisson" and parameters.participation_rate < 1.0,
+            poisson=problem.sampling == "poisson" and parameters.participation_rate < 1.0,
             clipping_norm=parameters.clipping_norm,
             noise_multiplier=parameters.noise_multiplier,
-            count_std=None if adaptive is None else adaptive.count_std,
-            local_steps=1 if local_steps is None else local_steps,
-            local_step_size=1.0 if local_step_size is None else local_step_size,
-            server_step_size=known if step_size is None else step_size,
+            count_std=count_std,
+            local_steps=_or_default(local_steps, 1),
+            local_step_size=_or_default(local_step_size, 1.0),
+            server_step_size=_or_default(step_size, 1.0),
         )
 
     def check(self, session: Session) -> None:
-        """Any clients will do: each is protected as a whole."""
+        """Accept any clients, because each is protected as a whole."""
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it."""
+        """Run all rounds."""
         model, bound = session.start, self.clipping_norm
         for _ in range(self.rounds):
-            who = self._taking_part(session)
-            updates, seen = updates_of(session, model, who, steps=self.local_steps, step_size=self.local_step_size)
-            sent, met = clipped_rows(updates, bound)
+            clients = self._draw_participants(session)
+            updates, of_gradients = client_updates(
+                session, model, clients, steps=self.local_steps, step_size=self.local_step_size
+            )
+            clipped, of_updates = clip_rows(updates, bound)
             normal = session.source.normal((session.dimension,))
-            mean = noisy_mean(sent, self.participants, self.noise_multiplier * bound, normal)
+            mean = noisy_mean(clipped, self.participants, self.noise_multiplier * bound, normal)
             model = model - self.server_step_size * mean
             if self.count_std is not None:
-                bound = self._next_bound(session, sent, updates, bound)
-            if session.done(model, who, met.and_of(seen)):
+                bound = self._next_bound(session, clipped, updates, bound)
+            if session.record_round(model, clients, of_updates.merge(of_gradients)):
                 break
         return TrainingOutcome(model=model, rounds=len(session.log))
 
-    def _taking_part(self, session: Session) -> Indices:
+    def _draw_participants(self, session: Session) -> Indices:
+        """Draw the participants of a round: each client independently, or a uniform set of fixed size."""
         if self.poisson:
             return np.flatnonzero(session.source.flips(self.rate, (session.count,)))
         return np.sort(session.source.subsets((), session.count, self.participants))
 
-    def _next_bound(self, session: Session, sent: Floats, updates: Floats, bound: float) -> float:
-        """From bits that say whose update was sent as it is; one that is no number was not."""
-        short = np.all(sent == updates, axis=-1)
+    def _next_bound(self, session: Session, clipped: Floats, updates: Floats, bound: float) -> float:
+        """Adapt the bound to the noisy share of unclipped updates; an update with NaN entries counts as clipped."""
+        short = np.all(clipped == updates, axis=-1)
         assert self.count_std is not None
         noise = self.count_std * float(session.source.normal(()))
-        changed = adapted_bound(bound, short, self.participants, noise, target=TARGET_SHARE, rate=RATE)
-        return float(np.clip(changed, LEAST_BOUND, MOST_BOUND))
+        next_bound = adapted_bound(bound, short, self.participants, noise, target=TARGET_SHARE, rate=RATE)
+        return float(np.clip(next_bound, LEAST_BOUND, MOST_BOUND))

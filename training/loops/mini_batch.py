@@ -1,8 +1,8 @@
-"""mb-sgd and shuffled-mb-sgd: Algorithm 1 of Lowy and Razaviyayn on people's own data.
+"""Training by mb-sgd and shuffled-mb-sgd: Algorithm 1 of Lowy and Razaviyayn.
 
 In each round M of N clients, drawn uniformly, send the mean of K gradients, each clipped to L, plus N(0, σ²) per
-coordinate; with a shuffler the server gets the messages in a uniformly random order. The server steps to
-Π(w − η · mean), and the average of w_1, …, w_R is put out.
+coordinate. With a shuffler the server gets the messages in a uniformly random order. The server moves to Π(w − η ·
+mean), and the output is the average of w_1, …, w_R.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.training.arrays import Floats, Indices
-from epsilond.training.clients.batches import Batch, Met, draw
-from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
+from epsilond.training.clients.batches import Batch, GradientStatistics, draw
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, reject_steps, require_records
 from epsilond.training.steps.averaged_descent import AveragedDescent
 from epsilond.training.steps.messages import with_noise
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoundMessages:
-    """What clients send in one round; arrays have an entry for each client.
+    """Messages of the clients in one round; arrays have one entry per client.
 
-    `bounds` are what a record's gradient is clipped to, `scales` what its loss is weighted with in the objective.
+    `bounds` are the clipping norms of a record's gradient, `scales` the weights of the clients' losses in the
+    objective.
     """
 
     rounds: int
     counts: Floats
-    """How many take part: (choices, 2) of number and probability."""
+    """Distribution of the number of participants: (choices, 2) of number and probability."""
     sampling: Sampling
     batch_sizes: Indices
     bounds: Floats
@@ -38,32 +39,39 @@ class RoundMessages:
     noise_stds: Floats
 
     @classmethod
-    def of(cls, asked: Problem, parameters: Parameters, count: int) -> RoundMessages:
-        """From a mini-batch problem and what was found for it."""
-        groups = getattr(parameters, "groups", None)
-        own = [(count, parameters.batch_size, asked.lipschitz, 1.0, parameters.noise_std)]
-        if groups:
-            weights = np.asarray([group.weight or 1.0 for group in asked.client_groups])
-            clients = np.asarray([group.clients for group in asked.client_groups])
+    def of(cls, problem: Problem, parameters: Parameters, count: int) -> RoundMessages:
+        """Build the messages of a mini-batch problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration, with or without groups of clients.
+            parameters: calibrated parameters.
+            count: number of clients.
+        """
+        calibrated_groups = getattr(parameters, "groups", None)
+        if calibrated_groups:
+            requested = problem.client_groups
+            clients = np.asarray([group.clients for group in requested])
+            weights = np.asarray([group.weight or 1.0 for group in requested])
+            batch_sizes = [group.batch_size for group in calibrated_groups]
+            bounds = [group.lipschitz or problem.lipschitz for group in requested]
             scales = weights * clients.sum() / np.sum(weights * clients)
-            own = [
-                (one.clients, found.batch_size, one.lipschitz or asked.lipschitz, scale, found.noise_std)
-                for one, found, scale in zip(asked.client_groups, groups, scales.tolist(), strict=True)
-            ]
-        repeats = [one[0] for one in own]
-        columns = [np.repeat(np.asarray(column), repeats) for column in zip(*(one[1:] for one in own), strict=True)]
+            noise_stds = [group.noise_std for group in calibrated_groups]
+        else:
+            clients = np.asarray([count])
+            batch_sizes, bounds = [parameters.batch_size], [problem.lipschitz]
+            scales, noise_stds = np.ones(1), [parameters.noise_std]
         return cls(
             rounds=parameters.rounds,
-            counts=np.asarray(asked.counts, dtype=np.float64),
-            sampling=asked.sampling,
-            batch_sizes=columns[0],
-            bounds=columns[1],
-            scales=columns[2],
-            noise_stds=columns[3],
+            counts=np.asarray(problem.counts, dtype=np.float64),
+            sampling=problem.sampling,
+            batch_sizes=np.repeat(np.asarray(batch_sizes), clients),
+            bounds=np.repeat(np.asarray(bounds), clients),
+            scales=np.repeat(scales, clients),
+            noise_stds=np.repeat(np.asarray(noise_stds), clients),
         )
 
     def participants(self, session: Session) -> Indices:
-        """Of a round: as many as the law says, uniformly drawn, in their order."""
+        """Draw a round's number of participants, and a uniform set of that size, sorted."""
         number = int(self.counts[0, 0])
         if len(self.counts) > 1:
             uniform = float(session.source.uniform(()))
@@ -71,43 +79,54 @@ class RoundMessages:
             number = int(self.counts[min(place, len(self.counts) - 1), 0])
         return np.sort(session.source.subsets((), session.count, number))
 
-    def messages(self, session: Session, model: Floats, batch: Batch) -> tuple[Floats, Met]:
-        """(M, d): the clients' side of a round."""
-        who = batch.clients
-        summed, met = session.clients.sums(model, batch, self.bounds[who])
-        means = summed * (self.scales[who] / self.batch_sizes[who])[:, None]
-        normal = session.source.normal((len(who), session.dimension))
-        return with_noise(means, self.noise_stds[who][:, None], normal), met
+    def messages(self, session: Session, model: Floats, batch: Batch) -> tuple[Floats, GradientStatistics]:
+        """Return the clients' noisy messages in a round.
 
-    def fresh(self, session: Session) -> Iterator[Batch]:
-        """The batches of all rounds, drawn afresh in each."""
+        Args:
+            session: clients and randomness of the run.
+            model: the server's model, (d,).
+            batch: records of the M participants.
+
+        Returns:
+            Messages, (M, d), and statistics of the gradients.
+        """
+        clients = batch.clients
+        sums, statistics = session.clients.sums(model, batch, self.bounds[clients])
+        means = sums * (self.scales[clients] / self.batch_sizes[clients])[:, None]
+        normal = session.source.normal((len(clients), session.dimension))
+        return with_noise(means, self.noise_stds[clients][:, None], normal), statistics
+
+    def draw_batches(self, session: Session) -> Iterator[Batch]:
+        """Yield the batches of all rounds, drawn afresh in each."""
         for _ in range(self.rounds):
-            who = self.participants(session)
-            yield draw(session.source, self.sampling, who, session.clients.sizes[who], self.batch_sizes[who])
+            clients = self.participants(session)
+            sizes = session.clients.sizes[clients]
+            yield draw(session.source, self.sampling, clients, sizes, self.batch_sizes[clients])
 
-    def dealt(self, session: Session) -> Iterator[Batch]:
-        """Disjoint batches: each client orders its records once at random, and its t-th K are those of round t."""
+    def deal_batches(self, session: Session) -> Iterator[Batch]:
+        """Yield disjoint batches: each client shuffles its records once and reads the t-th K of them in round t."""
         sizes = session.clients.sizes.tolist()
         orders = [session.source.permutations((), n) for n in sizes]
         for number in range(self.rounds):
-            who = self.participants(session)
-            size = [int(self.batch_sizes[one]) for one in who]
-            yield Batch.of(
-                who, [orders[one][number * k : (number + 1) * k] for one, k in zip(who.tolist(), size, strict=True)]
-            )
+            clients = self.participants(session)
+            batches = []
+            for client in clients.tolist():
+                k = int(self.batch_sizes[client])
+                batches.append(orders[client][number * k : (number + 1) * k])
+            yield Batch.of(clients, batches)
 
 
-def required_sizes(asked: Problem, count: int) -> Indices:
-    """How many records each client has to hold: the noise is for these."""
-    groups = getattr(asked, "client_groups", None)
+def required_sizes(problem: Problem, count: int) -> Indices:
+    """Return the number of records that the noise was calibrated for, per client."""
+    groups = getattr(problem, "client_groups", None)
     if not groups:
-        return np.full(count, asked.samples_per_client)
+        return np.full(count, problem.samples_per_client)
     return np.repeat([group.samples_per_client for group in groups], [group.clients for group in groups])
 
 
 @dataclass(frozen=True, kw_only=True)
 class MiniBatchRun:
-    """Algorithm 1."""
+    """Algorithm 1 of Lowy and Razaviyayn."""
 
     reporting: RoundMessages
     sizes: Indices
@@ -119,33 +138,42 @@ class MiniBatchRun:
     @classmethod
     def of(
         cls,
-        asked: Problem,
+        problem: Problem,
         parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,
-        **others: float | None,
+        **caller_steps: float | None,
     ) -> MiniBatchRun:
-        """From a problem and what was found for it.
+        """Build a run from a problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: calibrated parameters.
+            session: clients, randomness and log of the run.
+            step_size: η of the caller; None for the calibrated one.
+            caller_steps: further steps of the caller, which must be None.
 
         Raises:
-            InvalidInput: no step size is known.
+            InvalidInput: no step size is given and the calibration has none.
         """
-        refuse_steps("mb-sgd", others)
+        reject_steps("mb-sgd", caller_steps)
         step = parameters.step_size if step_size is None else step_size
         if step is None:
             raise InvalidInput.at("/step_size", "is needed: no risk bound chooses one for this run")
+        averaging = parameters.averaging
+        fading = 1.0 / averaging.ratio if averaging and averaging.ratio else 1.0
         return cls(
-            reporting=RoundMessages.of(asked, parameters, session.count),
-            sizes=required_sizes(asked, session.count),
+            reporting=RoundMessages.of(problem, parameters, session.count),
+            sizes=required_sizes(problem, session.count),
             step_size=step,
-            fading=1.0 / parameters.averaging.ratio if parameters.averaging and parameters.averaging.ratio else 1.0,
-            radius=0.5 * asked.diameter,
-            shuffled=asked.observer == "shuffled-server",
+            fading=fading,
+            radius=0.5 * problem.diameter,
+            shuffled=problem.observer == "shuffled-server",
         )
 
     def check(self, session: Session) -> None:
-        """Refuse clients that do not hold what was calibrated for.
+        """Reject clients without the number of records that the noise was calibrated for.
 
         Raises:
             InvalidInput: at a client.
@@ -153,14 +181,14 @@ class MiniBatchRun:
         require_records(session.clients.sizes, self.sizes, exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it."""
-        project: Callable[[Floats], Floats] = session.around_start(self.radius)
+        """Run all rounds."""
+        project: Callable[[Floats], Floats] = session.projection_around_start(self.radius)
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)
-        for batch in self.reporting.fresh(session):
+        for batch in self.reporting.draw_batches(session):
             messages, met = self.reporting.messages(session, server.model, batch)
             if self.shuffled:
                 messages = messages[session.source.permutations((), len(messages))]
             server.receive(messages)
-            if session.done(server.average, batch.clients, met):
+            if session.record_round(server.average, batch.clients, met):
                 break
         return TrainingOutcome(model=server.average, rounds=len(session.log))

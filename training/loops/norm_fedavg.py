@@ -1,8 +1,9 @@
-"""norm-fedavg: DP-NormFedAvg of Das et al., Algorithm 1, on people's own data.
+"""Training by norm-fedavg: DP-NormFedAvg, Algorithm 2 of Das et al. 2021.
 
-Every client of a round descends E steps on its full gradient, its update is normalised, each coordinate is rounded at
-random to a multiple of 1/s, and truncated discrete Laplace noise is added; the server moves by β times the mean of the
-messages. Nothing is clipped and nothing projected: the noise is for the sensitivities that were calibrated for.
+Every client of a round descends E steps on its full gradient and normalises its update. Each coordinate is rounded at
+random to a multiple of 1/s, and truncated discrete Laplace noise is added (the QTDL operator, Algorithm 1). The server
+moves by β times the mean of the messages. Nothing is clipped or projected: the noise is for the sensitivities of the
+calibration.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import numpy as np
 from epsilond.mechanisms.clipping import clip
 from epsilond.mechanisms.quantization import quantized_messages, unit_vectors
 from epsilond.training.arrays import Floats, Indices
-from epsilond.training.clients.batches import Batch, Met
-from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
+from epsilond.training.clients.batches import Batch, GradientStatistics
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, reject_steps, require_records
 from epsilond.training.steps.normalised_updates import local_update, server_step
 
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgRun:
-    """Algorithm 1. `levels` s, `noise_levels` m and `decay_rate` α are those of a message."""
+    """DP-NormFedAvg. A message has `levels` s, `noise_levels` m and `decay_rate` α."""
 
     rounds: int
     participants: int
@@ -36,17 +37,26 @@ class NormFedavgRun:
     @classmethod
     def of(
         cls,
-        asked: Problem,
+        problem: Problem,
         parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,
         local_step_size: float | None,
-        **others: float | None,
+        **caller_steps: float | None,
     ) -> NormFedavgRun:
-        """From a problem and what was found for it; `step_size` is β."""
+        """Build a run from a problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: calibrated parameters.
+            session: clients, randomness and log of the run.
+            step_size: β of the caller; None for the calibrated one.
+            local_step_size: η of the caller; None for the calibrated one.
+            caller_steps: further steps of the caller, which must be None.
+        """
         del session
-        refuse_steps("norm-fedavg", others)
+        reject_steps("norm-fedavg", caller_steps)
         return cls(
             rounds=parameters.rounds,
             participants=parameters.participants,
@@ -56,11 +66,11 @@ class NormFedavgRun:
             levels=parameters.quantization_levels,
             noise_levels=parameters.noise_levels,
             decay_rate=parameters.decay_rate,
-            samples_per_client=asked.samples_per_client,
+            samples_per_client=problem.samples_per_client,
         )
 
     def check(self, session: Session) -> None:
-        """Refuse clients that do not hold what was calibrated for, where that says.
+        """Reject clients without the number of records that was calibrated for, if the calibration depends on it.
 
         Raises:
             InvalidInput: at a client.
@@ -70,11 +80,13 @@ class NormFedavgRun:
             require_records(sizes, np.full(len(sizes), self.samples_per_client), exactly=True)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it."""
+        """Run all rounds."""
         model = session.start
         for _ in range(self.rounds):
-            who = np.sort(session.source.subsets((), session.count, self.participants))
-            updates, met = updates_of(session, model, who, steps=self.local_steps, step_size=self.local_step_size)
+            clients = np.sort(session.source.subsets((), session.count, self.participants))
+            updates, statistics = client_updates(
+                session, model, clients, steps=self.local_steps, step_size=self.local_step_size
+            )
             messages = quantized_messages(
                 clip(unit_vectors(updates), 1.0, records=True).values,
                 levels=self.levels,
@@ -83,25 +95,39 @@ class NormFedavgRun:
                 source=session.source,
             )
             model = server_step(model, messages / self.levels, self.server_step_size)
-            if session.done(model, who, met):
+            if session.record_round(model, clients, statistics):
                 break
         return TrainingOutcome(model=model, rounds=len(session.log))
 
 
-def updates_of(session: Session, model: Floats, who: Indices, *, steps: int, step_size: float) -> tuple[Floats, Met]:
-    """(r, d): w − w_{k,E} of each participant, after so many steps on its own mean loss."""
-    sizes = session.clients.sizes[who]
-    everything = Batch.of(who, [np.arange(n) for n in sizes.tolist()])
-    unbounded = np.full(len(who), np.inf)
-    seen = [Met()]
+def client_updates(
+    session: Session, model: Floats, clients: Indices, *, steps: int, step_size: float
+) -> tuple[Floats, GradientStatistics]:
+    """Return the update w − w_{k,E} of each participant.
+
+    Args:
+        session: clients of the run.
+        model: the server's model w, (d,).
+        clients: the r participants.
+        steps: number of steps E on the client's own mean loss.
+        step_size: η.
+
+    Returns:
+        Updates, (r, d), and statistics of all gradients.
+    """
+    sizes = session.clients.sizes[clients]
+    all_records = Batch.of(clients, [np.arange(n) for n in sizes.tolist()])
+    unbounded = np.full(len(clients), np.inf)
+    statistics = GradientStatistics()
 
     def gradient(local: Floats) -> Floats:
-        summed, met = session.clients.sums(local, everything, unbounded)
-        seen.append(met.and_of(seen.pop()))
-        mean: Floats = summed / sizes[:, None]
+        nonlocal statistics
+        sums, of_step = session.clients.sums(local, all_records, unbounded)
+        statistics = of_step.merge(statistics)
+        mean: Floats = sums / sizes[:, None]
         return mean
 
     with np.errstate(over="ignore", invalid="ignore"):  # an update that overflows is sent as zeros
-        start = np.broadcast_to(model, (len(who), len(model)))
+        start = np.broadcast_to(model, (len(clients), len(model)))
         updates = local_update(start, gradient, steps=steps, step_size=step_size)
-    return updates, seen[0]
+    return updates, statistics

@@ -1,9 +1,9 @@
-"""ppsgd: Algorithms 1 to 3 of Bietti et al. on people's own data, for losses of w + θ_i, or of w and θ_i.
+"""Training by ppsgd: Algorithms 1 to 3 of Bietti et al., for losses of w + θ_i, or of w and θ_i.
 
-In a round, client i of those that take part sends a message about the shared part: the mean of its batch's gradients at
-w + θ_i, or their sum (weighting `samples`), scaled down to norm C. The server adds N(0, σ_ζ²) to the sum over qW and
-steps by αη; each client steps by η/(qW) with its message as it was. The means of the iterates are put out: w for all,
-and that with θ_i for client i alone.
+In a round, each participating client i sends a message about the shared part: the mean of its batch's gradients, or
+their sum (weighting `samples`), scaled down to norm C. The server adds N(0, σ_ζ²) per coordinate to the sum over qW and
+steps by αη; each client steps by η/(qW) with its unclipped message. The output is the mean of the iterates: w for all
+clients, and w with θ_i for client i only.
 """
 
 from __future__ import annotations
@@ -14,55 +14,56 @@ import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.training.arrays import Floats, Indices
-from epsilond.training.clients.batches import Met, draw
-from epsilond.training.clients.clipping import clipped_rows
-from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
+from epsilond.training.clients.batches import GradientStatistics, draw
+from epsilond.training.clients.clipping import clip_rows
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, reject_steps, require_records
 from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 
 @dataclass(frozen=True)
 class ModelParts:
-    """How a client's model is made of w and θ_i: their sum, or one after the other where θ_i begins at `own_start`."""
+    """Composition of a client's model: the sum of w and θ_i, or their concatenation if there is an `own_start`."""
 
     shared_size: int
     own_start: Floats | None
 
     @classmethod
     def of(cls, session: Session) -> ModelParts:
-        """Of a run."""
+        """Return the composition of a session's models."""
         return cls(len(session.start), session.own_start)
 
     def start(self, clients: int) -> Floats:
-        """(N, p): of all own parts."""
-        return np.tile(np.zeros(self.shared_size) if self.own_start is None else self.own_start, (clients, 1))
+        """Return the start of all own parts, (N, p)."""
+        own = np.zeros(self.shared_size) if self.own_start is None else self.own_start
+        return np.tile(own, (clients, 1))
 
     def models(self, shared: Floats, own: Floats) -> Floats:
-        """What gradients are taken at: (d,) and (M, p)."""
+        """Return the clients' models from w (d,) and own parts (M, p)."""
         if self.own_start is None:
             return shared + own
         return np.concatenate([np.broadcast_to(shared, (len(own), len(shared))), own], axis=1)
 
-    def shared(self, gradients: Floats) -> Floats:
-        """In w."""
+    def shared_gradient(self, gradients: Floats) -> Floats:
+        """Return the part of the gradients in w."""
         return gradients if self.own_start is None else gradients[:, : self.shared_size]
 
-    def own(self, gradients: Floats) -> Floats:
-        """In θ_i."""
+    def own_gradient(self, gradients: Floats) -> Floats:
+        """Return the part of the gradients in θ_i."""
         return gradients if self.own_start is None else gradients[:, self.shared_size :]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdRun:
-    """PPSGD. `participants` None: each client independently with probability `rate`."""
+    """PPSGD. `participants` None: each client participates independently with probability `rate`."""
 
     rounds: int
     rate: float
     participants: int | None
     batch_sizes: Indices
     added_up: bool
-    """Whether messages are sums of gradients, not means."""
+    """True if messages are sums of gradients, False if they are means."""
     weight: float
-    """W."""
+    """Total weight W."""
     clipping_norm: float
     noise_std: float
     shared_step_size: float
@@ -71,34 +72,43 @@ class PpsgdRun:
     @classmethod
     def of(
         cls,
-        asked: Problem,
+        problem: Problem,
         parameters: Parameters,
         session: Session,
         *,
         step_size: float | None,
         local_step_size: float | None,
-        **others: float | None,
+        **caller_steps: float | None,
     ) -> PpsgdRun:
-        """From a problem and what was found for it; `step_size` is αη, `local_step_size` η/(qW).
+        """Build a run from a problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: calibrated parameters.
+            session: clients, randomness and log of the run.
+            step_size: αη of the caller; None for the calibrated one.
+            local_step_size: η/(qW) of the caller; None for the calibrated one.
+            caller_steps: further steps of the caller, which must be None.
 
         Raises:
-            InvalidInput: steps are not known.
+            InvalidInput: a step is not given and the calibration has none.
         """
         del session
-        refuse_steps("ppsgd", others)
+        reject_steps("ppsgd", caller_steps)
         shared = parameters.shared_step_size if step_size is None else step_size
         own = parameters.local_step_size if local_step_size is None else local_step_size
         for name, value in (("step_size", shared), ("local_step_size", own)):
             if value is None:
                 raise InvalidInput.at(f"/{name}", "is needed: no risk bound chooses the steps of this run")
-        sizes = np.repeat([one.batch_size for one in asked.batches], [one.clients for one in asked.batches])
+        groups = problem.batches
+        sizes = np.repeat([group.batch_size for group in groups], [group.clients for group in groups])
         return cls(
             rounds=parameters.rounds,
-            rate=asked.rate,
-            participants=asked.participants,
+            rate=problem.rate,
+            participants=problem.participants,
             batch_sizes=sizes,
-            added_up=asked.weighting == "samples",
-            weight=float(asked.federation.weight),
+            added_up=problem.weighting == "samples",
+            weight=float(problem.federation.weight),
             clipping_norm=parameters.clipping_norm,
             noise_std=parameters.noise_std,
             shared_step_size=shared,
@@ -106,7 +116,7 @@ class PpsgdRun:
         )
 
     def check(self, session: Session) -> None:
-        """Refuse clients with fewer records than a batch.
+        """Reject clients with fewer records than a batch.
 
         Raises:
             InvalidInput: at a client.
@@ -114,34 +124,35 @@ class PpsgdRun:
         require_records(session.clients.sizes, self.batch_sizes, exactly=False)
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it."""
+        """Run all rounds."""
         shared = SharedPart(session.start, step_size=self.shared_step_size, noise_std=self.noise_std)
         parts = ModelParts.of(session)
         own = OwnParts(parts.start(session.count), step_size=self.own_step_size)
-        scale, put_out = 1.0 / (self.rate * self.weight), session.start
+        scale, output = 1.0 / (self.rate * self.weight), session.start
         for number in range(1, self.rounds + 1):
-            who = self._taking_part(session)
-            messages, broken = self._messages(session, parts.models(shared.model, own.models[who]), who)
-            sent, told = clipped_rows(parts.shared(messages), self.clipping_norm)
+            clients = self._draw_participants(session)
+            messages, not_finite = self._messages(session, parts.models(shared.model, own.models[clients]), clients)
+            clipped, statistics = clip_rows(parts.shared_gradient(messages), self.clipping_norm)
             normal = session.source.normal(session.start.shape)
-            shared.receive(scale * np.sum(sent, axis=0), normal, number)
-            own.move(who, parts.own(messages), number)
-            put_out = shared.mean(number)
-            if session.done(put_out, who, told.and_of(Met(not_finite=broken))):
+            shared.receive(scale * np.sum(clipped, axis=0), normal, number)
+            own.move(clients, parts.own_gradient(messages), number)
+            output = shared.mean(number)
+            if session.record_round(output, clients, statistics.merge(GradientStatistics(not_finite=not_finite))):
                 break
         rounds = len(session.log)
-        return TrainingOutcome(model=put_out, personal_models=parts.models(put_out, own.means(rounds)), rounds=rounds)
+        return TrainingOutcome(model=output, personal_models=parts.models(output, own.means(rounds)), rounds=rounds)
 
-    def _taking_part(self, session: Session) -> Indices:
+    def _draw_participants(self, session: Session) -> Indices:
+        """Draw the participants of a round: each client independently, or a uniform set of fixed size."""
         if self.participants is None:
             return np.flatnonzero(session.source.flips(self.rate, (session.count,)))
         return np.sort(session.source.subsets((), session.count, self.participants))
 
-    def _messages(self, session: Session, models: Floats, who: Indices) -> tuple[Floats, int]:
-        """(M, d): before they are clipped; and how many gradients were no numbers."""
-        sizes = session.clients.sizes[who]
-        batch = draw(session.source, "without-replacement", who, sizes, self.batch_sizes[who])
-        summed, seen = session.clients.sums(models, batch, np.full(len(who), np.inf))
+    def _messages(self, session: Session, models: Floats, clients: Indices) -> tuple[Floats, int]:
+        """Return the messages before clipping, (M, d), and the number of gradients with NaN or infinite entries."""
+        sizes = session.clients.sizes[clients]
+        batch = draw(session.source, "without-replacement", clients, sizes, self.batch_sizes[clients])
+        messages, statistics = session.clients.sums(models, batch, np.full(len(clients), np.inf))
         if not self.added_up:
-            summed = summed / self.batch_sizes[who][:, None]
-        return summed, seen.not_finite
+            messages = messages / self.batch_sizes[clients][:, None]
+        return messages, statistics.not_finite

@@ -1,9 +1,9 @@
-"""projected-sgd: noisy projected gradient descent of which one model is released (Asoodeh et al.), on people's data.
+"""Training by projected-sgd: Algorithm 1 of Asoodeh et al. 2021, which releases one model.
 
-Every client holds one record. One pass goes through a uniform, secret partition into batches of m; each client adds
-N(0, σ_t²) per coordinate to its gradient, the server steps by their mean, and no model but the released one is handed
-out. Gradients are not clipped: the guarantee rests on losses that are L-Lipschitz, convex and smooth as they are, and a
-gradient beyond L voids the run: nothing is released.
+Every client holds one record. One pass uses a uniform, secret partition into batches of m. Each client adds N(0, σ_t²)
+per coordinate to its gradient, the server steps by their mean, and no model except the released one is published.
+Gradients are not clipped: the guarantee assumes losses that are L-Lipschitz, convex and smooth. If a gradient exceeds
+L, the run is void and nothing is released.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
 from epsilond.accountants.specs.projected_sgd import first_step_of_suffix
 from epsilond.training.arrays import Floats
-from epsilond.training.clients.batches import Batch, Met
-from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, refuse_steps, require_records
+from epsilond.training.clients.batches import Batch, GradientStatistics
+from epsilond.training.loops.session import Parameters, Problem, Session, TrainingOutcome, reject_steps, require_records
 from epsilond.training.steps.messages import with_noise
 from epsilond.training.steps.one_release import projected_step, stopping_step, whole_batches
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedSgdRun:
-    """Algorithm 1 of Asoodeh et al."""
+    """Algorithm 1 of Asoodeh et al. with a secret stopping step."""
 
     participants: int
     step_sizes: Floats
@@ -33,27 +33,37 @@ class ProjectedSgdRun:
     first_stop: int
 
     @classmethod
-    def of(cls, asked: Problem, parameters: Parameters, session: Session, **others: float | None) -> ProjectedSgdRun:
-        """From a problem and what was found for it.
+    def of(
+        cls, problem: Problem, parameters: Parameters, session: Session, **caller_steps: float | None
+    ) -> ProjectedSgdRun:
+        """Build a run from a problem and its calibrated parameters.
+
+        Args:
+            problem: problem of the calibration.
+            parameters: calibrated parameters.
+            session: clients, randomness and log of the run.
+            caller_steps: step sizes of the caller, which must be None.
 
         Raises:
-            InvalidInput: a step size is given: the guarantee is for the calibration's.
+            InvalidInput: the caller gives a step size; the guarantee holds only for the calibrated one.
         """
         del session
-        refuse_steps("projected-sgd", others)
+        reject_steps("projected-sgd", caller_steps)
         last = parameters.rounds
-        first = last if asked.release == "last" else first_step_of_suffix(asked.suffix_fraction, last)
+        first = last if problem.release == "last" else first_step_of_suffix(problem.suffix_fraction, last)
         return cls(
             participants=parameters.participants,
             step_sizes=np.asarray(parameters.step_schedule.at(1, last)),
             noise_stds=np.asarray(parameters.noise_schedule.at(1, last)),
-            radius=asked.radius,
-            lipschitz=asked.lipschitz,
+            radius=problem.radius,
+            lipschitz=problem.lipschitz,
             first_stop=first,
         )
 
     def check(self, session: Session) -> None:
-        """Refuse clients of other than one record, and those that return means, of which nothing could be checked.
+        """Reject clients with more than one record, and clients that return means.
+
+        A mean hides the norms of the records' gradients, which have to be checked.
 
         Raises:
             InvalidInput: at a client.
@@ -64,26 +74,26 @@ class ProjectedSgdRun:
             raise InvalidInput.at("/clients", "return means: here every record's gradient has to be seen")
 
     def __call__(self, session: Session) -> TrainingOutcome:
-        """Run it: all of its steps, wherever the released model stands, for where it does is secret.
+        """Run all steps, because the step of the released model is secret.
 
         Raises:
-            RunDiffers: a gradient was no number or longer than L. It is raised after the last step.
+            RunDiffers: a gradient had NaN or infinite entries, or was longer than L; raised after the last step.
         """
         source, steps = session.source, len(self.step_sizes)
         batches = whole_batches(source.permutations((), session.count), self.participants)
         stop = int(stopping_step(np.asarray(self.first_stop), np.asarray(steps), source.uniform(())))
-        project = session.around_start(self.radius)
+        project = session.projection_around_start(self.radius)
         model = released = session.start
-        bounds, seen = np.full(self.participants, self.lipschitz), Met()
+        bounds, total = np.full(self.participants, self.lipschitz), GradientStatistics()
         for number in range(steps):
             batch = Batch(batches[number], np.zeros((self.participants, 1), dtype=np.int64))
-            gradients, met = session.clients.sums(model, batch, bounds)
+            gradients, statistics = session.clients.sums(model, batch, bounds)
             messages = with_noise(gradients, self.noise_stds[number], source.normal(gradients.shape))
             model = projected_step(model, np.mean(messages, axis=-2), self.step_sizes[number], project)
             released = model if number + 1 == stop else released
-            session.done(model, batch.clients, met)
-            seen = seen.and_of(met)
-        if seen.clipped or seen.not_finite:
+            session.record_round(model, batch.clients, statistics)
+            total = total.merge(statistics)
+        if total.clipped or total.not_finite:
             raise RunDiffers.of((_unbounded_gradient(),))
         return TrainingOutcome(model=released, rounds=steps)
 

@@ -1,4 +1,4 @@
-"""What every loop works with: the clients, the random bits, and the record of each round."""
+"""State of a training run: the clients, the randomness, and the log of the rounds."""
 
 from __future__ import annotations
 
@@ -11,114 +11,118 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.mechanisms.randomness import RandomSource
 from epsilond.training.arrays import Floats, Indices
-from epsilond.training.clients.batches import Gradients, Met
+from epsilond.training.clients.batches import Gradients, GradientStatistics
 from epsilond.training.steps.ball import on_ball
 
 Problem: TypeAlias = Any
-"""The problem of a calibration, of a class of the calibrators, which this package does not import."""
+"""Problem of a calibration; this package does not import its class."""
 Parameters: TypeAlias = Any
-"""The parameters that the calibration answers with; their class is the calibrator's too."""
+"""Parameters that a calibration returned; this package does not import their class."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unprotected:
-    """Of one round, what is a function of the data or of secret draws: no guarantee covers it."""
+    """Facts about a round that depend on the data or on secret draws; no guarantee covers them."""
 
     participants: tuple[int, ...]
-    """Who took part."""
+    """Participants of the round."""
     largest_norm: float
-    """The largest norm of what is clipped, before it is: of a record's gradient, or of a client's message."""
+    """Largest norm before clipping, of a record's gradient or of a client's message."""
     clipped: int
-    """How many were longer than their bound."""
+    """Number of vectors longer than their bound."""
     not_finite: int
-    """How many records' gradients were no numbers, and counted as zeros."""
+    """Number of records' gradients with NaN or infinite entries, which counted as zeros."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """What is told of a round. It holds no time and nothing that the guarantee does not cover, but in `unprotected`."""
+    """Log of one round. It has no time, and only `unprotected` has facts that the guarantee does not cover."""
 
     number: int
-    """From 1 on."""
+    """Number of the round, from 1 on."""
     participants: tuple[int, ...] | None
-    """Who took part, by place; None where that has to stay secret."""
+    """Participants by place; None if they must stay secret."""
     bits_per_client: int
-    """Of one client's message, as the calibration counts them."""
+    """Bits of one client's message, as the calibration counts them."""
     bits: int | None
-    """Of all messages; None where their number has to stay secret."""
+    """Bits of all messages; None if the number of messages must stay secret."""
     unprotected: Unprotected | None = None
-    """Only if it is asked for."""
+    """Unprotected facts; None unless they were requested."""
 
 
 OnRound = Callable[[Round, Floats | None], object]
-"""Called after each round with its record and the model as it would be put out; True ends the run."""
+"""Callback after each round, with its log and the model that would be the output; returning True ends the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOutcome:
-    """What a loop comes to."""
+    """Result of a training run."""
 
     model: Floats
-    """(d,): what is put out."""
+    """(d,): the output."""
     personal_models: Floats | None = None
-    """(N, …): of each client, for itself alone."""
+    """(N, …): model of each client, for that client only."""
     rounds: int
-    """That were run."""
+    """Number of rounds that were run."""
 
 
 @dataclass(kw_only=True)
 class Session:
-    """One run: whose gradients, from which model on, with which random bits, and what is told of it."""
+    """Clients, start, randomness and log of one run."""
 
     clients: Gradients
     source: RandomSource
     start: Floats
     bits_per_client: int
     participants_seen: bool
-    """Whether the guarantee is against someone who sees who takes part."""
+    """True if the guarantee assumes an observer who sees the participants."""
     models_seen: bool
-    """Whether the guarantee is against someone who sees the model after every round."""
+    """True if the guarantee assumes an observer who sees the model after every round."""
     own_start: Floats | None = None
-    """(p,), of ppsgd: where clients' own parts begin, if they are coordinates of their own behind the shared ones."""
+    """(p,): start of the own parts of ppsgd, if they are coordinates of their own after the shared ones."""
     tell_unprotected: bool = False
     on_round: OnRound | None = None
     log: list[Round] = field(default_factory=list)
 
     @property
     def count(self) -> int:
-        """N."""
+        """Number of clients N."""
         return len(self.clients.sizes)
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """Dimension d of a gradient."""
         return self.clients.dimension
 
-    def around_start(self, radius: float) -> Callable[[Floats], Floats]:
-        """The projection onto the ball of that radius around the start."""
+    def projection_around_start(self, radius: float) -> Callable[[Floats], Floats]:
+        """Return the projection onto the ball of that radius around the start."""
         return lambda model: self.start + on_ball(model - self.start, radius)
 
-    def done(self, model: Floats, participants: Indices, met: Met) -> bool:
-        """Record a round, and tell of it: whether the run is to end.
+    def record_round(self, model: Floats, participants: Indices, statistics: GradientStatistics) -> bool:
+        """Append a round to the log, call `on_round`, and return whether the run ends.
 
-        A model that the guarantee hides is not handed out, and then the run goes on, whatever is answered.
+        A model that the guarantee hides is not passed to the callback, and then the run continues in any case.
+
+        Args:
+            model: model that would be the output now.
+            participants: participants of the round.
+            statistics: statistics of their gradients.
         """
-        taken_part = tuple(map(int, participants))
-        told = self.participants_seen
+        places = tuple(map(int, participants))
         unprotected = None
         if self.tell_unprotected:
             unprotected = Unprotected(
-                participants=taken_part,
-                largest_norm=met.largest_norm,
-                clipped=met.clipped,
-                not_finite=met.not_finite,
+                participants=places,
+                largest_norm=statistics.largest_norm,
+                clipped=statistics.clipped,
+                not_finite=statistics.not_finite,
             )
         self.log.append(
             Round(
                 number=len(self.log) + 1,
-                participants=taken_part if told else None,
+                participants=places if self.participants_seen else None,
                 bits_per_client=self.bits_per_client,
-                bits=self.bits_per_client * len(taken_part) if told else None,
+                bits=self.bits_per_client * len(places) if self.participants_seen else None,
                 unprotected=unprotected,
             )
         )
@@ -129,7 +133,12 @@ class Session:
 
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
-    """Refuse clients that do not hold the records that the calibration is for.
+    """Reject clients without the number of records that the calibration is for.
+
+    Args:
+        sizes: records of each client, (N,).
+        wanted: records that the calibration is for, (N,).
+        exactly: whether more records are rejected too.
 
     Raises:
         InvalidInput: at the first client.
@@ -145,12 +154,12 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
         )
 
 
-def refuse_steps(algorithm: str, given: Mapping[str, float | None]) -> None:
-    """Refuse step sizes that a run does not take from its caller.
+def reject_steps(algorithm: str, caller_steps: Mapping[str, float | None]) -> None:
+    """Reject step sizes that a run does not take from its caller.
 
     Raises:
-        InvalidInput: at the first that is given.
+        InvalidInput: at the first step size that is given.
     """
-    for name, value in given.items():
+    for name, value in caller_steps.items():
         if value is not None:
             raise InvalidInput.at(f"/{name}", f"is no parameter of a run of {algorithm}")

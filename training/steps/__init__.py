@@ -1,5 +1,6 @@
-"""What a client and what a server does in one round, as functions and small objects over plain arrays.
+"""One round of each algorithm, for the client and for the server, as functions and small classes over plain arrays.
 
-Vectors are rows of the last axis; axes before it are broadcast, so that repetitions may run side by side. Nothing here
-draws anything: noise comes as standard normal draws, batches as places. So what is simulated is what is trained with.
+Vectors are rows of the last axis; other axes are broadcast, so that several repetitions can run at once. Nothing here
+draws random numbers: noise is passed as standard normal variables and batches as places. Simulations and training
+therefore share these steps.
 """

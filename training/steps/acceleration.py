@@ -1,12 +1,13 @@
-"""The steps of Algorithm 2 of Lowy and Razaviyayn, in stages: three sequences, of which one is put out.
+"""Steps of Algorithm 2 of Lowy and Razaviyayn in stages, with three sequences.
 
-Round t of a stage, with α = 2/(t + 1), η = 4v/(t(t + 1)), v the stage's prox weight and μ of the run:
+Round t of a stage, with α = 2/(t + 1), η = 4v/(t(t + 1)), prox weight v of the stage and μ of the run:
 
-    w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ)
-    w    ← argmin over the ball of α(⟨g, w'⟩ + μ/2 ‖w^md − w'‖²) + ½((1 − α)μ + η)‖w − w'‖²,  g a gradient at w^md
-    w^ag ← αw + (1 − α) w^ag
+    w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ)                                          (line 4)
+    w    ← argmin over the ball of α(⟨g, w'⟩ + μ/2 ‖w^md − w'‖²) + ½((1 − α)μ + η)‖w − w'‖²                  (line 10)
+    w^ag ← αw + (1 − α) w^ag                                                                                 (line 11)
 
-The argmin is the projection of its centre. A stage starts with w and w^ag at the output of the one before.
+Here g is a gradient at w^md. The argmin is the projection of the unconstrained minimiser. A stage starts with w and
+w^ag at the output of the previous stage (multi-stage implementation in the proof of Theorem E.1). The output is w^ag.
 """
 
 from __future__ import annotations
@@ -19,20 +20,26 @@ from epsilond.training.arrays import Floats
 
 
 class AccelerationStage(Protocol):
-    """Rounds of one prox weight."""
+    """Consecutive rounds with one prox weight."""
 
     @property
     def rounds(self) -> int:
-        """How many."""
+        """Number of rounds."""
 
     @property
     def prox_weight(self) -> float:
-        """v; the larger, the shorter the steps."""
+        """Prox weight v, in loss/length²; larger weights give shorter steps."""
 
 
 @dataclass(frozen=True)
 class AcceleratedStep:
-    """One round of one stage: its α and η, and whether it is the first."""
+    """One round of a stage.
+
+    Attributes:
+        share: α of the round.
+        pull: η of the round.
+        first: whether it is the first round of its stage.
+    """
 
     share: float
     pull: float
@@ -40,7 +47,7 @@ class AcceleratedStep:
 
 
 def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
-    """All rounds of all stages."""
+    """Yield the rounds of all stages."""
     for stage in stages:
         for number in range(1, stage.rounds + 1):
             pull = 4.0 * stage.prox_weight / (number * (number + 1.0))
@@ -48,7 +55,7 @@ def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
 
 
 class Sequences:
-    """w and w^ag, (…, d); both start at the given models."""
+    """The sequences w and w^ag, (…, d), which start at the same models."""
 
     def __init__(self, start: Floats, strong_convexity: float, project: Callable[[Floats], Floats]) -> None:
         self.iterate = start
@@ -57,16 +64,22 @@ class Sequences:
         self._project = project
 
     def middle(self, step: AcceleratedStep) -> Floats:
-        """w^md, where this round's gradients are taken."""
+        """Return w^md, the point of this round's gradients."""
         if step.first:
             self.iterate = self.output
         alpha, eta, mu = step.share, step.pull, self._mu
-        whole = eta + (1.0 - alpha * alpha) * mu
-        output = (1.0 - alpha) * (mu + eta) / whole
-        return output * self.output + alpha * ((1.0 - alpha) * mu + eta) / whole * self.iterate
+        denominator = eta + (1.0 - alpha * alpha) * mu
+        output = (1.0 - alpha) * (mu + eta) / denominator
+        return output * self.output + alpha * ((1.0 - alpha) * mu + eta) / denominator * self.iterate
 
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
-        """With the mean of the messages about the gradient at `middle`."""
+        """Update w and w^ag.
+
+        Args:
+            step: α and η of the round.
+            middle: w^md.
+            gradient: mean of the messages, an estimate of the gradient at w^md.
+        """
         alpha, eta, mu = step.share, step.pull, self._mu
         centre = alpha * mu * middle + ((1.0 - alpha) * mu + eta) * self.iterate - alpha * gradient
         self.iterate = self._project(centre / (mu + eta))

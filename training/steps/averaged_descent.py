@@ -1,4 +1,4 @@
-"""The server of Algorithm 1 of Lowy and Razaviyayn: projected steps, of which a weighted average is put out."""
+"""The server of Algorithm 1 of Lowy and Razaviyayn: projected steps and a weighted average of the models."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from epsilond.training.arrays import Floats
 
 
 class AveragedDescent:
-    """w ← Π(w − η · mean of the messages), and the average of the models.
+    """Projected descent w ← Π(w − η · mean of the messages), with an average of the models.
 
     Attributes:
         model: w, (…, d).
-        average: of the models so far, each with 1/`fading` times the weight of the one before; the start at first.
-        moved: where the last step led before it was projected.
+        average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
+            start.
+        moved: w after the last step and before its projection.
     """
 
     def __init__(self, start: Floats, *, step_size: float, fading: float, project: Callable[[Floats], Floats]) -> None:
-        """From `start`, with steps of η; `fading` is 1 for the uniform average."""
+        """Start at `start`, with step size η; `fading` = 1 gives the uniform average."""
         self.model = self.average = self.moved = start
         self._step_size = step_size
         self._fading = fading
@@ -27,7 +28,7 @@ class AveragedDescent:
         self._weight = 0.0
 
     def receive(self, messages: Floats) -> None:
-        """One round: messages (…, M, d)."""
+        """Apply the messages (…, M, d) of one round."""
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)
         self._weight = self._fading * self._weight + 1.0

@@ -1,4 +1,4 @@
-"""DP-FedAvg's server: the noisy mean of clipped updates, and a bound that follows how many were short enough."""
+"""The server of DP-FedAvg: the noisy mean of clipped updates, and an adaptive clipping bound."""
 
 from __future__ import annotations
 
@@ -9,17 +9,36 @@ import numpy as np
 from epsilond.training.arrays import Bools, Floats
 
 MOST_EXPONENT = 700.0
-"""Of a change of the bound, so that none is beyond doubles."""
+"""Largest exponent of a change of the bound, so that the bound does not overflow."""
 
 
 def noisy_mean(sent: Floats, participants: int, noise_std: float, normal: Floats) -> Floats:
-    """(Σ of the updates + N(0, σ²))/M: (…, m, d) → (…, d). M is planned: m, where it is random, may not show."""
+    """Return (Σ of the updates + N(0, σ²))/M.
+
+    Args:
+        sent: clipped updates, (…, m, d).
+        participants: planned number M, which does not depend on the random number m of updates.
+        noise_std: σ of the sum.
+        normal: standard normal variables, (…, d).
+    """
     mean: Floats = (np.sum(sent, axis=-2) + noise_std * normal) / participants
     return mean
 
 
 def adapted_bound(bound: float, short: Bools, participants: int, noise: float, *, target: float, rate: float) -> float:
-    """C e^(−rate (share − target)), share = ½ + (Σ of bits shifted to ±½, plus noise)/M (Andrew et al. 2021)."""
+    """Return the next clipping bound C e^(−rate (share − target)) (Andrew et al. 2021).
+
+    The share is ½ + (Σ of bits shifted to ±½ + noise)/M.
+
+    Args:
+        bound: clipping bound C.
+        short: whether each update was within the bound.
+        participants: planned number M of participants.
+        noise: noise of the sum of bits.
+        target: share of updates to leave unclipped.
+        rate: learning rate of log C.
+    """
     share = 0.5 + (float(np.sum(short - 0.5)) + noise) / participants
     exponent = -rate * (share - target)
-    return bound * math.exp(min(max(exponent, -MOST_EXPONENT), MOST_EXPONENT))  # noise may be large beside M
+    # The noise may be large compared with M.
+    return bound * math.exp(min(max(exponent, -MOST_EXPONENT), MOST_EXPONENT))

@@ -1,4 +1,4 @@
-"""The domain of all these algorithms: a ball."""
+"""Projection onto a ball, the domain of all algorithms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from epsilond.training.arrays import Floats
 
 
 def on_ball(models: Floats, radius: float) -> Floats:
-    """The nearest models of the ball around 0; rows of the last axis."""
+    """Project models, rows of the last axis, onto the ball around 0."""
     norms = np.sqrt(np.sum(np.square(models), axis=-1, keepdims=True))
     nearest: Floats = models * np.minimum(1.0, radius / np.maximum(norms, 1e-300))
     return nearest

@@ -1,4 +1,4 @@
-"""What clients do to their gradients before they send them: means of batches, norms, clipping, noise."""
+"""Parts of a client's message: means of batches, norms, clipping and noise."""
 
 from __future__ import annotations
 
@@ -7,28 +7,42 @@ import numpy as np
 from epsilond.training.arrays import Bools, Floats
 
 SMALLEST = 1e-300
-"""Norms below it count as this, so that nothing is divided by 0."""
+"""Lower limit of norms in denominators, so that nothing is divided by 0."""
 
 
 def norms_of(vectors: Floats) -> Floats:
-    """ℓ2 norms of the rows: (…, d) → (…)."""
+    """Return the ℓ2 norms of the rows: (…, d) → (…)."""
     return np.asarray(np.sqrt(np.sum(np.square(vectors), axis=-1)))
 
 
-def shrinking(norms: Floats, bound: float | Floats) -> Floats:
-    """What vectors of these norms are multiplied by to have norm at most `bound`."""
+def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
+    """Return min(1, bound/norm), the factors that scale vectors of these norms down to `bound`."""
     return np.asarray(np.minimum(1.0, bound / np.maximum(norms, SMALLEST)))
 
 
-def batch_mean(each: Floats, counted: Bools, batch_size: int) -> Floats:
-    """Σ of those counted over K, also where other than K are: (…, n, d), (…, n) → (…, d).
+def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
+    """Return the sum of the counted gradients divided by K, even if their number differs from K.
 
-    The divisor is no function of the draw: else the noise would not hide how many were drawn.
+    The divisor must not depend on the draw: otherwise the noise would not hide the number of records drawn.
+
+    Args:
+        gradients: (…, n, d).
+        counted: which records count, (…, n).
+        batch_size: K.
+
+    Returns:
+        (…, d).
     """
-    kept: Floats = np.sum(each * counted[..., None], axis=-2) / batch_size
-    return kept
+    mean: Floats = np.sum(gradients * counted[..., None], axis=-2) / batch_size
+    return mean
 
 
 def with_noise(values: Floats, noise_std: float | Floats, normal: Floats) -> Floats:
-    """Values plus N(0, σ²) per coordinate, from standard normal draws."""
+    """Add Gaussian noise to values.
+
+    Args:
+        values: messages, (…, d).
+        noise_std: σ per coordinate.
+        normal: standard normal variables, (…, d).
+    """
     return values + noise_std * normal

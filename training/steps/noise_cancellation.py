@@ -1,8 +1,9 @@
-"""DP-μ²-FL of Reshef and Levy: weighted differences, noise that is taken back, and the server's two sequences.
+"""DP-μ²-FL of Reshef and Levy: weighted differences, noise cancellation, and the server's two sequences.
 
-In round t the server has q ← q + (1/m) Σ s, w ← Π(w − ηq), and moves 2/(t + 2) of the way from x to w; x is put out.
-A client's N-th report carries noise of variance base² N and takes back what it added before (Algorithm 1); a trusted
-server adds noise of variance base² to q in every round, and takes it back (Algorithm 2).
+In round t the server sets q ← q + (1/m) Σ s and w ← Π(w − ηq), and moves x by the share 2/(t + 2) towards w; the output
+is x. A client's N-th report carries noise of variance base² N minus the noise of its previous report (Algorithm 1 and
+equation 14). A trusted server adds noise of variance base² to q in every round and subtracts it in the next (Algorithm
+2).
 """
 
 from __future__ import annotations
@@ -15,12 +16,18 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 
 def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
-    """s = t∇f(x_t) − (t − 1)∇f(x_{t−1}), both of the same record; t = `number`."""
+    """Return s = t∇f(x_t) − (t − 1)∇f(x_{t−1}).
+
+    Args:
+        now: ∇f(x_t) of a record.
+        before: ∇f(x_{t−1}) of the same record.
+        number: t, from 1 on.
+    """
     return number * now - (number - 1) * before
 
 
 class CancellingServer:
-    """x and w, started at the same models, and q: (…, d)."""
+    """The sequences x and w, which start at the same models, and the sum q: (…, d)."""
 
     def __init__(self, start: Floats, *, step_size: float, project: Callable[[Floats], Floats]) -> None:
         self.model = self.before = self.moved = start
@@ -29,7 +36,7 @@ class CancellingServer:
         self._project = project
 
     def receive(self, increment: Floats, number: int) -> None:
-        """Round `number`, from 1 on: (1/m) Σ of the reports, noise in them."""
+        """Apply the mean report (1/m) Σ s of round `number` ≥ 1, including its noise."""
         self.sum += increment
         self.moved = self._project(self.moved - self._step_size * self.sum)
         share = 2.0 / (number + 2.0)
@@ -37,28 +44,38 @@ class CancellingServer:
 
 
 class ClientNoise:
-    """What each client added last, Y, and how often it has reported: (S, N, d) and (S, N) of S runs."""
+    """Each client's last noise Y and its number of reports, in S runs: (S, N, d) and (S, N)."""
 
     def __init__(self, runs: int, clients: int, dimension: int) -> None:
         self.held = np.zeros((runs, clients, dimension))
         self._reports = np.zeros((runs, clients))
         self._rows = np.arange(runs)[:, None]
 
-    def added(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
-        """New noise less the old of those who report: (S, m), (S, m), normal (S, m, d) → (S, m, d), 0 if absent."""
+    def replace_noise(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
+        """Draw new noise for the clients that report, and return the new noise minus the old.
+
+        Args:
+            clients: clients in the m places of a round, (S, m).
+            present: whether each place is taken, (S, m).
+            base: σ of a client's first report.
+            normal: standard normal variables, (S, m, d).
+
+        Returns:
+            (S, m, d); 0 for a client that does not report.
+        """
         held = self.held[self._rows, clients]
         counts = self._reports[self._rows, clients] + present
-        made = np.where(present[..., None], base * np.sqrt(counts)[..., None] * normal, held)
-        self.held[self._rows, clients] = made
+        noise = np.where(present[..., None], base * np.sqrt(counts)[..., None] * normal, held)
+        self.held[self._rows, clients] = noise
         self._reports[self._rows, clients] = counts
-        return made - held
+        return noise - held
 
 
 class GapDifferences:
-    """Alternative 1: each client's sum of differences since its last report, and what it keeps: (S, N, d) of S runs.
+    """Alternative 1 of Reshef and Levy (equation 12): each client's sum of differences, in S runs: (S, N, d).
 
     With τ the client's last round (0 for none) it sends s = t∇f(x_t) − τ∇f(x_τ), both of the same record, so that its
-    own sum stands for t∇f(x_t). The server takes the mean of the sums of those who report.
+    own sum estimates t∇f(x_t). The server takes the mean of the sums of the clients that report.
     """
 
     def __init__(self, runs: int, clients: int, dimension: int) -> None:
@@ -67,33 +84,41 @@ class GapDifferences:
         self._rounds = np.zeros((runs, clients))
         self._rows = np.arange(runs)[:, None]
 
-    def kept(self, clients: Indices) -> tuple[Floats, Floats]:
-        """x_τ and τ of these clients: (S, m) → (S, m, d), (S, m)."""
+    def last_reports(self, clients: Indices) -> tuple[Floats, Floats]:
+        """Return x_τ and τ of these clients: (S, m) → (S, m, d), (S, m)."""
         return self._models[self._rows, clients], self._rounds[self._rows, clients]
 
-    def received(self, clients: Indices, present: Bools, reports: Floats, models: Floats, number: int) -> Floats:
-        """The mean of the sums of those present after their reports of round `number`: (S, m, d) → (S, d).
+    def receive(self, clients: Indices, present: Bools, reports: Floats, models: Floats, number: int) -> Floats:
+        """Add the reports of round `number` to the clients' sums, and return the mean of the sums of those present.
 
-        A client that is absent keeps what it has. Where nobody is present the mean is 0.
+        Args:
+            clients: clients in the m places of the round, (S, m).
+            present: whether each place is taken, (S, m); an absent client keeps its state.
+            reports: differences s with noise, (S, m, d).
+            models: x_t, (S, d).
+            number: t, from 1 on.
+
+        Returns:
+            The mean, (S, d); 0 if no client is present.
         """
-        shown = present[..., None]
-        sums = self._sums[self._rows, clients] + np.where(shown, reports, 0.0)
+        mask = present[..., None]
+        sums = self._sums[self._rows, clients] + np.where(mask, reports, 0.0)
         self._sums[self._rows, clients] = sums
-        self._models[self._rows, clients] = np.where(shown, models[:, None, :], self._models[self._rows, clients])
+        self._models[self._rows, clients] = np.where(mask, models[:, None, :], self._models[self._rows, clients])
         self._rounds[self._rows, clients] = np.where(present, number, self._rounds[self._rows, clients])
-        mean: Floats = np.sum(sums * shown, axis=1) / np.maximum(np.sum(present, axis=1), 1)[:, None]
+        mean: Floats = np.sum(sums * mask, axis=1) / np.maximum(np.sum(present, axis=1), 1)[:, None]
         return mean
 
 
 class ServerNoise:
-    """What a trusted server added last: (…, d)."""
+    """Last noise of a trusted server: (…, d)."""
 
     def __init__(self, start: Floats) -> None:
         self.held = np.zeros_like(start)
 
-    def added(self, base: float, normal: Floats) -> Floats:
-        """New noise less the old."""
-        last: Floats = base * normal
-        added: Floats = last - self.held
-        self.held = last
-        return added
+    def replace_noise(self, base: float, normal: Floats) -> Floats:
+        """Return the new noise minus the old."""
+        noise: Floats = base * normal
+        change: Floats = noise - self.held
+        self.held = noise
+        return change

@@ -1,4 +1,4 @@
-"""NormFedAvg of Das et al., Algorithm 1: local descent, and the server's step."""
+"""Local descent and the server's step of FedAvg and DP-NormFedAvg (Das et al. 2021, Algorithms 2 and 3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from epsilond.training.arrays import Floats
 
 
 def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: int, step_size: float) -> Floats:
-    """w − w_{k,E}: what E steps of a client on its own full gradient change."""
+    """Return w − w_{k,E}, the change of the model by E steps of a client on its own full gradient.
+
+    Args:
+        start: w, the server's model.
+        gradient: full gradient of the client.
+        steps: number of steps E.
+        step_size: η.
+    """
     local = start
     for _ in range(steps):
         local = local - step_size * gradient(local)
@@ -18,6 +25,12 @@ def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: 
 
 
 def server_step(models: Floats, messages: Floats, step_size: float) -> Floats:
-    """w − β · mean of the messages: (…, d), (…, r, d), messages in units of the update."""
+    """Return w − β · mean of the messages.
+
+    Args:
+        models: w, (…, d).
+        messages: (…, r, d), in units of the update.
+        step_size: β.
+    """
     moved: Floats = models - step_size * np.mean(messages, axis=-2)
     return moved

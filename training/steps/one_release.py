@@ -1,4 +1,4 @@
-"""Projected SGD of which one model is released (Asoodeh et al.): batches, the step, and where the run stops."""
+"""Projected SGD that releases one model (Asoodeh et al. 2021): batches, the step, and the released step."""
 
 from __future__ import annotations
 
@@ -10,17 +10,30 @@ from epsilond.training.arrays import Floats, Indices
 
 
 def whole_batches(order: Indices, size: int) -> Indices:
-    """An order of the clients cut into batches: (…, n) → (…, ⌊n/m⌋, m); the clients left over never take part."""
+    """Split an order of the clients into batches: (…, n) → (…, ⌊n/m⌋, m). Surplus clients never participate."""
     period = order.shape[-1] // size
     return order[..., : period * size].reshape(*order.shape[:-1], period, size)
 
 
 def projected_step(models: Floats, direction: Floats, step_size: float, project: Callable[[Floats], Floats]) -> Floats:
-    """Π(w − η · direction): (…, d)."""
+    """Return Π(w − η · direction).
+
+    Args:
+        models: w, (…, d).
+        direction: mean of the messages, (…, d).
+        step_size: η.
+        project: projection onto the domain.
+    """
     return project(models - step_size * direction)
 
 
 def stopping_step(first: Indices, last: Indices, uniform: Floats) -> Indices:
-    """τ, uniform on first, …, last, from a uniform number in [0, 1)."""
+    """Return τ, uniform on first, …, last.
+
+    Args:
+        first: smallest τ.
+        last: largest τ.
+        uniform: uniform variables in [0, 1).
+    """
     stops: Indices = np.minimum(first + np.floor(uniform * (last - first + 1)).astype(np.int64), last)
     return stops

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
-from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.experiment import Axis, Cell, Preset
 from epsilond.witness.risks.measurement import RiskSimulation

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import STATED, StatedInputs
-from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.witness.cells import CellAnswer

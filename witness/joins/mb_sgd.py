@@ -25,7 +25,7 @@ from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun, MbSgdShape, fading
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
-from epsilond.simulators.federations.groups import Groups, loss_scales, unlike_of
+from epsilond.simulators.federations.groups import Groups, client_arrays_of, loss_scales
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, Parameters, PromisedBound
 from epsilond.witness.joins.settled import (
@@ -96,7 +96,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     if run.groups is None:
         kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
-        unlike = unlike_of(problem, run, run.sampling)
+        unlike = client_arrays_of(problem, run, run.sampling)
         scaled = unlike.noise_stds / unlike.scales
         kinds = set(zip(scaled.tolist(), unlike.batches.tolist(), unlike.sizes.tolist(), strict=True))
     found = [

@@ -28,7 +28,7 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
-from epsilond.simulators.algorithms.mu2_sgd.mu2_sgd import Mu2SgdRun, fresh_noise_std, report_norm, step_size
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.settled import settled, target_fields

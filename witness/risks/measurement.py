@@ -92,9 +92,13 @@ class RiskSimulation:
 
     def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
         faults = [
-            Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", ", ".join(algorithm.beside) or None)
+            Fault(
+                f"/alternatives/{place}",
+                f"is no run beside {algorithm.name}",
+                ", ".join(algorithm.alternative_names) or None,
+            )
             for place, name in enumerate(self.alternatives or ())
-            if name not in algorithm.beside or name in (self.alternatives or ())[:place]
+            if name not in algorithm.alternative_names or name in (self.alternatives or ())[:place]
         ]
         if faults:
             raise InvalidInput(*faults)
@@ -233,7 +237,7 @@ def _check_model(problem: SimulatedProblem) -> None:
 
 def _wanted(request: RiskSimulation) -> tuple[str, ...]:
     """Names of the runs to set beside it."""
-    return algorithm_of(request.run).beside if request.alternatives is None else request.alternatives
+    return algorithm_of(request.run).alternative_names if request.alternatives is None else request.alternatives
 
 
 def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:

@@ -1,4 +1,4 @@
-"""The work that one answer of the lattice engine may take, fixed before the start."""
+"""Limits on the work of one answer of the lattice engine, fixed before the start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TransformLimits:
-    """Sizes fixed before the start: points of one FFT, and terms of all direct sums."""
+    """Limits of one transform: points of its FFT, and terms of all its direct sums."""
 
     points: int
     terms: int
@@ -15,15 +15,15 @@ class TransformLimits:
 
 @dataclass(frozen=True)
 class Budget:
-    """How much work one answer may take, counted and fixed before the start.
+    """Limits on the work of one answer, as counts that are fixed before the start.
 
     Attributes:
-        cells: cells of all laws together (at least a 48th of it for each law), read from the profiles once per band of
-            tilts.
-        points: points of one FFT; with many different laws, fewer.
+        cells: cells of all distributions together, read from the profiles once per band of tilts. Each distribution may
+            have at least one 48th of them.
+        points: points of one FFT; fewer if there are many different distributions.
         terms: terms of all direct sums of one transform.
-        relative_width: width of the enclosure of δ, relative, below which no more work is spent.
-        parts: most different pairs in one composition.
+        relative_width: width of the enclosure of δ, relative to δ, below which no more work is done.
+        parts: largest number of different pairs in one composition.
     """
 
     cells: int = 6000
@@ -34,18 +34,18 @@ class Budget:
 
     @classmethod
     def coarse(cls) -> Budget:
-        """For root searching: about a fifth of the work, widths of half a per cent."""
+        """Return the budget for root searches: about a fifth of the work, with enclosures half a percent wide."""
         return cls(cells=1200, points=2**17, terms=8_000_000, relative_width=5e-3)
 
     @classmethod
     def fine(cls) -> Budget:
-        """About five times the work, widths of 1e-6 where the pair is smooth."""
+        """Return a budget of about five times the default work, with enclosures 1e-6 wide if the pair is smooth."""
         return cls(cells=60_000, points=2**20, terms=100_000_000, relative_width=1e-6)
 
     def cells_for(self, parts: int) -> int:
-        """Cells of all laws together."""
+        """Return the number of cells of all distributions together, for a number of different pairs."""
         return max(self.cells, parts * self.cells // 48)
 
     def limits_for(self, parts: int) -> TransformLimits:
-        """Sizes of one transform."""
+        """Return the limits of one transform, for a number of different pairs."""
         return TransformLimits(points=min(self.points, max(2**12, 16 * self.points // parts)), terms=self.terms)

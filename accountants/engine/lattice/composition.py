@@ -1,9 +1,9 @@
-"""The lattice engine: composition of any pairs of laws that are known by their tails.
+"""The lattice engine: composition of any pairs whose tails are known.
 
-Each pair's loss is discretised twice on one lattice common to all, once from above and once from below
-(`discretise.py`), on cells laid where the tilted mass is (`grid.py`); the exponentially tilted laws are transformed,
-raised to their counts and integrated against the hockey stick (`spectrum.py`). Tilting keeps relative accuracy down to
-δ = 1e-300; counts enter as powers, so a billion rounds cost what one does.
+Each pair's loss is discretised twice on one lattice common to all pairs, once from above and once from below
+(`discretise.py`). The cells are dense where the tilted mass is (`grid.py`). The exponentially tilted distributions are
+transformed, raised to their counts and integrated against the hockey stick (`spectrum.py`). Tilting keeps relative
+accuracy down to δ = 1e-300. Counts enter as powers, so a billion rounds cost as much as one round.
 
 Sources: Doroshenko et al. 2022 (connect-the-dots), Zhu, Dong and Wang 2022, Theorem 10 (dominating pairs compose);
 docs/engine-certificate.md for every error term.
@@ -30,54 +30,57 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = Budget()
 MOST_ROUNDS = 10**10
-"""Rounds of all parts together: an error of one unit of roundoff in each is then 1e-6 of δ."""
+"""Largest number of rounds of all parts together: an error of one unit roundoff in each is then 1e-6 of δ."""
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:
-    """The product of pairs, each repeated its count of times, in both orders.
+    """Compose pairs, each repeated a number of times, in both directions.
 
-    Guarantees: `log_delta` of each order of the answer encloses that of the product of exactly these pairs, at every
-    ε ≥ 0, given that the pairs' tails, enclosures and infinite masses are what `Profile` promises. The width is
-    honest, whatever it is; nothing is NaN. Composing a composed pair again composes its parts, so no accuracy is lost.
-    The tails of the answer are those of a pair that dominates the product (see `ComposedProfile.log_tails`).
+    Guarantees: `log_delta` of each direction of the answer encloses that of the product of exactly these pairs at every
+    ε ≥ 0, if the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. The width of an
+    enclosure is the sum of all its error bounds; no bound is NaN. Composing a composed pair again composes its parts,
+    so no accuracy is lost. The tails of the answer are those of a pair that dominates the product (see
+    `ComposedProfile.log_tails`).
 
-    Laws: k copies in a list are one part of count k; order does not matter; parts of no loss do not count.
+    Laws: k copies in a list equal one part of count k; the order of the parts does not matter; parts without loss do
+    not count.
 
     Args:
-        parts: pairs and how often each is run, counts ≥ 0.
-        budget: the work one δ may take.
+        parts: pairs, and the number of times ≥ 0 that each is run.
+        budget: limits on the work for one δ.
 
     Raises:
-        BeyondBudget: more different pairs than the budget has room for.
+        BeyondBudget: there are more different pairs, or more rounds, than the engine can compose.
     """
     merged: dict[object, tuple[Pair, int]] = {}
     for pair, count in unfold(parts):
-        key = _identity(pair)
+        key = _comparison_key(pair)
         merged[key] = (pair, count + (merged[key][1] if key in merged else 0))
     limit = budget.parts
-    # One more than fit is enough to refuse: whether a pair has no loss may take long to see.
-    losing = ((pair, count) for pair, count in merged.values() if count > 0 and not _lossless(pair))
-    kept = tuple(itertools.islice(losing, limit + 1))
-    rounds = sum(count for _, count in kept)
+    # The test for a loss may be expensive, so it stops at one pair more than the limit.
+    lossy_parts = ((pair, count) for pair, count in merged.values() if count > 0 and not _is_lossless(pair))
+    factors = tuple(itertools.islice(lossy_parts, limit + 1))
+    rounds = sum(count for _, count in factors)
     if rounds > MOST_ROUNDS:
         raise BeyondBudget(
             f"{rounds:g} rounds are more than the {MOST_ROUNDS:g} that can be composed without a closed form",
             nearest={"rounds": MOST_ROUNDS},
         )
-    if len(kept) > limit:
+    if len(factors) > limit:
         raise BeyondBudget(
             f"{len(merged)} different pairs are more than the {limit} that can be composed",
             nearest={"different_mechanisms": limit},
         )
-    if not kept:
-        nothing = ZeroProfile()
-        return Pair(nothing, nothing)
-    if len(kept) == 1 and kept[0][1] == 1:
-        return kept[0][0]
-    return _product(kept, budget)
+    if not factors:
+        zero = ZeroProfile()
+        return Pair(zero, zero)
+    if len(factors) == 1 and factors[0][1] == 1:
+        return factors[0][0]
+    return _product(factors, budget)
 
 
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
+    """Return the pair of composed profiles, with one profile for both directions if every part is symmetric."""
     forward = ComposedProfile(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts), budget)
     if all(pair.symmetric for pair, _ in parts):
         return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))
@@ -85,8 +88,8 @@ def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
     return Pair(forward, backward, parts=parts, special_search=LatticeSearch((forward, backward)))
 
 
-def _identity(pair: Pair) -> object:
-    """Equal pairs are one; pairs that cannot be compared are told apart by identity."""
+def _comparison_key(pair: Pair) -> object:
+    """Return a key that is equal for equal pairs: the pair, or its identity if it cannot be hashed."""
     try:
         hash(pair)
     except TypeError:
@@ -94,10 +97,11 @@ def _identity(pair: Pair) -> object:
     return pair
 
 
-def _lossless(pair: Pair) -> bool:
-    """Whether the loss is zero under both laws. δ at ε = 0 is asked first: what else tells may be read off a table.
+def _is_lossless(pair: Pair) -> bool:
+    """Return whether the loss is zero under both distributions.
 
-    A profile of which every evaluation is dear may say by `lossy` that δ of what it bounds is above 0 there.
+    δ at ε = 0 is evaluated first, because infinite masses and tails may need a table. A profile with expensive
+    evaluations may state by `lossy` that δ is above 0 there.
     """
     if any(profile.lossy for profile in pair.directions()):
         return False

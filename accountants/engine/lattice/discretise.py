@@ -1,17 +1,18 @@
-"""Two laws on a lattice for one law of losses: one that dominates it and one that it dominates.
+"""Two lattice distributions for one distribution of losses: one that dominates it, and one that it dominates.
 
-Write H(α) = E_α(P‖Q), convex in α = e^ε, and β = 1/α. A law with survival function S (first-law mass of losses ≥ ε) on
-a lattice has a profile that is linear in α between lattice points, and S is the slope of H/α in β there. So a law may
-be chosen by the values of its profile at lattice points, and any convex choice above (below) H dominates (is
-dominated), in every composition (Zhu, Dong and Wang 2022, Theorem 10).
+Write H(α) = E_α(P‖Q), which is convex in α = e^ε, and β = 1/α. A distribution on a lattice with survival function S
+(first-distribution mass of losses ≥ ε) has a profile that is linear in α between lattice points. S is the slope of H/α
+in β there. So a lattice distribution may be chosen by the values of its profile at lattice points. Any convex choice
+above H dominates, and any convex choice below H is dominated, in every composition (Zhu, Dong and Wang 2022, Theorem
+10).
 
-Upper: the profile's values at the points, joined; the connect-the-dots of Doroshenko et al. 2022, in the mass form of
-docs/engine-certificate.md B1. Lower: H(α) ≥ P(L > m) − α Q(L > m) for every m, so take such a line on each interval
-between lattice points and join the lower ones of each two neighbours' values; with m midway this loses H²/12 of
-variance, as merging cells does (B2).
+Upper: join the profile's values at the lattice points. This is the connect-the-dots of Doroshenko et al. 2022, in the
+mass form of docs/engine-certificate.md B1. Lower: H(α) ≥ P(L > m) − α Q(L > m) for every m. Take one such line on each
+interval between lattice points, and at each point the lower of both neighbours' values. With m midway this loses H²/12
+of variance, as merging cells does (B2).
 
-Tails come with a relative error. It is charged to the profile's values, P up and Q down or the reverse, so that it
-stays a relative error of H: differences of neighbouring tails are never charged by more than they are worth.
+Tails come with a relative error. It is charged to the profile's values (P up and Q down, or the reverse) and not to
+differences of neighbouring tails, so it stays a relative error of H.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _MISFIT = 1e-6
-"""Rounding, per unit of 1 + |log P|, within which e^ε Q(L > ε) ≤ P(L > ε)."""
+"""Rounding, per unit of 1 + |log P|, within which e^ε Q(L > ε) ≤ P(L > ε) must hold."""
 BoolArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
 
 
 @dataclass(frozen=True)
-class LatticeLaw:
-    """A law of losses on offset + multiples of a unit: increasing indices, log masses, and an infinite loss.
+class LatticeDistribution:
+    """A distribution of losses on offset + multiples of a unit: increasing indices, log masses, and an infinite loss.
 
-    The masses and the infinite one sum to 1 + `excess`.
+    The finite masses and e^`log_atom`, the mass of the infinite loss, sum to 1 + `excess`.
     """
 
     index: IntArray
@@ -50,14 +51,14 @@ class LatticeLaw:
     offset: float = 0.0
 
     def log_moment(self, unit: float, tilt: float) -> float:
-        """log Σ m e^{λL} of the finite part."""
+        """Return log Σ m e^{λL} over the finite losses L with their masses m, at the tilt λ = `tilt`."""
         place = self.index * unit + self.offset
         return float(np.logaddexp.reduce(self.log_mass + tilt * place))
 
 
 @dataclass(frozen=True)
 class SideTails:
-    """Log tails of both laws at increasing points 0 = k₀ < k₁ < …, in units, with their relative errors."""
+    """Log tails of both distributions at increasing points 0 = k₀ < k₁ < … [units], with their relative errors."""
 
     index: IntArray
     points: FloatArray
@@ -66,27 +67,32 @@ class SideTails:
     error_p: FloatArray
     error_q: FloatArray
 
-    def at(self, chosen: slice | BoolArray) -> SideTails:
-        """Some of the points."""
+    def select(self, chosen: slice | BoolArray) -> SideTails:
+        """Return the tails at some of the points."""
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def bounds(self, *, p_up: bool) -> tuple[FloatArray, FloatArray]:
-        """Both log tails moved by their errors, P up and Q down or the reverse."""
-        up, down = (
-            (np.log1p(error) for error in (self.error_p, self.error_q)),
-            (log(1.0 - error) for error in (self.error_p, self.error_q)),
-        )
-        (more_p, more_q), (less_p, less_q) = up, down
-        with np.errstate(invalid="ignore"):
-            if p_up:
-                return self.log_p + more_p, np.where(np.isneginf(self.log_q), -np.inf, self.log_q + less_q)
-            return np.where(np.isneginf(self.log_p), -np.inf, self.log_p + less_p), self.log_q + more_q
+        """Return both log tails moved by their errors: P up and Q down if `p_up`, else P down and Q up."""
+        if p_up:
+            return self.log_p + np.log1p(self.error_p), _lower_tail(self.log_q, self.error_q)
+        return _lower_tail(self.log_p, self.error_p), self.log_q + np.log1p(self.error_q)
+
+
+def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
+    """Return the lower bound of a log tail with a relative error; −∞ stays −∞."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isneginf(log_tail), -np.inf, log_tail + log(1.0 - error))
 
 
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
-    """Tails at 0, at the bounds and at the middles between them.
+    """Evaluate the tails at 0, at the bounds of the cells and at the middles between them.
 
-    `mirrored`: `profile` is of the other order, and its tails at e are the masses of {L < −e} under Q and P.
+    Args:
+        profile: profile of (P, Q), or of (Q, P) if `mirrored`.
+        bounds: bounds of the cells, as increasing odd multiples of the unit.
+        unit: lattice unit, in nats.
+        mirrored: whether the tails are those of negative losses. The tails of (Q, P) at e are then the masses of {L <
+            −e} under Q and P.
     """
     index = np.zeros(2 * bounds.size, dtype=np.int64)
     index[1::2] = bounds
@@ -94,8 +100,8 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
     points = np.asarray(index * unit, dtype=np.float64)
     with np.errstate(all="ignore"):
         first, second = profile.log_tails(points)
-        # Slopes of a coarse bound may be those of no pair, with a second law of more than its share of e^−ε P. Less
-        # of it gives a larger δ.
+        # The slopes of a coarse bound need not belong to a pair: the tail of Q may exceed e^−ε times that of P. A
+        # smaller tail of Q gives a larger δ.
         beyond = second + points > first + _MISFIT * (1.0 + np.abs(first))
     if beyond.any():
         second = np.maximum.accumulate(np.where(beyond, -np.inf, second)[::-1])[::-1]
@@ -104,73 +110,79 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
 
 
 def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
-    """Relative error of a tail, with room for the rounding of its own logarithm."""
+    """Return the relative error of a tail, including the rounding of its own logarithm."""
     size = np.where(np.isneginf(log_tail), 0.0, np.abs(log_tail))
     return np.asarray(np.expm1(np.minimum((profile.tail_accuracy + 8 * UNIT_ROUNDOFF) * (1.0 + size), 30.0)))
 
 
 def log(x: FloatArray) -> FloatArray:
-    """Natural logarithm, −inf at and below zero."""
+    """Return the natural logarithm; −∞ at and below zero."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.maximum(x, 0.0)))
 
 
 def difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """log(e^larger − e^smaller) for larger ≥ smaller, within a few roundings of e^larger; −∞ where they are equal."""
+    """Return log(e^larger − e^smaller) for larger ≥ smaller, within a few roundings of e^larger; −∞ if equal."""
     with np.errstate(divide="ignore"):
         return np.asarray(larger + np.log(-np.expm1(_gap(larger, smaller))))
 
 
 def _gap(larger: FloatArray, smaller: FloatArray) -> FloatArray:
-    """smaller − larger of logarithms, at most 0; −∞ if both are −∞."""
+    """Return smaller − larger of two logarithms, at most 0; −∞ if both are −∞."""
     with np.errstate(invalid="ignore"):
         gap = smaller - larger
     return np.asarray(np.minimum(np.where(np.isnan(gap), -np.inf, gap), 0.0))
 
 
 def ratio(log_numerator: FloatArray, log_denominator: FloatArray) -> FloatArray:
-    """exp of a difference of logs, capped far out; 0 where both are −∞."""
+    """Return the exponential of a difference of logarithms, at most e^600; 0 if both are −∞."""
     with np.errstate(invalid="ignore"):
         gap = log_numerator - log_denominator
     return np.asarray(np.exp(np.minimum(np.where(np.isnan(gap), -np.inf, gap), 600.0)))
 
 
 def rounding(*terms: FloatArray) -> FloatArray:
-    """16u (1 + Σ|term|), infinite terms left out: the relative error of an exp of a sum of terms."""
+    """Return 16u (1 + Σ|term|) over the finite terms: the relative error of the exponential of a sum of terms."""
     sizes = [np.where(np.isfinite(term), np.abs(term), 0.0) for term in terms]
     return np.asarray(16 * UNIT_ROUNDOFF * (1.0 + np.sum(sizes, axis=0)))
 
 
-def upper_law(right: SideTails, left: SideTails, log_atom: float) -> LatticeLaw:
-    """A law that dominates: `log_atom` is an upper bound of log δ₁ at the last point on the right.
+def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> LatticeDistribution:
+    """Return a lattice distribution that dominates, with finite losses at the bounds of the cells.
 
-    That is what connect-the-dots between the last point and infinity sends to infinity.
+    Args:
+        right: tails of the positive losses at the bounds of the cells.
+        left: tails of the negative losses at the bounds of the cells.
+        log_atom: upper bound of log δ₁ at the last point on the right, where δ₁ is the profile. Connect-the-dots
+            between the last point and infinity moves this mass to infinity.
     """
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
-    # Both sides state H(1); a larger value on the right keeps the second law's mass at most one.
-    raised = max(_spread(below_q[0], below_p[0]) - _spread(p[0], q[0]), 0.0)
-    if 1e3 * float(right.error_p[0]) > float(right.points[1]):  # shares of cells are lost in the errors: all goes up
+    # Both sides give a value of H(1). The larger value on the right keeps the mass of Q at most one.
+    raise_of_one = max(_exp_difference(below_q[0], below_p[0]) - _exp_difference(p[0], q[0]), 0.0)
+    if 1e3 * float(right.error_p[0]) > float(right.points[1]):
+        # The errors exceed the shares of the cells, so all mass of a cell moves to its upper bound.
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
     else:
-        survival = np.maximum(_upper_survival(right, p, q, raised), log_atom)
+        survival = np.maximum(_upper_survival(right, p, q, raise_of_one), log_atom)
         distribution = _lower_distribution(left, below_p, below_q)
     survival = np.maximum.accumulate(survival[::-1])[::-1]
     distribution = np.minimum.accumulate(distribution)
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
     steps = TailSteps(right.index[1:], survival, left.index[1:], distribution)
-    return replace(steps.law(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
+    return replace(steps.to_lattice(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
 
 
-def _spread(log_larger: float, log_smaller: float) -> float:
+def _exp_difference(log_larger: float, log_smaller: float) -> float:
+    """Return e^log_larger − e^log_smaller."""
     return math.exp(log_larger) - math.exp(log_smaller)
 
 
-def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raised: float) -> FloatArray:
-    """log S from each point but the first downwards to the point before it.
+def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
+    """Return log S of the upper distribution from each point except the first down to the point before it.
 
-    P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], all relative to P(L > a). That is not
-    exceeded: rounding alone says that a share is more than the whole.
+    S is P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], relative to P(L > a), where p and q
+    are the masses of the cell. The true value is at most P(L > a), so a larger one is a rounding and is cut.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -181,14 +193,15 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raised: float
     moved += rounding(a, p[:-1], q[:-1]) * (in_p + in_q)
     relative = np.minimum(np.exp(gap_p) + moved / split, 1.0)
     if np.isfinite(p[0]):
-        relative[0] += raised * math.exp(-p[0]) / split[0]
+        relative[0] += raise_of_one * math.exp(-p[0]) / split[0]
     return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(relative) + rounding(p[:-1])))
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
-    """log P′(L′ ≤ −point) for each point but the first, from each to the one before it.
+    """Return log P′(L′ ≤ −point) of the upper distribution for each point except the first, up to the point before it.
 
-    P(L < −b) plus what stays of the cell [−b, −a), (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}), relative to P(L < −a).
+    It is P(L < −b) plus the share (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) of the cell [−b, −a), relative to P(L < −a),
+    where p and q are the masses of the cell.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -208,36 +221,42 @@ class TailSteps:
     left: IntArray
     distribution: FloatArray
 
-    def law(self, middle: int, log_atom: float) -> LatticeLaw:
-        """Their law; what remains of one is at `middle`."""
+    def to_lattice(self, middle: int, log_atom: float) -> LatticeDistribution:
+        """Return the lattice distribution with these tails; the remaining mass of one is at the index `middle`."""
         above = difference(self.survival, np.append(self.survival[1:], log_atom))
         below = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
         rest = log1m_exp(np.minimum(np.logaddexp(self.survival[:1], self.distribution[:1]), 0.0))
         index = np.concatenate((-self.left[::-1], [middle], self.right))
         log_mass = np.concatenate((below[::-1], rest, above))
-        held = np.isfinite(log_mass)
-        if not held.any():
-            return LatticeLaw(np.zeros(1, dtype=np.int64), np.full(1, -np.inf), log_atom)
-        return LatticeLaw(index[held], log_mass[held], log_atom)
+        has_mass = np.isfinite(log_mass)
+        if not has_mass.any():
+            return LatticeDistribution(np.zeros(1, dtype=np.int64), np.full(1, -np.inf), log_atom)
+        return LatticeDistribution(index[has_mass], log_mass[has_mass], log_atom)
 
 
-def joined_atoms(log_atoms: Sequence[float], counts: FloatArray, *, direction: int) -> float:
-    """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
-    if all(log_atom == -math.inf for log_atom in log_atoms):
+def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArray, *, direction: int) -> float:
+    """Bound log(1 − Π (1 − a_j)^{T_j}), the log probability that an event occurs in any of several independent rounds.
+
+    Args:
+        log_probabilities: log a_j, the probability of the event in one round of kind j.
+        counts: T_j, the number of rounds of kind j.
+        direction: 1 for an upper bound, −1 for a lower bound.
+    """
+    if all(log_probability == -math.inf for log_probability in log_probabilities):
         return -math.inf
-    logs = np.asarray(log_atoms)
+    logs = np.asarray(log_probabilities)
     with np.errstate(divide="ignore"):
         # log(−log(1 − a)): for small a the series, as a itself may underflow.
         rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
     log_rate = float(np.logaddexp.reduce(rates + np.log(counts)))
     if math.isinf(log_rate):
         return 0.0 if log_rate > 0 else -math.inf
-    joined = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
-    slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(joined) + abs(log_rate))
-    return min(joined + direction * slack, 0.0)
+    log_any = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
+    slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(log_any) + abs(log_rate))
+    return min(log_any + direction * slack, 0.0)
 
 
 def least_log_atom(profile: Profile) -> float:
-    """Lower bound of log P(L = ∞)."""
+    """Return a lower bound of log P(L = ∞)."""
     atom = profile.log_infinite_mass
     return atom if math.isinf(atom) else atom - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(atom))

@@ -1,4 +1,4 @@
-"""Lattice laws of several mechanisms side by side, with how often each is run."""
+"""Lattice distributions of several mechanisms in one set, with the number of rounds of each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.discretise import SideTails, joined_atoms, least_log_atom, read_side, upper_law
-from epsilond.accountants.engine.lattice.grid import Demand, lay
-from epsilond.accountants.engine.lattice.tangents import best_lower_law
-from epsilond.accountants.engine.lattice.tilted import TiltCoordinate, Weighted
+from epsilond.accountants.engine.lattice.discretise import (
+    SideTails,
+    least_log_atom,
+    log_probability_of_any,
+    read_side,
+    upper_distribution,
+)
+from epsilond.accountants.engine.lattice.grid import Demand, choose_grid
+from epsilond.accountants.engine.lattice.tangents import best_lower_distribution
+from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -20,25 +26,31 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.engine.lattice.budget import Budget
-    from epsilond.accountants.engine.lattice.discretise import LatticeLaw
+    from epsilond.accountants.engine.lattice.discretise import LatticeDistribution
     from epsilond.accountants.engine.lattice.survey import Survey
 
 
 @dataclass(frozen=True)
-class LatticeLaws:
-    """Composed lattice laws: counts, flat points, and what concerns all of them."""
+class LatticeComposition:
+    """Lattice distributions on one unit, the number of rounds of each, and all their points in flat arrays."""
 
     unit: float
-    laws: tuple[LatticeLaw, ...]
+    laws: tuple[LatticeDistribution, ...]
     counts: tuple[int, ...]
-    flat: Weighted
+    flat: FlatDistributions
 
     @classmethod
-    def of(cls, laws: Sequence[LatticeLaw], counts: Sequence[int], unit: float) -> LatticeLaws:
-        """Join laws on multiples of one unit."""
+    def of(cls, laws: Sequence[LatticeDistribution], counts: Sequence[int], unit: float) -> LatticeComposition:
+        """Combine distributions on multiples of one unit.
+
+        Args:
+            laws: the distributions.
+            counts: number of rounds of each.
+            unit: the lattice unit, in nats.
+        """
         index = np.concatenate([law.index for law in laws])
         sizes = np.asarray([law.index.size for law in laws])
-        flat = Weighted(
+        flat = FlatDistributions(
             index * unit,
             np.concatenate([law.log_mass for law in laws]),
             np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64),
@@ -48,52 +60,52 @@ class LatticeLaws:
 
     @cached_property
     def top(self) -> int:
-        """The largest finite total loss, in units."""
+        """Largest finite total loss, in units."""
         return sum(count * int(law.index[-1]) for law, count in zip(self.laws, self.counts, strict=True))
 
     @cached_property
     def misplacement(self) -> float:
-        """Largest rounding of the total loss: a point k h, and an offset, are known to a relative 2u."""
+        """Largest rounding of the total loss, in nats: a point k h, and an offset, are known to a relative 2u."""
         size = max(float(np.abs(law.index[np.abs(law.index) < 2**52]).max(initial=0)) for law in self.laws)
         drift = math.fsum(count * abs(law.offset) for law, count in zip(self.laws, self.counts, strict=True))
         return 4 * UNIT_ROUNDOFF * (size * self.unit * float(sum(self.counts)) + drift)
 
     @cached_property
     def offset(self) -> float:
-        """What every total loss exceeds its place by."""
+        """Sum of the offsets of all rounds, in nats: every total loss exceeds its lattice point by this much."""
         return math.fsum(count * law.offset for law, count in zip(self.laws, self.counts, strict=True))
 
     @cached_property
     def excess(self) -> float:
-        """By how much the composed total mass may exceed one."""
+        """Upper bound of the composed total mass minus one."""
         total = math.fsum(count * law.excess for law, count in zip(self.laws, self.counts, strict=True))
         return math.expm1(min(total * (1 + 4 * UNIT_ROUNDOFF), 700.0))
 
     def log_infinite_mass(self, *, direction: int) -> float:
-        """log(1 − Π (1 − a_j)^{T_j}), rounded up (direction 1) or down (−1)."""
-        return joined_atoms([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
+        """Bound log(1 − Π (1 − a_j)^{T_j}), a_j the infinite masses, from above (direction 1) or below (−1)."""
+        return log_probability_of_any([law.log_atom for law in self.laws], self.flat.counts, direction=direction)
 
 
-# The lattice laws of a composition for one band of tilts, from above and from below ---------------------------------
+# Lattice distributions of a composition for one band of tilts, from above and from below -----------------------------
 BAND = {True: 0.25 * math.log(2.0), False: 1.0}
 """Width of a band of tilts, in the `TiltCoordinate`."""
-_ALL_BUT = 0.6
-"""Share of the relative width of δ that cells may take; the alias and the tilt's distance from ε take the rest."""
+_CELL_SHARE = 0.6
+"""Share of the relative width of δ for the cells; the alias and the tilt's distance from ε use the rest."""
 
 
 class GridKey(NamedTuple):
-    """All that a grid depends on, besides the composition and the budget."""
+    """Everything that a grid depends on, except the composition and the budget."""
 
     direct: bool
     depth: int
     within: bool
-    """Whether ε lies within the bulk of the total loss."""
+    """True if ε is within the bulk of the total loss."""
     band: int
     coarsening: int = 0
 
 
 class Chosen(NamedTuple):
-    """A grid with a tilt."""
+    """A grid, and a tilt for the transform on it."""
 
     key: GridKey
     place: TiltCoordinate
@@ -106,8 +118,8 @@ class TiltedEvaluation(NamedTuple):
     upper: float
 
 
-class _Read(NamedTuple):
-    """One law's tails on its cells, and how large a lower law's moment has to be to need no better one."""
+class _Readings(NamedTuple):
+    """Tails of one distribution on its cells, and the log moment from which a lower distribution is good enough."""
 
     right: SideTails
     left: SideTails
@@ -116,50 +128,58 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BandLaws:
-    """Lattice laws that dominate, and lattice laws that are dominated, which are formed when first asked for."""
+class CompositionBounds:
+    """Lattice distributions that dominate, and ones that are dominated, which are computed on first use."""
 
-    upper: LatticeLaws
-    read: tuple[_Read, ...]
+    upper: LatticeComposition
+    readings: tuple[_Readings, ...]
     tilt: float
 
     @cached_property
-    def lower(self) -> LatticeLaws:
-        """The laws that are dominated."""
+    def lower(self) -> LatticeComposition:
+        """Lattice distributions that are dominated."""
         unit = self.upper.unit
         laws = [
-            best_lower_law(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
-            for part in self.read
+            best_lower_distribution(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
+            for part in self.readings
         ]
-        return LatticeLaws.of(laws, self.upper.counts, 2.0 * unit)
+        return LatticeComposition.of(laws, self.upper.counts, 2.0 * unit)
 
 
-def band_laws(survey: Survey, key: GridKey, budget: Budget) -> BandLaws:
-    """Lay a grid, read every profile on it once, and form the laws that dominate."""
+def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
+    """Choose a grid, read every profile on it once, and compute the distributions that dominate.
+
+    Args:
+        survey: outlines of the distributions.
+        key: band of tilts and depth of the grid.
+        budget: limits on the cells, and the required width.
+    """
     band = BAND[key.direct]
     places = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
     demand = Demand(
         places=places,
-        relative_width=_ALL_BUT * budget.relative_width,
+        relative_width=_CELL_SHARE * budget.relative_width,
         cells=budget.cells_for(len(survey.parts)),
         bulk_variance=survey.bulk[1] if key.within else math.inf,
         coarsening=key.coarsening,
     )
-    grid = lay(survey.outlines_to(key.depth), survey.counts, demand)
+    grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
     tilt = places[1].tilt
-    upper, read = [], []
+    upper, readings = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
         left = read_side(part.second, cells.left, grid.unit, mirrored=True)
-        upper.append(upper_law(right, left, _upper_cut(part.first, right)))
+        upper.append(upper_distribution(right, left, _upper_log_atom(part.first, right)))
         enough = math.copysign(1.0, tilt) * upper[-1].log_moment(grid.unit, tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        read.append(_Read(right, left, least_log_atom(part.first), enough))
-    return BandLaws(LatticeLaws.of(upper, [part.count for part in survey.parts], grid.unit), tuple(read), tilt)
+        readings.append(_Readings(right, left, least_log_atom(part.first), enough))
+    return CompositionBounds(
+        LatticeComposition.of(upper, [part.count for part in survey.parts], grid.unit), tuple(readings), tilt
+    )
 
 
-def _upper_cut(profile: Profile, right: SideTails) -> float:
-    """Upper bound of log δ₁ at the last point, from the tails there, or from the profile where those vanish."""
+def _upper_log_atom(profile: Profile, right: SideTails) -> float:
+    """Return an upper bound of log δ₁ at the last point, from the tails there, or from the profile if those vanish."""
     p, q, last = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
     if math.isinf(p):
         return float(profile.log_delta(right.points[-1:]).upper[0])

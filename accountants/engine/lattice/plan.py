@@ -1,8 +1,8 @@
-"""How a composed lattice law is transformed, and whether that fits the budget.
+"""Choice of the transform of a composed lattice distribution, and whether it fits the budget.
 
-Every frequency is accounted for: laws whose losses live on a sublattice, where |φ| returns to one, need no special
-care. If N points are few, one FFT gives φ at all of them. If they are many, a shorter FFT with a second-order Taylor
-bound proves |φ|^T negligible on whole blocks of frequencies, and φ is summed directly on what remains.
+Every frequency is accounted for, so distributions on a sublattice, where |φ| returns to one, need no special case. If
+the number N of points is small, one FFT gives φ at all frequencies. If it is large, a shorter FFT with a second-order
+Taylor bound proves |φ|^T negligible on whole blocks of frequencies, and φ is summed directly at the others.
 """
 
 from __future__ import annotations
@@ -19,87 +19,92 @@ from epsilond.accountants.engine.lattice.discretise import BoolArray
 from epsilond.accountants.engine.lattice.spectrum import Chernoff, Spectrum, likely_period
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
 from epsilond.accountants.engine.lattice.tilted_line import (
-    TiltedLaw,
+    TiltedDistribution,
     TiltedLine,
     all_frequencies,
+    build_spectrum,
     few_frequencies,
-    finished,
-    wrapped,
+    wrap,
 )
 
 if TYPE_CHECKING:
-    from epsilond.accountants.engine.lattice.laws import LatticeLaws
+    from epsilond.accountants.engine.lattice.laws import LatticeComposition
     from epsilond.accountants.engine.lattice.tilted import IntArray
     from epsilond.accountants.numerics.special import FloatArray
 
 
 _MOST_KEPT = 1e6
-"""Frequencies that are looked at one by one, at least: a few arrays of 8 MB."""
+"""Number of frequencies that may always be examined one by one: a few arrays of 8 MB."""
 _MOST_SUMMED = 2**18
-"""Frequencies that are summed directly: as many as the largest FFT leaves, so that what is remembered stays small."""
+"""Largest number of frequencies that are summed directly: as many as the largest FFT has, to bound the memory."""
 _TERMS_EACH = 100
-"""What it costs to raise one law's φ at one frequency to its count, in terms of a sum."""
+"""Cost of raising φ of one distribution at one frequency to its count, in terms of a sum."""
 _FFT_EACH = 16
-"""What one point of an FFT costs, in terms of a sum."""
+"""Cost of one point of an FFT, in terms of a sum."""
 _CHEAP = 2**13
-"""Points of an FFT that costs less than the arrays around it do: a period may then be three times as long."""
+"""Points of an FFT that costs less than the arrays around it; a period may then be three times as long."""
 _ROOM = 1.5
-"""How many times the points that a period needs one FFT has, where it has more: for an ε that the tilt suits badly."""
+"""Largest size of an FFT, relative to the points of a period; the margin serves ε that are far from the tilt's own."""
 
 
-class Short(NamedTuple):
-    """A transform that does not fit: by what factor the unit should grow."""
+class TooLarge(NamedTuple):
+    """Factor by which the unit should grow, for a transform that does not fit the limits."""
 
     factor: float
 
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """What a transform at one tilt needs, before it is made."""
+    """Requirements of a transform at one tilt, known before it is computed."""
 
-    laws: LatticeLaws
+    laws: LatticeComposition
     place: TiltCoordinate
     chernoff: Chernoff
     log_width: float
     points: int
-    """Lattice points in a period whose alias is negligible."""
+    """Lattice points in a period with a negligible alias."""
 
     @classmethod
-    def of(cls, laws: LatticeLaws, place: TiltCoordinate, log_width: float) -> TransformPlan:
-        """The plan for an alias of about 2 % of the width, also for questions a deviation away from the tilt's own.
+    def of(cls, laws: LatticeComposition, place: TiltCoordinate, log_width: float) -> TransformPlan:
+        """Plan a transform with an alias of about 2 % of the width.
 
-        `log_width` is of the width wanted, relative to the saddle-point estimate of δ.
+        The alias is as small at ε up to a standard deviation away from the tilt's own ε.
+
+        Args:
+            laws: the lattice distributions.
+            place: the tilt.
+            log_width: log of the required width, relative to the saddle-point estimate of δ.
         """
         chernoff = Chernoff.around(laws.flat, place)
         period = likely_period(laws.flat, place, log_width, chernoff)
         points = max(math.ceil(min(period / laws.unit, 1e17)), 16)
-        # Where points are cheap a wider period costs nothing.
+        # If points are cheap, a wider period costs nothing.
         return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
-    def made(self, limits: TransformLimits) -> Spectrum | Short:
-        """The spectrum, or by how much it exceeds the limits."""
+    def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
+        """Compute the spectrum, or return the factor by which it exceeds the limits."""
         line = TiltedLine.of(self.laws, self.place)
         factor = self.points / limits.points
         if self.points > limits.points // 8:
-            few = self._sparse(line, limits)
-            if not isinstance(few, Short):
+            few = self._sparse_spectrum(line, limits)
+            if not isinstance(few, TooLarge):
                 return few
             factor = min(factor, few.factor)
-        return Short(factor) if self.points > limits.points else self._whole(line, self.points)
+        return TooLarge(factor) if self.points > limits.points else self._full_spectrum(line, self.points)
 
-    def _whole(self, line: TiltedLine, points: int) -> Spectrum:
-        """The spectrum at all frequencies of so many points, or a few more."""
+    def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:
+        """Return the spectrum at all frequencies of `points` points, or a few more."""
         size = next_fast_len(points, real=True)
-        return finished(line, size, all_frequencies(line, size), self.chernoff)
+        return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
 
-    def _blocks(self, about: int) -> tuple[int, int]:
-        """The length of an FFT, about as asked, and the odd number of frequencies that each of its own stands for."""
+    def _block_layout(self, about: int) -> tuple[int, int]:
+        """Return the length of an FFT near `about`, and the odd number of frequencies around each of its own."""
         blocks = next_fast_len(about, real=True)
         ratio = self.points // blocks + 1
         return blocks, ratio + 1 - ratio % 2
 
     def _depth(self, size: int) -> float:
-        """Minus the log |φ^T| of a negligible frequency, of so many."""
+        """Return minus the log |φ^T| of a negligible frequency, for `size` frequencies."""
         return math.log(size) - self.log_width + 5.0
 
     @property
@@ -109,45 +114,57 @@ class TransformPlan:
 
     @property
     def _widest(self) -> int:
-        """The largest index of any law."""
+        """Largest index of any distribution."""
         return max(int(np.abs(law.index).max()) for law in self.laws.laws)
 
-    def _sparse(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | Short:
-        """The spectrum by direct sums on the frequencies that a shorter FFT does not prove negligible."""
-        blocks, ratio = self._blocks(limits.points // 8)
+    def _sparse_spectrum(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | TooLarge:
+        """Sum directly at the frequencies that a shorter FFT does not prove negligible."""
+        blocks, ratio = self._block_layout(limits.points // 8)
         if ratio > limits.terms:
-            return Short(ratio / limits.terms)
+            return TooLarge(ratio / limits.terms)
         size = blocks * ratio
         laws, work, depth = self.laws.laws, self._work, self._depth(size)
-        kept, skipped = survivors(line, blocks, ratio, depth, max(_MOST_KEPT, limits.terms / work))
-        if kept is None:
-            return Short((skipped * work / limits.terms) ** 2)
+        frequencies, skipped = find_frequencies(line, blocks, ratio, depth, max(_MOST_KEPT, limits.terms / work))
+        if frequencies is None:
+            return TooLarge((skipped * work / limits.terms) ** 2)
         widest = self._widest
-        if size <= limits.points and _FFT_EACH * size * len(laws) < kept.size * work:
+        if size <= limits.points and _FFT_EACH * size * len(laws) < frequencies.size * work:
             if size > _ROOM * self.points:
-                return self._whole(line, math.ceil(_ROOM * self.points))
-            return finished(line, size, all_frequencies(line, size, kept, skipped), self.chernoff)
-        if int(kept.max()) * widest > 2**52:
-            return Short(math.sqrt(int(kept.max()) * widest / 2**52))
-        excess = max(kept.size * work / limits.terms, kept.size / _MOST_SUMMED)
+                return self._full_spectrum(line, math.ceil(_ROOM * self.points))
+            return build_spectrum(line, size, all_frequencies(line, size, frequencies, skipped), self.chernoff)
+        if int(frequencies.max()) * widest > 2**52:
+            return TooLarge(math.sqrt(int(frequencies.max()) * widest / 2**52))
+        excess = max(frequencies.size * work / limits.terms, frequencies.size / _MOST_SUMMED)
         if excess > 1.0:
-            return Short(excess**2)
-        return finished(line, size, few_frequencies(line, size, kept, skipped), self.chernoff)
+            return TooLarge(excess**2)
+        return build_spectrum(line, size, few_frequencies(line, size, frequencies, skipped), self.chernoff)
 
 
-# Which frequencies of a composed lattice law matter: the others are proved negligible block by block ----------------
+# Frequencies of a composed lattice distribution that matter; the others are proved negligible block by block --------
 _LEFT_OUT = 3.0
 """Expected number of rounds outside the window on which φ is bounded."""
 _MOST_LEFT_OUT = 0.25
-"""Most mass of a law outside a window: with more, |φ| ≤ |φ_B| + w proves little."""
+"""Largest mass of a distribution outside a window: with more, |φ| ≤ |φ_B| + w proves little."""
 
 
-def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: float) -> tuple[IntArray | None, float]:
-    """Frequencies whose |φ^T| is not proved below e^−depth, and a bound of Σ |φ^T| over the others.
+def find_frequencies(
+    line: TiltedLine, blocks: int, ratio: int, depth: float, most: float
+) -> tuple[IntArray | None, float]:
+    """Find the frequencies at which |φ^T| is not proved to be below e^−depth.
 
-    None if there are more than `most`. With φ_B the part of φ on a window that holds all but w of the mass,
-    |φ| ≤ |φ_B| + w. Within half a block of the FFT's frequency τ, |φ_B(τ + s)|² ≤ |φ_B|² + |s (|φ_B|²)′| + s² Var, as
-    the second derivative of |φ_B|² is at most 2 Var, all of the window's mass.
+    Let φ_B be the part of φ on a window with all mass except w, so |φ| ≤ |φ_B| + w. Within half a block of the FFT's
+    frequency τ, |φ_B(τ + s)|² ≤ |φ_B|² + |s (|φ_B|²)′| + s² Var, because the second derivative of |φ_B|² is at most 2
+    Var. Here Var is the second moment of the window.
+
+    Args:
+        line: the tilted distributions.
+        blocks: length of the shorter FFT.
+        ratio: odd number of frequencies per block.
+        depth: minus the log |φ^T| of a negligible frequency.
+        most: largest number of frequencies to return.
+
+    Returns:
+        The frequencies, and a bound of Σ |φ^T| over all others. If there are more than `most`: None, and their number.
     """
     unit, size = line.laws.unit, blocks * ratio
     reach = np.pi / (blocks * unit)
@@ -156,10 +173,10 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
     orders = [np.argsort(-np.abs(law.index), kind="stable") for law in laws]
     for law, order in zip(laws, orders, strict=True):
         count, index = law.count, law.index
-        inside, outside = _window(law.weights, order, _left_out(law, len(laws)))
+        inside, outside = _window(law.weights, order, _window_loss(law, len(laws)))
         distance, inner = index[inside] * unit, law.weights[inside]
-        plain = rfft(wrapped(index[inside], inner, blocks))
-        slope = rfft(wrapped(index[inside], inner * distance, blocks))
+        plain = rfft(wrap(index[inside], inner, blocks))
+        slope = rfft(wrap(index[inside], inner * distance, blocks))
         second = float(inner @ distance**2)
         square = np.abs(plain) ** 2 + 2.0 * reach * np.abs((np.conj(plain) * slope).imag) + reach * reach * second
         square += 1e-12 * (1.0 + reach * math.sqrt(second))
@@ -170,21 +187,27 @@ def survivors(line: TiltedLine, blocks: int, ratio: int, depth: float, most: flo
     if open_blocks.size * ratio > most:
         return None, float(open_blocks.size * ratio)
     half = ratio // 2
-    kept = (open_blocks[:, None] * ratio + np.arange(-half, half + 1)).ravel()
-    kept = kept[(kept >= 0) & (2 * kept <= size)].astype(np.int64)
+    frequencies = (open_blocks[:, None] * ratio + np.arange(-half, half + 1)).ravel()
+    frequencies = frequencies[(frequencies >= 0) & (2 * frequencies <= size)].astype(np.int64)
     skipped = ratio * float(np.exp(log_bound[closed]).sum())
-    return kept, skipped
+    return frequencies, skipped
 
 
-def _left_out(law: TiltedLaw, laws: int) -> float:
-    """The mass outside a window that is left out of few enough rounds."""
+def _window_loss(law: TiltedDistribution, laws: int) -> float:
+    """Return the mass outside a window such that few rounds are expected there."""
     return min(_LEFT_OUT / (law.count * laws), _MOST_LEFT_OUT)
 
 
 def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[BoolArray, float]:
-    """The smallest interval around the centre that leaves out at most that mass, and what it leaves out, rounded up.
+    """Return the smallest interval around the centre that excludes at most `left_out` of the mass.
 
-    `order`: of the outcomes, the furthest first.
+    Args:
+        weights: masses of the outcomes.
+        order: indices of the outcomes by decreasing distance from the centre.
+        left_out: largest mass to exclude.
+
+    Returns:
+        A mask of the outcomes inside, and an upper bound of the mass outside.
     """
     beyond = np.cumsum(weights[order])
     count = int(np.searchsorted(beyond, left_out, side="right"))

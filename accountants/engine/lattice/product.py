@@ -1,4 +1,4 @@
-"""The profile of a product of pairs in one order, evaluated where it is asked."""
+"""Profile of a product of pairs in one direction, evaluated at each requested ε."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine.lattice.budget import Budget
-from epsilond.accountants.engine.lattice.discretise import joined_atoms
+from epsilond.accountants.engine.lattice.discretise import log_probability_of_any
 from epsilond.accountants.engine.lattice.laws import BAND, Chosen, GridKey, TiltedEvaluation
 from epsilond.accountants.engine.lattice.survey import LatticePart, Survey
 from epsilond.accountants.engine.lattice.tilted import TiltCoordinate
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _TILTS_PER_BAND = 4
-"""Tilts of transforms in a band of grids: near ε share a transform."""
+"""Number of tilts per band of grids: questions at nearby ε share a transform."""
 _KEPT_EVALUATIONS = 16
-"""Evaluations that are remembered: those of one search."""
+"""Number of evaluations that are remembered: those of one search."""
 _DEEPEST_ROW = -720.0
-"""log δ at which the table of tails ends: e^−720 is the least double with digits to spare."""
+"""log δ at the end of the table of tails: e^−720 is the least double with digits to spare."""
 _NO_DOUBLE = -750.0
-"""log δ below which no double holds δ: there it is bounded without a transform."""
+"""log δ below which no double holds δ, so that δ is bounded without a transform."""
 _MOST_ROWS = 2000
-"""Most rows of the table of tails: three times those of the steps below down to its end."""
+"""Largest number of rows of the table of tails: three times the steps below, down to its end."""
 _ROW_STEPS = ((-40.0, 0.25), (-100.0, 1.0), (-math.inf, 4.0))
 """Steps in log δ of the table of tails, for log δ above a level."""
 _OUTSIDE = (ArithmeticError, ValueError)
-"""Numbers at the edge of the doubles: an overflow, or a NaN where an integer is wanted."""
+"""Errors from numbers beyond the range of doubles: an overflow, or a NaN in place of an integer."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComposedProfile(PointwiseProfile):
-    """The profile of a product.
+    """Profile of a product of pairs in one direction.
 
-    Guarantees: `log_delta` holds lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts, and
-    is a function of ε alone: what was asked before changes nothing but the time. The tails are those of another pair,
-    one that dominates the product: with them, an upper bound computed from this profile stays an upper bound of the
-    product; a lower bound is one of the dominating pair.
+    Guarantees: `log_delta` satisfies lower ≤ truth ≤ upper at every ε ≥ 0 for the product of exactly the given parts.
+    It is a function of ε only: earlier evaluations change the time, not the result. The tails belong to another pair,
+    which dominates the product. An upper bound computed from them is an upper bound for the product; a lower bound is
+    one for the dominating pair.
     """
 
     one_sided: ClassVar[bool] = True
@@ -66,12 +66,12 @@ class ComposedProfile(PointwiseProfile):
     parts: tuple[LatticePart, ...]
     budget: Budget
     tail_accuracy: float = TABLE_ACCURACY
-    _evaluated: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)
-    """By ε."""
+    _evaluations: dict[float, TiltedEvaluation] = field(default_factory=dict, repr=False)
+    """Latest evaluations by ε."""
 
     @cached_property
     def _log_width(self) -> float:
-        """log of the relative width wanted of δ."""
+        """Logarithm of the required relative width of δ."""
         return math.log(self.budget.relative_width)
 
     @cached_property
@@ -84,7 +84,7 @@ class ComposedProfile(PointwiseProfile):
 
     @property
     def supremum(self) -> float:
-        """An ε from which on δ is zero; math.inf if none is known."""
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return self._survey.supremum
 
     @property
@@ -94,29 +94,30 @@ class ComposedProfile(PointwiseProfile):
 
     @property
     def least_log_infinite_mass(self) -> float:
-        """Lower bound of the same."""
+        """Lower bound of log(1 − Π (1 − a_j)^{T_j}), a_j the parts' infinite masses."""
         return self._survey.least_log_infinite_mass
 
     @cached_property
     def coupled_log_delta(self) -> float:
-        """Upper bound of log δ(0), hence at every ε: parts that agree but with chance δ_j(0) are coupled one by one.
+        """Upper bound 1 − Π (1 − δ_j(0))^{T_j} of δ(0), as a logarithm; it holds at every ε.
 
-        It is 1 − Π (1 − δ_j(0))^{T_j}, and costs nothing beside an evaluation.
+        Each part is coupled so that its two outputs differ with probability δ_j(0). The bound costs far less than an
+        evaluation.
         """
-        each = [_at_zero(part) for part in self.parts]
-        return joined_atoms(each, self._survey.counts, direction=1)
+        log_distances = [_log_delta_at_zero(part) for part in self.parts]
+        return log_probability_of_any(log_distances, self._survey.counts, direction=1)
 
     def coupled_meets(self, log_delta: float) -> bool:
-        """Whether that bound is at most a target; the others are not looked at where one part alone exceeds it."""
-        return _at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
+        """Return whether `coupled_log_delta` is at most a target; the first part is tested before the others."""
+        return _log_delta_at_zero(self.parts[0]) <= log_delta and self.coupled_log_delta <= log_delta
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Tails of a pair that dominates the product: the slopes of a convex table of certified upper bounds."""
+        """Return tails of a pair that dominates the product: the slopes of a convex table of certified upper bounds."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Certified upper bounds down to δ = 1e-312 at steps of a quarter in log δ, wider where δ is tiny."""
+        """Certified upper bounds down to δ = 1e-312 at steps of a quarter in log δ, wider for tiny δ."""
         coarse = ComposedProfile(self.parts, Budget.coarse())
         floor = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
         epsilon = 0.0
@@ -132,45 +133,46 @@ class ComposedProfile(PointwiseProfile):
         return tabulated(np.asarray(rows), np.asarray(values))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε."""
-        tilt, high = self.evaluation(epsilon)
-        if math.isinf(high):
+        """Enclose log δ at one ε."""
+        tilt, upper = self.evaluation(epsilon)
+        if math.isinf(upper):
             return Interval(-math.inf, -math.inf)
-        low = self.lower_on(tilt, epsilon) if high >= _NO_DOUBLE else -math.inf
-        if math.isinf(low):
-            low = self._best_single(epsilon)
-        return Interval(min(low, high), high)
+        lower = self.lower_on(tilt, epsilon) if upper >= _NO_DOUBLE else -math.inf
+        if math.isinf(lower):
+            lower = self._best_single(epsilon)
+        return Interval(min(lower, upper), upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """The upper bound alone."""
+        """Return the upper bound of log δ at one ε, without the work for the lower bound."""
         return self.evaluation(epsilon).upper
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Evaluate the upper bound at ε; without a tilt where δ is zero or its numbers are no doubles."""
-        if epsilon not in self._evaluated:
-            remember(self._evaluated, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
-        return self._evaluated[epsilon]
+        """Evaluate the upper bound at ε; without a tilt if δ is zero or its numbers are beyond doubles."""
+        if epsilon not in self._evaluations:
+            remember(self._evaluations, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
+        return self._evaluations[epsilon]
 
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
+        """Compute the upper bound at ε, on the best tilt, or by basic composition if its numbers are beyond doubles."""
         try:
             if epsilon >= self._survey.supremum:
                 return TiltedEvaluation(None, -math.inf)
-            chosen = self._find(epsilon)
+            chosen = self._choose_tilt(epsilon)
             laws = self._transforms.laws(chosen.key).upper
             if chosen.place.direct and laws.flat.estimate_at(chosen.place, epsilon) < _NO_DOUBLE:
                 return TiltedEvaluation(chosen, chernoff_log_delta(laws, chosen.place, epsilon))
             return TiltedEvaluation(chosen, self.upper_on(chosen, epsilon))
         except _OUTSIDE:
-            return TiltedEvaluation(None, self._basic(epsilon))
+            return TiltedEvaluation(None, self._basic_composition(epsilon))
 
     def upper_on(self, chosen: Chosen, epsilon: float) -> float:
-        """An upper bound at ε on a given grid and tilt: true whatever they are, and close where they suit ε."""
+        """Return an upper bound of log δ(ε) on a given grid and tilt; valid for any, and tight if they suit ε."""
         key, spectrum = self._transforms.spectrum(chosen, from_above=True)
         laws = self._transforms.laws(key).upper
         return upper_log_delta(spectrum, laws, epsilon - laws.misplacement)
 
     def lower_on(self, chosen: Chosen | None, epsilon: float) -> float:
-        """A lower bound likewise, −∞ without a tilt or where its numbers are no doubles."""
+        """Return a lower bound of log δ(ε) on a grid and tilt; −∞ without one, or if its numbers are beyond doubles."""
         if chosen is None:
             return -math.inf
         try:
@@ -181,7 +183,7 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
-        """Upper bounds at several ε on the transform that suits the one in the middle: for comparisons."""
+        """Return upper bounds at several ε on the transform that suits the middle one, for comparisons."""
         suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilt
         if len(epsilons) > 1 and suited is not None:
             with contextlib.suppress(*_OUTSIDE):
@@ -189,57 +191,57 @@ class ComposedProfile(PointwiseProfile):
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def guess(self, log_delta: float) -> Guess:
-        """About where log δ is as asked. An estimate: it decides where a search starts and nothing else."""
+        """Estimate the ε with the given log δ; it decides only where a search starts."""
         return Guess(*self._survey.guess(log_delta))
 
     def likely_log_delta(self, epsilon: float) -> float:
-        """About log δ. An estimate: it decides whether a bound is looked at and nothing else; −∞ where it fails."""
+        """Estimate log δ(ε), −∞ on failure; it decides only whether a bound is evaluated."""
         try:
             return self._survey.likely_log_delta(epsilon)
         except _OUTSIDE:
             return -math.inf
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether the upper bound is at most `log_delta`; the lower one is the larger part of the work."""
+        """Return whether the upper bound is at most `log_delta`, without the lower bound, which costs more."""
         return self.upper_log_delta(epsilon) <= log_delta
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return the same."""
+        """Return whether the upper bound is at most `log_delta`."""
         return self.is_at_most(epsilon, log_delta)
 
     def _is_within(self, epsilon: float, place: TiltCoordinate) -> bool:
-        """Whether ε lies within the bulk of the total loss, whose width then counts."""
+        """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells."""
         mean, variance = self._survey.bulk
         within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
         return within and variance * math.exp(place.pole) < 0.25
 
-    def _find(self, epsilon: float) -> Chosen:
-        """The band of tilts and the tilt to use at an ε, from the laws that will be used there."""
-        direct = self._survey.whole.prefers_direct(epsilon)
-        depth = self._survey.depth(epsilon, direct=direct)
-        place = self._survey.shallow(depth).saddle(epsilon, direct=direct)
+    def _choose_tilt(self, epsilon: float) -> Chosen:
+        """Choose the band of tilts and the tilt for an ε, from the distributions of the grid that is used there."""
+        direct = self._survey.all_losses.prefers_direct(epsilon)
+        depth = self._survey.find_depth(epsilon, direct=direct)
+        place = self._survey.losses_to(depth).saddle(epsilon, direct=direct)
         key = GridKey(direct, depth, self._is_within(epsilon, place), math.floor(place.y / BAND[direct]))
         for _ in range(4):
             place = self._transforms.laws(key).upper.flat.saddle(epsilon, direct=direct, start=place.y)
             before, key = key, key._replace(band=math.floor(place.y / BAND[direct]))
             if key == before:
                 break
-        return Chosen(key, place.snapped(BAND[direct] / _TILTS_PER_BAND))
+        return Chosen(key, place.round_down(BAND[direct] / _TILTS_PER_BAND))
 
-    def _basic(self, epsilon: float) -> float:
-        """Basic composition at equal shares of ε: what is left where the numbers of a lattice are no doubles."""
+    def _basic_composition(self, epsilon: float) -> float:
+        """Bound log δ(ε) by basic composition at equal shares of ε."""
         rounds = sum(part.count for part in self.parts)
         share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
-        each = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
-        total = float(np.logaddexp.reduce(each))
+        log_deltas = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
+        total = float(np.logaddexp.reduce(log_deltas))
         return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0) if math.isfinite(total) else total
 
     def _best_single(self, epsilon: float) -> float:
-        """One part alone: forgetting the others is post-processing."""
+        """Return the largest lower bound of a single part; forgetting the other parts is post-processing."""
         at = np.asarray([epsilon])
         return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
 
 
-def _at_zero(part: LatticePart) -> float:
-    """Upper bound of log δ(0) of one part."""
+def _log_delta_at_zero(part: LatticePart) -> float:
+    """Return an upper bound of log δ(0) of one part."""
     return float(part.first.log_delta(np.zeros(1)).upper[0])

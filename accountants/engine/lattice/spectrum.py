@@ -1,6 +1,6 @@
-"""The transform of a composed lattice law on one tilted line, and δ from it, with every error charged.
+"""Transform of a composed lattice distribution on one tilted line, and δ from it, with every error charged.
 
-For laws on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform,
+For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform,
 
     (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.fft import irfft
 
-from epsilond.accountants.engine.lattice.tilted import IntArray, TiltCoordinate, Weighted
+from epsilond.accountants.engine.lattice.tilted import FlatDistributions, IntArray, TiltCoordinate
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_expm1
 
 if TYPE_CHECKING:
@@ -27,104 +27,122 @@ if TYPE_CHECKING:
 
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 TINY = 1e-300
-"""Stands for 0 in logarithms: log of it is below all that is added."""
-_MOST_KNOWN = 64
-"""Sums that are remembered: those that one search asks for."""
+"""Least argument of a logarithm, in place of 0: its logarithm is below all that is added."""
+_MOST_REMEMBERED = 64
+"""Number of sums that are remembered: those of one search."""
 _DENSE, _MOST_IN_TABLE = 32, 2**20
-"""An FFT of N points costs what a few sums over N/32 frequencies do; its table is 8 MB at most."""
+"""Share 1/32 of the N frequencies above which one FFT replaces a few sums, and its largest N: a table of 8 MB."""
 
 
-class DeltaEnds(NamedTuple):
-    """log of a positive number: an upper bound, and a lower bound that may be −inf."""
+class LogBounds(NamedTuple):
+    """Bounds of the logarithm of a positive number; the lower bound may be −∞."""
 
     lower: float
     upper: float
 
 
 class Kernel(NamedTuple):
-    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N and twice for those with a mirror image.
+    """1/((1 − e^{−zh}) (1 − e^{−(1+z)h})) at frequencies k ≥ 0, over N, and doubled for those with a mirror image.
 
-    For λ < 0 times e^{|λ|h}, which `scaled_steps` takes back: a lattice may be so wide that e^{|λ|h} overflows.
+    For λ < 0 it is multiplied by e^{|λ|h}, which `scaled_steps` divides by: e^{|λ|h} overflows on a wide lattice.
     """
 
     values: ComplexArray
 
     @classmethod
     def at(cls, frequencies: IntArray, size: int, unit: float, place: TiltCoordinate) -> Kernel:
-        """The kernel of N = `size` points on multiples of `unit`."""
+        """Evaluate the kernel at some frequencies.
+
+        Args:
+            frequencies: indices 0 ≤ k ≤ N/2.
+            size: number N of lattice points in a period.
+            unit: lattice unit h, in nats.
+            place: the tilt.
+        """
         half = (np.pi / size) * frequencies
         sine, cosine = np.sin(half), np.cos(half)
         fold = np.where((frequencies == 0) | (2 * frequencies == size), 1.0, 2.0) / size
-        above = _one_minus_turned(place.above * unit, sine, cosine)
-        below = _one_minus_turned(abs(place.tilt) * unit, sine, cosine if place.tilt > 0.0 else -cosine)
+        above = _one_minus_exp(place.above * unit, sine, cosine)
+        below = _one_minus_exp(abs(place.tilt) * unit, sine, cosine if place.tilt > 0.0 else -cosine)
         values = fold / (below * above)
         # 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}).
         return cls(values if place.tilt > 0.0 else -values * (cosine + 1j * sine) ** 2)
 
 
-def _one_minus_turned(decay: float, sine: FloatArray, cosine: FloatArray) -> ComplexArray:
-    """1 − e^{−a − iθ} = 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2), of no cancellation.
+def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> ComplexArray:
+    """Return 1 − e^{−a − iθ} = 1 − e^{−a} + 2 e^{−a} sin²(θ/2) + 2i e^{−a} sin(θ/2) cos(θ/2), without cancellation.
 
-    With −cos(θ/2) for cos(θ/2) it is 1 − e^{−a + iθ}.
+    With −cos(θ/2) in place of cos(θ/2) the result is 1 − e^{−a + iθ}.
+
+    Args:
+        decay: a ≥ 0.
+        sine: sin(θ/2).
+        cosine: cos(θ/2).
     """
-    kept = 2.0 * math.exp(-decay) * sine
-    found = np.empty(sine.shape, dtype=np.complex128)
-    found.real = kept * sine - math.expm1(-decay)
-    found.imag = kept * cosine
-    return found
+    scaled_sine = 2.0 * math.exp(-decay) * sine
+    values = np.empty(sine.shape, dtype=np.complex128)
+    values.real = scaled_sine * sine - math.expm1(-decay)
+    values.imag = scaled_sine * cosine
+    return values
 
 
 def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
-    """e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)} (e^{−g} − e^{−h}), what both sums count with; times e^{λh} for λ < 0."""
-    lent = min(tilt * unit, 0.0)
-    near = math.exp(lent - tilt * gap) * -math.expm1(-gap)
-    far = math.exp(lent - tilt * (gap + unit) - gap) * -math.expm1(gap - unit)
+    """Return the factors e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)} (e^{−g} − e^{−h}) of both sums, times e^{λh} for λ < 0.
+
+    Args:
+        gap: g, the distance from ε to the next lattice point, in nats.
+        unit: lattice unit h, in nats.
+        tilt: λ.
+    """
+    log_scale = min(tilt * unit, 0.0)
+    near = math.exp(log_scale - tilt * gap) * -math.expm1(-gap)
+    far = math.exp(log_scale - tilt * (gap + unit) - gap) * -math.expm1(gap - unit)
     return near, far
 
 
 class Weights(NamedTuple):
-    """Sums over all frequencies that no question changes."""
+    """Sums over all frequencies that do not depend on ε."""
 
     sizes: float
-    """Σ of kernel sizes times |φ^T|."""
+    """Sum of kernel sizes times |φ^T|."""
     charges: float
-    """Σ of kernel sizes times bounds of the errors of φ^T."""
+    """Sum of kernel sizes times bounds of the errors of φ^T."""
 
 
-# Re Σ of the terms, turned to a lattice point and to the one above it ------------------------------------------------
+# Re Σ of the terms, rotated to a lattice point and to the next one above it ------------------------------------------
 @dataclass(frozen=True)
 class DirectSums:
-    """Of terms at few frequencies, summed when they are asked for."""
+    """Sums of terms at few frequencies, computed on request."""
 
     size: int
     frequencies: IntArray
     terms: ComplexArray
-    _known: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+    _remembered: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @property
     def nbytes(self) -> int:
-        """What its arrays take."""
+        """Size of the arrays, in bytes."""
         return self.frequencies.nbytes + self.terms.nbytes
 
     @property
     def rounding(self) -> float:
-        """γ_n of a sum, relative to the sum of all sizes (B3)."""
+        """Error γ_n of a sum, relative to the sum of all sizes (B3)."""
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
-        """At 0 ≤ `offset` < N points above the centre, and at the next point."""
-        if offset not in self._known:
+        """Return the sums at 0 ≤ `offset` < N points above the centre, and at the next point."""
+        if offset not in self._remembered:
             step = -2j * np.pi / self.size
-            turned = self.terms * np.exp(step * self.turns(offset))
-            here = float(turned.real.sum())
-            turned *= np.exp(step * self.frequencies)
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[offset] = here, float(turned.real.sum())
-        return self._known[offset]
+            rotated = self.terms * np.exp(step * self.turns(offset))
+            here = float(rotated.real.sum())
+            rotated *= np.exp(step * self.frequencies)
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[offset] = here, float(rotated.real.sum())
+        return self._remembered[offset]
 
     def turns(self, offset: int) -> FloatArray:
-        """frequencies · offset mod size, exactly."""
+        """Return frequencies · offset mod size, exactly."""
         if self.size < 2**31:
             return ((self.frequencies * offset) % self.size).astype(np.float64)
         turns = np.zeros_like(self.frequencies)
@@ -135,16 +153,22 @@ class DirectSums:
 
 @dataclass(frozen=True)
 class TabulatedSums:
-    """Of terms at many frequencies: those at all N lattice points, from the centre on, by one FFT."""
+    """Sums of terms at many frequencies: a table over all N lattice points from the centre on, by one FFT."""
 
     table: FloatArray
 
     @classmethod
     def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
-        """The terms themselves, which take more than the table, are not kept."""
+        """Tabulate the sums. The terms, which are larger than the table, are not stored.
+
+        Args:
+            size: number N of lattice points in a period.
+            frequencies: indices 0 ≤ k ≤ N/2.
+            terms: φ(t_k)^T times the kernel.
+        """
         halves = np.zeros(size // 2 + 1, dtype=np.complex128)
         halves[frequencies] = 0.5 * size * np.conj(terms)
-        # Those without a mirror image count once already.
+        # The kernel does not double the frequencies without a mirror image.
         halves[0] *= 2.0
         if size % 2 == 0:
             halves[-1] *= 2.0
@@ -152,24 +176,30 @@ class TabulatedSums:
 
     @property
     def nbytes(self) -> int:
-        """What its array takes."""
+        """Size of the array, in bytes."""
         return self.table.nbytes
 
     @property
     def rounding(self) -> float:
-        """What an FFT errs by, relative to the sum of all sizes (B3)."""
+        """Error of an FFT, relative to the sum of all sizes (B3)."""
         return (10.0 * math.log2(self.table.size) + 16.0) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
-        """At 0 ≤ `offset` < N points above the centre, and at the next point."""
+        """Return the sums at 0 ≤ `offset` < N points above the centre, and at the next point."""
         return float(self.table[offset]), float(self.table[(offset + 1) % self.table.size])
 
 
 Sums: TypeAlias = DirectSums | TabulatedSums
 
 
-def sums_of(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
-    """A table where so many frequencies matter that it is cheaper than a few sums."""
+def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
+    """Choose a table if it is cheaper than a few direct sums.
+
+    Args:
+        size: number N of lattice points in a period.
+        frequencies: indices 0 ≤ k ≤ N/2.
+        terms: φ(t_k)^T times the kernel.
+    """
     if size <= _MOST_IN_TABLE and frequencies.size * _DENSE > size:
         return TabulatedSums.of(size, frequencies, terms)
     return DirectSums(size, frequencies, terms)
@@ -177,10 +207,10 @@ def sums_of(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """φ^T on the frequencies that matter, from one tilt. Serves every ε near the one it was made for.
+    """φ^T on the frequencies that matter, for one tilt. It serves every ε near the one that the tilt suits.
 
-    `sums` are of φ(t_k)^T times their kernel, φ centred at `centre` units in all; `skipped` bounds Σ |φ^T| over all
-    other frequencies of the N.
+    `sums` are those of φ(t_k)^T times the kernel, where φ is centred at `centre` units in all. `skipped` bounds Σ |φ^T|
+    over all other of the N frequencies.
     """
 
     place: TiltCoordinate
@@ -197,16 +227,16 @@ class Spectrum:
 
     @property
     def nbytes(self) -> int:
-        """What its arrays take, which is nearly all of it."""
+        """Size of the arrays in bytes, which is nearly all the memory of the transform."""
         return self.sums.nbytes
 
-    def log_integral(self, epsilon: float) -> DeltaEnds:
-        """Enclosure of log D(ε), or of log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
+    def log_integral(self, epsilon: float) -> LogBounds:
+        """Enclose log D(ε), or log(1 − δ) = log E[min(1, e^{ε−S})] if the tilt is negative.
 
-        Guarantees: both ends hold for the lattice laws this was made of, whatever the tilt.
+        With g the gap from ε to the first lattice point s above it, G(z) e^{zs} is the kernel times (1 − e^{−g}) +
+        e^{−zh} (e^{−g} − e^{−h}). So one sum at s and one at s + h serve a whole cell.
 
-        With g the gap from ε to the first lattice point s above it, G(z) e^{zs} is the kernel times
-        (1 − e^{−g}) + e^{−zh} (e^{−g} − e^{−h}), so that one sum at s and one at s + h serve a whole cell.
+        Guarantees: both bounds hold for the lattice distributions of this transform, at every tilt and ε.
         """
         lam, h = self.place.tilt, self.unit
         first = math.floor(epsilon / h) + 1
@@ -224,19 +254,19 @@ class Spectrum:
         alias = math.exp(min(log_alias, 700.0))
         upper = log_scale + math.log(max(total + charge, TINY)) + slack
         rest = total - charge - alias
-        return DeltaEnds(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
+        return LogBounds(log_scale + math.log(rest) - slack if rest > 0 else -math.inf, upper)
 
     def largest_kernel(self, gap: float) -> float:
-        """|G| at t = 0, which bounds it everywhere, over N, for the two halves of the line."""
+        """Return |G| at t = 0, which bounds |G| everywhere, over N and for both halves of the line."""
         below, above = -math.expm1(-abs(self.place.tilt) * self.unit), -math.expm1(-self.place.above * self.unit)
         return 2.0 * sum(scaled_steps(gap, self.unit, self.place.tilt)) / (below * above) / self.size * (1 + 1e-12)
 
 
-# Chernoff bounds of δ at other tilts, which bound what a periodic sum adds ------------------------------------------
+# Chernoff bounds of δ at other tilts, which bound the alias of a periodic sum ---------------------------------------
 def log_chernoff_constant(tilt: float) -> float:
-    """log C(μ): C = max_y (1 − e^{−y})₊ e^{−μy} = μ^μ/(1 + μ)^{1+μ} for μ ≥ 0.
+    """Return log C(μ), where C = max_y (1 − e^{−y})₊ e^{−μy} = μ^μ/(1 + μ)^{1+μ} for μ ≥ 0.
 
-    C = 1 for −1 ≤ μ ≤ 0, where it is min(1, e^{−y}) ≤ e^{μy} that is used.
+    C = 1 for −1 ≤ μ ≤ 0, where the inequality min(1, e^{−y}) ≤ e^{μy} is used.
     """
     if tilt <= 0:
         return 0.0
@@ -245,7 +275,7 @@ def log_chernoff_constant(tilt: float) -> float:
 
 @dataclass(frozen=True)
 class Chernoff:
-    """log C(μ) + K(μ) at tilts on both sides of λ: what bounds an alias (docs/engine-certificate.md A1).
+    """log C(μ) + K(μ) at tilts on both sides of λ: bounds of an alias (docs/engine-certificate.md A1).
 
     A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA), all terms non-negative, so it exceeds D(ε) by at most
 
@@ -257,8 +287,8 @@ class Chernoff:
     below: tuple[tuple[float, float], ...]
 
     @classmethod
-    def around(cls, laws: Weighted, place: TiltCoordinate) -> Chernoff:
-        """Tilts from half a reciprocal deviation to twelve away, kept where the bound is valid."""
+    def around(cls, laws: FlatDistributions, place: TiltCoordinate) -> Chernoff:
+        """Evaluate the bound at tilts from half a reciprocal standard deviation to twelve away, where it is valid."""
         lam = place.tilt
         scale = math.sqrt(laws.cumulants(lam).variance + place.stiffness)
         most, least = (math.inf, 0.0) if place.direct else (0.0, -1.0)
@@ -272,7 +302,13 @@ class Chernoff:
         )
 
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
-        """log of the bound on the excess at the ε that is asked, over e^{log_unit}."""
+        """Return the log of the bound on the alias, relative to e^{log_unit}.
+
+        Args:
+            epsilon: ε, in nats.
+            period: period A of the lattice sum, in nats.
+            log_unit: log of the unit of the result.
+        """
         total = -math.inf
         for side in (self.above, self.below):
             best = min(bound - mu * epsilon - log_unit - log_expm1(abs(mu - self.tilt) * period) for mu, bound in side)
@@ -280,15 +316,24 @@ class Chernoff:
         return total
 
     def period(self, epsilon: float, log_target: float) -> float:
-        """A period whose excess at ε is about e^{log_target} at most."""
+        """Return a period, in nats, whose alias at ε is about e^{log_target} at most."""
         return max(
             min((bound - mu * epsilon - log_target) / abs(mu - self.tilt) for mu, bound in side)
             for side in (self.above, self.below)
         )
 
 
-def likely_period(laws: Weighted, place: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None) -> float:
-    """A period whose alias is about 2 % of a width, relative to δ, also a deviation away from the tilt's own ε."""
+def likely_period(
+    laws: FlatDistributions, place: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
+) -> float:
+    """Return a period whose alias is about 2 % of a width, also a standard deviation away from the tilt's own ε.
+
+    Args:
+        laws: the distributions.
+        place: the tilt.
+        log_width: log of the width, relative to the estimate of δ.
+        chernoff: the Chernoff bounds around the tilt, if they are known.
+    """
     bounds = Chernoff.around(laws, place) if chernoff is None else chernoff
     period = bounds.period(laws.centre(place), laws.estimate(place) + log_width - 4.0)
     return period + math.sqrt(laws.cumulants(place.tilt).variance)

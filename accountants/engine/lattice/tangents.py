@@ -1,14 +1,14 @@
-"""The lower lattice law: lines below a profile, joined at lattice points.
+"""The lower lattice distribution: lines below a profile, joined at lattice points.
 
 For every threshold m the line ℓ_m(α) = P(L > m) − α Q(L > m) is at most H(α). Thresholds m₁ < m₂ < … and one lattice
-point g_k in each cell (m_k, m_{k+1}] give a function below H that is linear between lattice points: at α_k = e^{g_k} it
-takes the smaller of both neighbours' lines. Those differ by the moment of the cell, c_k = p_k − α_k q_k, so that on the
-interval below g_k, of length h,
+point g_k in each cell (m_k, m_{k+1}] give a function below H that is linear between lattice points. At α_k = e^{g_k} it
+takes the smaller value of both neighbours' lines. These differ by the moment of the cell, c_k = p_k − α_k q_k, so on
+the interval below g_k, of length h,
 
     S = P(L > m_k) − c⁻_{k−1}/(1 − e^{−h}) + c⁺_k e^{−h}/(1 − e^{−h}).
 
-S must fall; where it does not it is lowered, which only lowers losses. Any thresholds and points are right; the best
-have c_k near zero, with enough mass in the neighbouring cells to make up for it.
+S must be non-increasing. Where it is not, it is lowered, which only lowers losses. Any thresholds and points are valid.
+The best ones have c_k near zero, with enough mass in the neighbouring cells to compensate.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from epsilond.accountants.engine.lattice.discretise import (
     BoolArray,
-    LatticeLaw,
+    LatticeDistribution,
     SideTails,
     TailSteps,
     difference,
@@ -38,28 +38,34 @@ if TYPE_CHECKING:
 
 
 _SLIGHT = 1e-7
-"""Share of a step that counts as a mere rounding: tails are known to 1e-14, a step at 10^10 rounds is 1e-6 or so."""
+"""Share of a step that counts as rounding: tails are known to 1e-14, a step at 10^10 rounds is about 1e-6."""
 
 
-def best_lower_law(
+def best_lower_distribution(
     right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float
-) -> LatticeLaw:
-    """Return the best of a few lower laws by their log moment at a tilt λ, or the first that is good `enough`.
+) -> LatticeDistribution:
+    """Return the best of a few lower distributions by the log moment at a tilt, or the first that is good enough.
 
-    Good is large for λ > 0, small for −1 < λ < 0, where a wider loss has the smaller one.
+    The candidates differ in the offset of the lattice. It matters if the loss has too few cells for any to be near
+    a lattice point: for an atom off the lattice, or a bulk not much wider than a cell.
 
-    They differ in the offset of the lattice, which matters where a loss has too few cells to be anywhere near a
-    lattice point: an atom off the lattice, or a bulk not much wider than a cell.
+    Args:
+        right: tails of the positive losses at the bounds of the cells.
+        left: tails of the negative losses at the bounds of the cells.
+        log_atom: lower bound of log P(L = ∞).
+        unit: lattice unit, in nats.
+        tilt: λ. The best distribution has the largest moment for λ > 0, the smallest for −1 < λ < 0.
+        enough: log moment, times the sign of λ, from which a candidate is returned without a further trial.
     """
-    lines = TangentLines.of(right.at(slice(1, None, 2)), left.at(slice(1, None, 2)), log_atom)
-    lines = lines.without(_beside_gaps(lines.cells))
+    lines = TangentLines.of(right.select(slice(1, None, 2)), left.select(slice(1, None, 2)), log_atom)
+    lines = lines.without(_gap_thresholds(lines.cells))
     sign = math.copysign(1.0, tilt)
-    best = _lower_law(lines, unit, tilt, 0.0)
+    best = _dominated_distribution(lines, unit, tilt, 0.0)
     most = sign * best.log_moment(2.0 * unit, tilt)
     for offset in _offsets(lines.cells, unit, tilt):
         if most >= enough:
             break
-        law = _lower_law(lines, unit, tilt, offset)
+        law = _dominated_distribution(lines, unit, tilt, offset)
         moment = sign * law.log_moment(2.0 * unit, tilt)
         if moment > most:
             best, most = law, moment
@@ -67,36 +73,36 @@ def best_lower_law(
 
 
 def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
-    """Return offsets within a unit that put the log p/q of either end or of the heaviest cell on a lattice point.
+    """Return offsets that put the log likelihood ratio of an end cell or of the heaviest cell on a lattice point.
 
-    What an end cell loses it loses in every round, as it has no neighbour beyond it to exchange mass with. That of the
-    end to which the tilt pulls comes first.
+    An end cell has no neighbour beyond it to exchange mass with, so its loss recurs in every round. The end to which
+    the tilt pulls comes first.
     """
-    held = np.flatnonzero(cells.held)
-    if not held.size:
+    filled = np.flatnonzero(cells.has_mass)
+    if not filled.size:
         return []
-    own = cells.own[held]
-    heaviest = float(own[np.argmax(cells.log_p[held] + tilt * own)])
+    own = cells.own[filled]
+    heaviest = float(own[np.argmax(cells.log_p[filled] + tilt * own)])
     ends = [float(own[-1]), float(own[0])]
     if tilt <= 0.0:
         ends.reverse()
     return [math.remainder(place, 2.0 * unit) for place in [*ends, heaviest]]
 
 
-def _lower_law(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeLaw:
-    """Return a law that is dominated, on offset + even multiples of the unit, indexed by the multiples of two units."""
-    lines = lines.without(joined(lines.cells, unit, tilt, offset))
+def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
+    """Return a distribution that is dominated, on offset + even multiples of the unit, indexed in double units."""
+    lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = _lattice_points(lines.cells, unit, offset)
-    # Points that are too high by a rounding all go down by as much; if others are too high for what is lent, by more.
-    law = _joined_lines(lines, points.multiples, unit, offset - points.slip)
-    law = law or _joined_lines(lines, points.multiples, unit, offset - points.fall)
-    return law or _nothing(lines.log_atom)
+    # Lower all points by the largest rounding that is too high; if other points are still too high, lower all by more.
+    law = _join_lines(lines, points.multiples, unit, offset - points.slip)
+    law = law or _join_lines(lines, points.multiples, unit, offset - points.fall)
+    return law or _infinite_loss_only(lines.log_atom)
 
 
-def _joined_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeLaw | None:
-    """The law whose profile joins the lower of neighbouring lines at the given points.
+def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
+    """Return the distribution whose profile joins the lower of neighbouring lines at the given points.
 
-    None if that would fall below the infinite loss's own line, which it cannot where every c_k ≥ 0.
+    Returns None if the profile would fall below the line of the infinite loss. This cannot happen if every c_k ≥ 0.
     """
     cells = lines.cells
     place = np.asarray(multiples * unit, dtype=np.float64)
@@ -120,11 +126,11 @@ def _joined_lines(lines: TangentLines, multiples: IntArray, unit: float, offset:
     survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))
     halves = multiples // 2
     steps = TailSteps(halves[count + 1 :], np.maximum(survival, lines.log_atom), -halves[:count][::-1], distribution)
-    return replace(steps.law(int(halves[count]), lines.log_atom), offset=offset)
+    return replace(steps.to_lattice(int(halves[count]), lines.log_atom), offset=offset)
 
 
 def _moments(cells: LoweredCells, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """c = p − e^place q of each cell relative to e^scale, the larger of both terms."""
+    """Return c = p − e^place q of each cell relative to e^scale, and scale, the log of the larger term."""
     moved = cells.log_q + place
     scale = np.maximum(cells.log_p, moved)
     with np.errstate(invalid="ignore"):
@@ -133,15 +139,16 @@ def _moments(cells: LoweredCells, place: FloatArray) -> tuple[FloatArray, FloatA
     return np.where(gap <= 0.0, -np.expm1(np.minimum(gap, 0.0)), np.expm1(-np.maximum(gap, 0.0))), scale
 
 
-def _nothing(log_atom: float) -> LatticeLaw:
-    """The law that keeps the infinite loss and moves all else so far down that it never counts."""
-    return LatticeLaw(np.asarray([NOWHERE // 2]), np.asarray([float(log1m_exp(log_atom))]), log_atom)
+def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
+    """Return the distribution with the same infinite loss, and all other mass too far down to count."""
+    return LatticeDistribution(np.asarray([NOWHERE // 2]), np.asarray([float(log1m_exp(log_atom))]), log_atom)
 
 
-def _beside_gaps(cells: LoweredCells) -> IntArray:
-    """Thresholds of cells without first-law mass: an empty one joins the next, which then may go as low as it needs.
+def _gap_thresholds(cells: LoweredCells) -> IntArray:
+    """Return the thresholds next to cells without first-distribution mass, which are then merged with a neighbour.
 
-    One with second-law mass alone, which is rounding, joins the one below, which can carry it.
+    An empty cell merges with the next one, whose point may then be as low as it needs. A cell with second-distribution
+    mass only, which is a rounding, merges with the one below, which compensates for it.
     """
     massless = np.isneginf(cells.log_p)
     empty = massless & np.isneginf(cells.log_q)
@@ -154,39 +161,42 @@ class _Points(NamedTuple):
 
     multiples: IntArray
     slip: float
-    """How much too high points are that nothing lends for, where that is a mere rounding."""
+    """Largest excess of a point that no neighbour compensates, if it is a rounding, in nats."""
     fall: float
-    """How much too high any point is."""
+    """Largest excess of any point, in nats."""
 
 
 def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
-    """Points near each cell's log p/q, on the side that a neighbour can lend for."""
+    """Choose points near each cell's log likelihood ratio, on the side that a neighbour can compensate."""
     step = 2.0 * unit
     own = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
     low, high = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
-    up, down, nearest = (np.clip(each(own / step), low, high) for each in (np.ceil, np.floor, np.rint))
-    held = np.where(cells.held, cells.log_p, -np.inf)
-    before, after = np.append(-np.inf, held[:-1]), np.append(held[1:], -np.inf)
-    # All relative to the cell's own mass: what a neighbour has to give about a point, and what it takes to get there.
+    multiples = own / step
+    up, down, nearest = (
+        np.clip(multiple, low, high) for multiple in (np.ceil(multiples), np.floor(multiples), np.rint(multiples))
+    )
+    masses = np.where(cells.has_mass, cells.log_p, -np.inf)
+    before, after = np.append(-np.inf, masses[:-1]), np.append(masses[1:], -np.inf)
+    # Relative to the cell's own mass: the mass that a neighbour can give, and the mass that a move to a point takes.
     with np.errstate(over="ignore"):
-        lent_below = ratio(before, cells.log_p) * _over(down * step, np.append(-np.inf, own[:-1]))
+        lent_below = ratio(before, cells.log_p) * _excess_ratio(down * step, np.append(-np.inf, own[:-1]))
         lent_above = ratio(after, cells.log_p) * -np.expm1(np.minimum(up * step - np.append(own[1:], np.inf), 0.0))
     can_fall = (before > -np.inf) & (lent_below >= -np.expm1(np.minimum(down * step - own, 0.0)))
-    can_rise = (after > -np.inf) & (lent_above >= _over(up * step, own))
-    # Too low with nothing below costs mean; too high with nothing above costs the mass above, so never that.
+    can_rise = (after > -np.inf) & (lent_above >= _excess_ratio(up * step, own))
+    # A point too low without mass below costs mean. A point too high without mass above costs that mass: avoid it.
     chosen = np.where((nearest * step < own) & ~can_fall & can_rise, up, nearest)
-    excess = np.where(cells.held & ~can_rise, chosen * step - own, 0.0)
+    excess = np.where(cells.has_mass & ~can_rise, chosen * step - own, 0.0)
     slight = (excess > 0) & (excess <= _SLIGHT * step)
     chosen = np.where((excess > 0) & ~slight, down, chosen)
-    if not cells.held[-1]:
+    if not cells.has_mass[-1]:
         chosen[-1] = low[-1]
     slip = float(np.max(excess, where=slight, initial=0.0)) * (1.0 + 1e-9)
-    fall = float(np.max(chosen * step - own, where=cells.held, initial=0.0)) * (1.0 + 1e-9)
+    fall = float(np.max(chosen * step - own, where=cells.has_mass, initial=0.0)) * (1.0 + 1e-9)
     return _Points((2.0 * chosen).astype(np.int64), slip, fall)
 
 
-def _over(point: FloatArray, own: FloatArray) -> FloatArray:
-    """e^{point − own} − 1 where the point is above."""
+def _excess_ratio(point: FloatArray, own: FloatArray) -> FloatArray:
+    """Return e^{point − own} − 1 if the point is above, else 0."""
     return np.asarray(np.expm1(np.clip(point - own, 0.0, 600.0)))
 
 
@@ -197,7 +207,7 @@ NOWHERE = -(2**60)
 
 @dataclass(frozen=True)
 class LoweredCells:
-    """Cells in increasing order of loss, from (−∞, −b_n) to (b_n, ∞), with the masses that the lowered lines give."""
+    """Cells by increasing loss, from (−∞, −b_n) to (b_n, ∞), with the masses from the lowered lines."""
 
     low: IntArray
     high: IntArray
@@ -205,26 +215,26 @@ class LoweredCells:
     log_q: FloatArray
 
     @cached_property
-    def held(self) -> BoolArray:
-        """LoweredCells with mass under both laws."""
+    def has_mass(self) -> BoolArray:
+        """True for cells with mass under both distributions."""
         return np.isfinite(self.log_p) & np.isfinite(self.log_q)
 
     @cached_property
     def own(self) -> FloatArray:
-        """log p/q, −∞ for cells without first-law mass."""
+        """Log likelihood ratio of each cell; −∞ for cells without first-distribution mass."""
         with np.errstate(invalid="ignore"):
             own = self.log_p - self.log_q
         return np.where(np.isnan(own), -np.inf, own)
 
     @cached_property
     def safe(self) -> FloatArray:
-        """`own`, lowered by its own rounding, so that a point found not too high is not too high."""
-        return np.asarray(self.own - np.where(self.held, rounding(self.log_p, self.log_q), 0.0))
+        """The same, lowered by its own rounding, so that a point below it is below the true ratio."""
+        return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
 
 
 @dataclass(frozen=True)
 class TangentLines:
-    """Thresholds and lowered lines: P down and Q up on the right, and so, of the masses below, P up and Q down."""
+    """Thresholds and lowered lines: P down and Q up on the right; for the masses below, P up and Q down."""
 
     right: IntArray
     left: IntArray
@@ -236,24 +246,30 @@ class TangentLines:
 
     @classmethod
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Lines at the given thresholds, made monotone by lowering."""
+        """Return the lines at the given thresholds, made monotone by lowering.
+
+        Args:
+            right: tails of the positive losses.
+            left: tails of the negative losses.
+            log_atom: lower bound of log P(L = ∞).
+        """
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
-        # Raised by a large error, a mass may come out above one, which it cannot be.
+        # A mass that is raised by a large error may exceed one; the true mass does not.
         q = np.minimum(np.maximum.accumulate(q[::-1])[::-1], 0.0)
         below_p = np.minimum(np.maximum.accumulate(below_p[::-1])[::-1], 0.0)
-        # Neither law has more than one in all.
+        # The total mass of each distribution is at most one.
         p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
         below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
-        # Where one law has nothing left beyond a threshold, one line is the best of all from there on. The last line is
-        # that one in any case: what lies beyond it counts with the last cell.
+        # If one distribution has no mass beyond a threshold, a single line is the best from there on. The last line is
+        # always that line: the mass beyond it counts with the last cell.
         p[-1] = -np.inf
         q = np.where(p <= log_atom, -np.inf, q)
         below_q = np.where(np.isneginf(below_p), np.max(below_q, where=np.isneginf(below_p), initial=-np.inf), below_q)
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
-        """Fewer thresholds; at least one stays on each side."""
+        """Return the lines without some thresholds; at least one threshold remains on each side."""
         if not dropped.size:
             return self
         right, left = ~np.isin(self.right, dropped), ~np.isin(-self.left, dropped)
@@ -270,69 +286,81 @@ class TangentLines:
 
     @cached_property
     def cells(self) -> LoweredCells:
-        """The cells between thresholds."""
+        """Cells between thresholds."""
         middle_p, middle_q = (
             log1m_exp(np.minimum(np.logaddexp(above[:1], below[:1]), 0.0))
             for above, below in ((self.p, self.below_p), (self.q, self.below_q))
         )
-        nothing = [-np.inf]
+        no_mass = [-np.inf]
         return LoweredCells(
             np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
             np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
             np.concatenate(
                 (
-                    difference(self.below_p, np.append(self.below_p[1:], nothing))[::-1],
+                    difference(self.below_p, np.append(self.below_p[1:], no_mass))[::-1],
                     middle_p,
                     difference(self.p, np.append(self.p[1:], self.log_atom)),
                 )
             ),
             np.concatenate(
                 (
-                    difference(self.below_q, np.append(self.below_q[1:], nothing))[::-1],
+                    difference(self.below_q, np.append(self.below_q[1:], no_mass))[::-1],
                     middle_q,
-                    difference(self.q, np.append(self.q[1:], nothing)),
+                    difference(self.q, np.append(self.q[1:], no_mass)),
                 )
             ),
         )
 
 
-# What to do at the two ends of a loss, where a cell has nothing beyond it to exchange mass with ---------------------
+# The two ends of a loss, where a cell has no neighbour beyond it to exchange mass with ------------------------------
 #
-# The first cell's log p/q lies off the lattice. Left alone, the difference is lost in every round. Joining cells until
-# their log p/q reaches a lattice point by what the next cell lends costs variance. Either is correct.
+# The first cell's log p/q is off the lattice. Without a change, the difference is lost in every round. Merging cells
+# until their log p/q reaches a lattice point with mass from the next cell costs variance. Both are valid.
 _NEGLIGIBLE = -30.0
-"""log of a cell's tilted mass, over the largest, below which it is no end: e^−30 of a moment is below any width."""
+"""Log ratio of a cell's tilted mass to the largest, below which it is no end: e^−30 of a moment is negligible."""
 
 
-def joined(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
-    """Thresholds to drop at both ends, where joining loses less than leaving the first cell alone."""
+def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:
+    """Return the thresholds to drop at both ends, where merging cells loses less than the first cell would.
+
+    Args:
+        cells: cells of loss with the masses from the lowered lines.
+        unit: lattice unit, in nats.
+        tilt: λ.
+        offset: offset of the lattice, in nats.
+    """
     weights = cells.log_p + tilt * np.where(np.isfinite(cells.own), cells.own, 0.0)
-    held = np.flatnonzero(cells.held & (weights > np.max(weights) + _NEGLIGIBLE))
-    if held.size < 3:
+    filled = np.flatnonzero(cells.has_mass & (weights > np.max(weights) + _NEGLIGIBLE))
+    if filled.size < 3:
         return np.zeros(0, dtype=np.int64)
     shares = np.exp(weights - np.logaddexp.reduce(weights))
-    dropped = [
-        bound
-        for order, step in ((held, 1), (held[::-1], -1))
-        for bound in _joined_end(cells, order, shares, unit, offset, stiffness=0.5 * (1.0 + abs(tilt)), step=step)
-    ]
-    return np.asarray(dropped, dtype=np.int64)
+    stiffness = 0.5 * (1.0 + abs(tilt))
+    left = _thresholds_at_end(cells, filled, shares, unit, offset, stiffness=stiffness, step=1)
+    right = _thresholds_at_end(cells, filled[::-1], shares, unit, offset, stiffness=stiffness, step=-1)
+    return np.asarray([*left, *right], dtype=np.int64)
 
 
-def _joined_end(
-    cells: LoweredCells, held: IntArray, shares: FloatArray, unit: float, offset: float, *, stiffness: float, step: int
+def _thresholds_at_end(
+    cells: LoweredCells,
+    filled: IntArray,
+    shares: FloatArray,
+    unit: float,
+    offset: float,
+    *,
+    stiffness: float,
+    step: int,
 ) -> list[int]:
-    """The thresholds to drop at one end; `held` lists cells from that end inwards."""
-    own, log_p, share = cells.own[held] - offset, cells.log_p[held], shares[held]
+    """Return the thresholds to drop at one end; `filled` are the cells from that end inwards."""
+    own, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
     exact = 0.5 * float(own[0]) / unit
-    outer, target = (2.0 * unit * each for each in (math.floor(exact), math.ceil(exact))[::step])
+    outer, target = (2.0 * unit * multiple for multiple in (math.floor(exact), math.ceil(exact))[::step])
     moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(target - own, 700.0)))
     crossed = np.flatnonzero(step * moments > 0)
     if not crossed.size or crossed[0] < 2:
         return []
     inside = slice(0, int(crossed[0]))
-    spread = stiffness * float(share[inside] @ (own[inside] - target) ** 2)
-    if spread >= float(share[0]) * abs(float(own[0]) - outer):
+    variance_cost = stiffness * float(share[inside] @ (own[inside] - target) ** 2)
+    if variance_cost >= float(share[0]) * abs(float(own[0]) - outer):
         return []
     inner = cells.high if step > 0 else cells.low
-    return [int(bound) for bound in inner[held[inside][:-1]]]
+    return [int(bound) for bound in inner[filled[inside][:-1]]]

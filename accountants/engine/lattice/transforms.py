@@ -1,4 +1,4 @@
-"""The laws and transforms that one direction of a product uses, of which the latest few are kept."""
+"""Distributions and transforms of one direction of a product; the latest few are stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from epsilond.accountants.engine.lattice.laws import BandLaws, Chosen, GridKey, LatticeLaws, band_laws
+from epsilond.accountants.engine.lattice.laws import (
+    Chosen,
+    CompositionBounds,
+    GridKey,
+    LatticeComposition,
+    bound_composition,
+)
 from epsilond.accountants.engine.lattice.plan import TransformPlan
 from epsilond.accountants.engine.lattice.spectrum import Spectrum, log_chernoff_constant
 from epsilond.accountants.engine.lattice.tilted_line import TiltedLine
@@ -23,34 +29,40 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _KEPT_GRIDS, _KEPT_SPECTRA = 6, 8
-"""Grids and transforms that are kept: those that one search goes back to."""
+"""Number of grids and of transforms that are stored: those that one search reuses."""
 _KEPT_BYTES = 2**25
-"""Of all the transforms that one order of a composition keeps, unless two are larger."""
+"""Largest size of all stored transforms of one direction, unless two of them are larger."""
 _MOST_TRIES = 40
-"""Most times that a unit is doubled until its transform fits: a factor of 10^12 spans any loss."""
+"""Largest number of times that a unit is doubled until its transform fits: a factor of 10^12 spans any loss."""
 
 
 class Transforms:
-    """The laws and transforms of one direction of a product."""
+    """Distributions and transforms of one direction of a product, computed on first use."""
 
     def __init__(self, survey: Survey, budget: Budget, log_width: float) -> None:
-        """Keep nothing yet; `log_width` is the logarithm of the relative width wanted of δ."""
+        """Prepare an empty store.
+
+        Args:
+            survey: outlines of the distributions.
+            budget: limits on the work.
+            log_width: log of the required relative width of δ.
+        """
         self._survey = survey
         self._budget = budget
         self._log_width = log_width
-        self.grids: dict[GridKey, BandLaws] = {}
+        self.grids: dict[GridKey, CompositionBounds] = {}
         self.spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum]] = {}
 
-    def spectrum(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform at a tilt, on a lattice so wide that it fits the budget."""
-        index = (found, from_above)
+    def spectrum(self, chosen: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+        """Return the transform at a tilt, on a lattice coarse enough for the budget, and the key of its grid."""
+        index = (chosen, from_above)
         if index not in self.spectra:
-            remember(self.spectra, index, self._transformed(found, from_above=from_above), _KEPT_SPECTRA)
+            remember(self.spectra, index, self._transform(chosen, from_above=from_above), _KEPT_SPECTRA)
             self._forget_large()
         return self.spectra[index]
 
     def _forget_large(self) -> None:
-        """Drop the oldest transforms, until those that are kept take few enough bytes."""
+        """Drop the oldest transforms until the others take at most `_KEPT_BYTES`."""
         sizes = [spectrum.nbytes for _, spectrum in self.spectra.values()]
         excess = sum(sizes) - _KEPT_BYTES
         for size in sizes[:-2]:
@@ -59,46 +71,48 @@ class Transforms:
             self.spectra.pop(next(iter(self.spectra)))
             excess -= size
 
-    def _transformed(self, found: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the same, computed: on a lattice that is doubled until it fits."""
-        key, place = found
+    def _transform(self, chosen: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
+        """Compute the transform at a tilt; the unit is doubled until the transform fits the budget."""
+        key, place = chosen
         limits = self._budget.limits_for(len(self._survey.parts))
         for _ in range(_MOST_TRIES):
             laws = self.laws(key)
-            made = TransformPlan.of(laws.upper if from_above else laws.lower, place, self._log_width).made(limits)
-            if isinstance(made, Spectrum):
-                return key, made
-            key = key._replace(coarsening=key.coarsening + max(1, math.ceil(math.log2(min(made.factor, 2.0**60)))))
+            plan = TransformPlan.of(laws.upper if from_above else laws.lower, place, self._log_width)
+            spectrum = plan.transform(limits)
+            if isinstance(spectrum, Spectrum):
+                return key, spectrum
+            doublings = max(1, math.ceil(math.log2(min(spectrum.factor, 2.0**60))))
+            key = key._replace(coarsening=key.coarsening + doublings)
         raise BeyondBudget("no lattice within the budget spans the loss")
 
-    def laws(self, key: GridKey) -> BandLaws:
-        """Return the laws of a band on its grid."""
+    def laws(self, key: GridKey) -> CompositionBounds:
+        """Return the distributions of a band on its grid."""
         if key not in self.grids:
-            remember(self.grids, key, band_laws(self._survey, key, self._budget), _KEPT_GRIDS)
+            remember(self.grids, key, bound_composition(self._survey, key, self._budget), _KEPT_GRIDS)
         return self.grids[key]
 
 
-def remember(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:
+def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> None:
     """Add an entry, and drop the oldest ones.
 
     Args:
-        kept: entries in the order of their addition.
+        entries: entries in the order of their addition.
         key: key of the new entry.
         value: the new entry.
         most: number of entries that remain at most.
     """
-    while len(kept) >= most:
-        kept.pop(next(iter(kept)))
-    kept[key] = value
+    while len(entries) >= most:
+        entries.pop(next(iter(entries)))
+    entries[key] = value
 
 
-def upper_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
-    """Return an upper bound of log δ of the composed lattice laws.
+def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
+    """Return an upper bound of log δ of the composed lattice distributions.
 
     Args:
-        spectrum: transform of the composed distribution.
-        laws: distributions of the losses, rounded up to the lattice.
-        epsilon: ε ≥ 0.
+        spectrum: transform of the composition.
+        laws: lattice distributions that dominate.
+        epsilon: ε ≥ 0, in nats.
     """
     atom = laws.log_infinite_mass(direction=1)
     if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):
@@ -106,17 +120,17 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> fl
     inside = spectrum.log_integral(epsilon)
     if spectrum.place.direct:
         return min(float(np.logaddexp(atom, inside.upper)) + 4 * UNIT_ROUNDOFF, 0.0)
-    spare = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
-    return math.log1p(-spare) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < spare < 1.0 else 0.0
+    complement = math.exp(min(inside.lower, 0.0)) * (1 - 8 * UNIT_ROUNDOFF) - laws.excess
+    return math.log1p(-complement) * (1 - 8 * UNIT_ROUNDOFF) if 0.0 < complement < 1.0 else 0.0
 
 
-def chernoff_log_delta(laws: LatticeLaws, place: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound of log δ of the composed lattice laws at a tilt λ > 0 (docs/engine-certificate.md A1).
+def chernoff_log_delta(laws: LatticeComposition, place: TiltCoordinate, epsilon: float) -> float:
+    """Return the Chernoff bound of log δ at a tilt λ > 0 (docs/engine-certificate.md A1).
 
     Args:
-        laws: distributions of the losses, rounded up to the lattice.
+        laws: lattice distributions that dominate.
         place: the tilt.
-        epsilon: ε ≥ 0.
+        epsilon: ε ≥ 0, in nats.
     """
     line = TiltedLine.of(laws, place)
     products = laws.flat.counts * line.log_moments
@@ -128,13 +142,13 @@ def chernoff_log_delta(laws: LatticeLaws, place: TiltCoordinate, epsilon: float)
     return min(float(np.logaddexp(atom, bound)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
 
 
-def lower_log_delta(spectrum: Spectrum, laws: LatticeLaws, epsilon: float) -> float:
-    """Return a lower bound of log δ of the composed lattice laws.
+def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
+    """Return a lower bound of log δ of the composed lattice distributions.
 
     Args:
-        spectrum: transform of the composed distribution.
-        laws: distributions of the losses, rounded down to the lattice.
-        epsilon: ε ≥ 0.
+        spectrum: transform of the composition.
+        laws: lattice distributions that are dominated.
+        epsilon: ε ≥ 0, in nats.
     """
     atom = laws.log_infinite_mass(direction=-1)
     if epsilon >= laws.top * laws.unit * (1 + 4 * UNIT_ROUNDOFF):

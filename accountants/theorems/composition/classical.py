@@ -1,6 +1,6 @@
-"""Textbook composition and amplification of (ε, δ) pairs, as the proofs of the papers use them.
+"""Textbook composition and amplification of (ε, δ) guarantees, as used in the proofs of the papers.
 
-They forget all of a mechanism but one pair, so they are loose; they are here because the papers calibrate with them.
+They use a single (ε, δ) of each mechanism, and are therefore loose. The papers calibrate with them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Drift = Literal["dwork-roth", "tanh", "corollary-f.1"]
 # Composition --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, kw_only=True)
 class EpsilonDelta:
-    """An (ε, δ) pair, δ as its natural logarithm (−inf for δ = 0)."""
+    """An (ε, δ) guarantee, with the natural logarithm of δ; −inf for δ = 0."""
 
     epsilon: float
     log_delta: float
 
 
 def expm1_or_infinity(x: float) -> float:
-    """e^x − 1, infinite where it overflows."""
+    """Compute e^x − 1; infinite on overflow."""
     return math.expm1(x) if x < 709.0 else math.inf
 
 
@@ -40,38 +40,49 @@ def advanced_composition(
     """Compute ε = √(2 Σε_r² ln(1/δ')) + drift and δ = δ' + Σδ_r, rounded up (F-11).
 
     The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
-    Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which needs e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r, or a δ_r that is, stays
-    infinite. Each number is within 12 units of roundoff, and the sum of δ's within 8 of 1 + |ln δ|.
+    Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which requires e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r or δ_r gives an
+    infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 + |ln δ|.
 
     Args:
         epsilons: ε_r of each mechanism.
         log_deltas: ln δ_r of each mechanism.
         log_slack: ln δ'.
         drift: which of the three drifts is used.
-        times: how often the whole list is run.
+        times: number of times that the whole list is run.
     """
-    rules = {
-        "dwork-roth": lambda epsilon: epsilon * expm1_or_infinity(epsilon),
-        "tanh": lambda epsilon: epsilon * math.tanh(0.5 * epsilon),
-        "corollary-f.1": lambda epsilon: 2.0 * epsilon * epsilon,
-    }
     squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
-    total = times * math.fsum(map(rules[drift], epsilons))
-    spread = math.sqrt(2.0 * squares * nats) if (nats := max(-log_slack, 0.0)) else 0.0
-    heads = [log_delta + math.log(times) for log_delta in log_deltas]
-    top = max([log_slack, *heads])
-    if math.inf in (squares, total, top):
-        return EpsilonDelta(epsilon=math.inf if math.inf in (squares, total) else spread + total, log_delta=top)
-    log_delta = top + math.log(math.fsum(math.exp(term - top) for term in [log_slack, *heads]))
-    epsilon = raise_by_units(spread + total, 12.0)
+    total_drift = times * math.fsum(_drift_of(epsilon, drift) for epsilon in epsilons)
+    nats = max(-log_slack, 0.0)
+    deviation = math.sqrt(2.0 * squares * nats) if nats > 0.0 else 0.0
+    log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]
+    largest = max(log_terms)
+    if math.inf in (squares, total_drift):
+        return EpsilonDelta(epsilon=math.inf, log_delta=largest)
+    if largest == math.inf:
+        return EpsilonDelta(epsilon=deviation + total_drift, log_delta=largest)
+    log_delta = largest + math.log(math.fsum(math.exp(term - largest) for term in log_terms))
+    epsilon = raise_by_units(deviation + total_drift, 12.0)
     return EpsilonDelta(epsilon=epsilon, log_delta=raise_log_by_units(log_delta, 8.0))
+
+
+def _drift_of(epsilon: float, drift: Drift) -> float:
+    """Return the bound on the mean privacy loss of one mechanism."""
+    if drift == "dwork-roth":
+        return epsilon * expm1_or_infinity(epsilon)
+    if drift == "tanh":
+        return epsilon * math.tanh(0.5 * epsilon)
+    return 2.0 * epsilon * epsilon
 
 
 # Subsampling --------------------------------------------------------------------------------------------------------
 def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
-    """ln(1 + q(e^ε − 1)), the ε of a mechanism run on a batch drawn without replacement at rate q = K/n (F-12).
+    """Compute ln(1 + q(e^ε − 1)), the amplified ε of sampling without replacement under replace-one (F-12).
 
-    Replace-one; δ becomes qδ. Accurate to a few roundings for every ε > 0 and q in (0, 1], without overflow.
+    δ becomes qδ. The result is accurate to a few roundings, without overflow.
+
+    Args:
+        epsilon: ε > 0 of the mechanism on the batch.
+        rate: q = K/n in (0, 1], the share of the records that is drawn.
     """
     if epsilon <= 700.0:
         return math.log1p(rate * math.expm1(epsilon))
@@ -86,7 +97,7 @@ SLACK_DELTA = Quantity(symbol="δ'", gt=0, lt=1, description="failure probabilit
 
 @request
 class CompositionInputs:
-    """Mechanisms to be run one after another, the whole list `times` over."""
+    """Mechanisms that are run one after another; the whole list is run `times` times."""
 
     epsilons: Annotated[tuple[Epsilon, ...], EPSILONS]
     deltas: Annotated[tuple[float, ...], DELTAS]
@@ -94,7 +105,7 @@ class CompositionInputs:
     times: Times = 1
 
     def check(self) -> None:
-        """As many δ as ε, at least one of each, all in range."""
+        """Check that there are as many δ as ε, at least one of each, and that all are in range."""
         if not self.epsilons or len(self.epsilons) != len(self.deltas):
             raise InvalidInput.at("/deltas", "must have as many entries as epsilons, at least one")
         if not all(0.0 < epsilon <= 1e9 for epsilon in self.epsilons):
@@ -103,8 +114,8 @@ class CompositionInputs:
             raise InvalidInput.at("/deltas", "an entry is out of range", allowed="≥ 0 and < 1")
 
 
-def composed(inputs: CompositionInputs, drift: Drift) -> Outputs:
-    """Compute ε and δ of the whole, and Σε_r, which holds too and without δ'; all rounded up."""
+def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
+    """Compute ε and δ of advanced composition, and Σε_r of basic composition, all rounded up."""
     logs = [math.log(delta) if delta > 0.0 else -math.inf for delta in inputs.deltas]
     slack = math.log(inputs.slack_delta)
     total = advanced_composition(
@@ -123,7 +134,7 @@ class SubsampledInputs:
     rate: Rate
 
 
-def subsampled(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
+def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
     """Compute (2qε, δ) as printed, for ε ≤ 1, or (ln(1 + q(e^ε − 1)), qδ) as corrected, for every ε; rounded up."""
     if reading == "printed":
         log_delta = min(raise_log_by_units(math.log(inputs.delta), 4.0), 0.0)
@@ -133,7 +144,8 @@ def subsampled(inputs: SubsampledInputs, reading: Reading = "printed") -> Output
     return {"epsilon": epsilon, **delta_outputs(log_delta)}
 
 
-def _steepest(inputs: CompositionInputs) -> Sides:
+def _compare_largest_epsilon(inputs: CompositionInputs) -> Sides:
+    """Compare e^ε_r − 1 with 2 ε_r for the largest ε_r."""
     largest = max(inputs.epsilons)
     return Sides.at_most(expm1_or_infinity(largest), 2.0 * largest)
 
@@ -149,7 +161,7 @@ DWORK_ROTH_COMPOSITION = Theorem(
     status=Status.PROVED,
     conditions=(_ADAPTIVE, DELTA_BELOW_ONE),
     inputs=CompositionInputs,
-    formula=lambda inputs: composed(inputs, "dwork-roth"),
+    formula=lambda inputs: compose(inputs, "dwork-roth"),
     examples=({"epsilons": [0.01], "deltas": [1e-9], "slack_delta": 1e-6, "times": 1000},),
 )
 KAIROUZ_COMPOSITION = Theorem(
@@ -160,7 +172,7 @@ KAIROUZ_COMPOSITION = Theorem(
     status=Status.PROVED,
     conditions=(_ADAPTIVE, DELTA_BELOW_ONE),
     inputs=CompositionInputs,
-    formula=lambda inputs: composed(inputs, "tanh"),
+    formula=lambda inputs: compose(inputs, "tanh"),
     examples=({"epsilons": [0.5, 0.25, 1.0], "deltas": [1e-8, 0.0, 1e-7], "slack_delta": 1e-6},),
 )
 COROLLARY_F1 = Theorem(
@@ -170,12 +182,12 @@ COROLLARY_F1 = Theorem(
     source=Source("lowy2023", "Corollary F.1"),
     status=Status.PROVED,
     conditions=(
-        Condition("round-epsilon", "e^ε_r − 1 ≤ 2 ε_r for the largest ε_r (ε_r ≤ 1.2564)", _steepest),
+        Condition("round-epsilon", "e^ε_r − 1 ≤ 2 ε_r for the largest ε_r (ε_r ≤ 1.2564)", _compare_largest_epsilon),
         _ADAPTIVE,
         DELTA_BELOW_ONE,
     ),
     inputs=CompositionInputs,
-    formula=lambda inputs: composed(inputs, "corollary-f.1"),
+    formula=lambda inputs: compose(inputs, "corollary-f.1"),
     examples=({"epsilons": [1.0], "deltas": [0.0], "slack_delta": 1e-6, "times": 4},),
 )
 SUBSAMPLING = Theorem(
@@ -191,7 +203,7 @@ SUBSAMPLING = Theorem(
         Condition("fresh-uniform-batch", "a fresh uniform batch of distinct records; neighbours differ by replacement"),
     ),
     inputs=SubsampledInputs,
-    formula=subsampled,
+    formula=amplify,
     examples=({"epsilon": 1.0, "delta": 1e-6, "rate": 0.01},),
 )
 

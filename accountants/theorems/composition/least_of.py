@@ -24,35 +24,41 @@ LEAST = Theorem(
     status=Status.PROVED,
 )
 TIE = 1e-9
+"""Difference of log δ [nat], in units of 1 + |log δ|, up to which two bounds count as equal."""
 
 
 def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> Guarantee:
-    """One guarantee from several of the same mechanism and setting: the least upper end at every ε, all witnesses.
+    """Return the least of several guarantees of the same mechanism and setting, with the witnesses of all.
 
-    Bounds that are nowhere least among a few ε, the probes, are left out, which is safe; the derivation names those
-    that are kept, and is the winner's own where there is one for all of them.
+    Args:
+        guarantees: the guarantees, at least one.
+        probes: values of ε. A guarantee that is not the least at any probe is left out, which is valid.
+
+    Returns:
+        The minimum of the upper bounds at every ε. The derivation is that of the only guarantee that is left, or names
+        all that are left.
 
     Raises:
         InvalidInput: the guarantees are about different settings.
     """
     for guarantee in guarantees:
         guarantees[0].setting.same_as(guarantee.setting)
-    kept = _undominated(guarantees, probes)
+    relevant = _select_least(guarantees, probes)
     witnesses = tuple(itertools.chain.from_iterable(guarantee.curve.witnesses for guarantee in guarantees))
-    if len(kept) == 1:
-        upper, step = kept[0].curve.upper, kept[0].derivation
+    if len(relevant) == 1:
+        upper, step = relevant[0].curve.upper, relevant[0].derivation
     else:
-        upper = least_of([guarantee.curve.upper for guarantee in kept])
-        step = LEAST.because(*(guarantee.derivation for guarantee in kept))
-    declared = tuple(dict.fromkeys(condition for guarantee in kept for condition in guarantee.declared))
+        upper = least_of([guarantee.curve.upper for guarantee in relevant])
+        step = LEAST.because(*(guarantee.derivation for guarantee in relevant))
+    declared = tuple(dict.fromkeys(condition for guarantee in relevant for condition in guarantee.declared))
     curve = Curve(upper, witnesses)
     return Guarantee(setting=guarantees[0].setting, curve=curve, derivation=step, declared=declared)
 
 
-def _undominated(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
-    """Those that are least at some probe, earlier ones first; one of several that tie everywhere.
+def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
+    """Return guarantees that cover the minimum at every probe, in their order; of equal ones only the first.
 
-    All of them, if one was composed: what an engine computes is not computed for a comparison.
+    If one of them has no closed form, all are returned, because an engine would have to evaluate it.
     """
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)
@@ -61,12 +67,12 @@ def _undominated(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> li
     with np.errstate(invalid="ignore"):
         best = uppers <= uppers.min(axis=0) + TIE * (1.0 + np.abs(uppers.min(axis=0)))
     best |= np.isneginf(uppers)
-    kept = []
+    indices = []
     while open_probes.any():
         chosen = int(np.argmax((best & open_probes).sum(axis=1)))
-        kept.append(chosen)
+        indices.append(chosen)
         open_probes &= ~best[chosen]
-    return [guarantees[i] for i in sorted(kept)]
+    return [guarantees[index] for index in sorted(indices)]
 
 
 THEOREMS: tuple[Theorem, ...] = (LEAST,)

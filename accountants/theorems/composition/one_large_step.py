@@ -1,10 +1,11 @@
-"""Many rare steps at a tiny δ: what a single large step gives from below, and all of them together from above."""
+"""Many steps with a small sampling rate, at a small δ: lower bounds from one large step, and upper bounds."""
 
 from __future__ import annotations
 
 import math
 from typing import Annotated
 
+from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, SampledGaussianLaw
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.one_large_step import OneLargeStep
@@ -23,7 +24,7 @@ from epsilond.accountants.theorem import Outputs, Source, Status, Theorem
 
 @request
 class RareStepsInputs:
-    """A Poisson-subsampled Gaussian, run so many times, and the ε at which its δ is asked for."""
+    """A Poisson-subsampled Gaussian mechanism, its number of rounds, and the ε at which δ is computed."""
 
     rate: Rate
     noise_multiplier: NoiseMultiplier
@@ -33,18 +34,25 @@ class RareStepsInputs:
 
 
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
-    """Both ends of δ at ε, for the law with the record against the law without it, or with another in its place."""
+    """Compute lower and upper bounds on δ at ε, in the direction of removal, or of replacement for replace-one.
+
+    Returns:
+        `lower_delta` only if it is positive.
+    """
     shift = 1.0 / inputs.noise_multiplier
+    lower = _large_step_bounds(inputs, shift * (1.0 - UNIT_ROUNDOFF)).lower
+    upper = _large_step_bounds(inputs, shift * (1.0 + 2.0 * UNIT_ROUNDOFF)).upper
+    outputs = delta_outputs(upper)
+    if math.isfinite(lower):
+        outputs |= delta_outputs(lower, "lower_delta")
+    return outputs
+
+
+def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
+    """Enclose log δ at ε for a Gaussian shift in standard deviations of the noise."""
     direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
-    low, high = (
-        OneLargeStep.of([(SampledGaussianLaw(inputs.rate, at, direction), inputs.rounds)]).log_delta(inputs.epsilon)
-        for at in (shift * (1.0 - UNIT_ROUNDOFF), shift * (1.0 + 2.0 * UNIT_ROUNDOFF))
-    )
-    return {**delta_outputs(high.upper), **(_below(low.lower) if math.isfinite(low.lower) else {})}
-
-
-def _below(log_delta: float) -> Outputs:
-    return delta_outputs(log_delta, "lower_delta")
+    law = SampledGaussianLaw(inputs.rate, shift, direction)
+    return OneLargeStep.of([(law, inputs.rounds)]).log_delta(inputs.epsilon)
 
 
 ONE_LARGE_STEP = Theorem(

@@ -1,7 +1,7 @@
-"""Composition of (ε, δ) pairs where nothing else is known: the basic rule, and the exact one for equal pairs.
+"""Composition of (ε, δ) guarantees: basic composition, and optimal composition of equal guarantees.
 
-The exact one is what composing extremal pairs gives at the multiples of ε; the accountant composes the pairs
-themselves, unequal ones too.
+Optimal composition is the composition of extremal pairs at the multiples of ε. The accountant composes the extremal
+pairs themselves, also unequal ones.
 """
 
 from __future__ import annotations
@@ -23,15 +23,21 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 MOST_RUNS = 10**6
-RUNS = Quantity(symbol="k", ge=1, le=MOST_RUNS, description="how often the mechanism is run")
+RUNS = Quantity(symbol="k", ge=1, le=MOST_RUNS, description="number of runs of the mechanism")
 REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pairs ε is lowered: ε_i = (k − 2i) ε")
 
 
 def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
-    """ln of C(k, l) e^{(k−l)ε}/(1 + e^ε)^k, l = `misses` ≤ k/2: the chance that l of k reports at ε are false.
+    """Compute the logarithm of C(k, l) e^{(k−l)ε}/(1 + e^ε)^k, elementwise.
 
-    By the deviance of l from its mean and the error of Stirling's formula (Loader 2000), so that no large logarithms
-    cancel. Accuracy: 16 units of roundoff times 1 + |value| + (distance from the mean).
+    It is the probability that l of k randomized responses at ε are false. The saddle-point form of Loader (2000) uses
+    the deviance of l from its mean and the error of Stirling's formula, so that no large logarithms cancel. Accuracy:
+    16 units of roundoff times 1 + |value| + |l − mean|.
+
+    Args:
+        k: number of responses.
+        misses: l, at most k/2.
+        epsilon: ε of one response.
     """
     false, true = k / (1.0 + math.exp(min(epsilon, 700.0))), k / (1.0 + math.exp(-epsilon))
     inside = np.maximum(misses, 1.0)
@@ -47,7 +53,7 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
 
 
 def _stirling_error(n: FloatArray) -> FloatArray:
-    """ln n! − ln(√(2πn) (n/e)^n), n ≥ 1."""
+    """Compute ln n! − ln(√(2πn) (n/e)^n) for n ≥ 1."""
     exact = [0.0] + [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
     table = np.asarray(exact) - 0.5 * math.log(2.0 * math.pi)
     x = 1.0 / np.square(np.maximum(n, 16.0))
@@ -56,7 +62,7 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 
 
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
-    """x ln(x/mean) + mean − x ≥ 0."""
+    """Compute the deviance x ln(x/mean) + mean − x ≥ 0."""
     v = (x - mean) / (x + mean)
     square, total = v * v, np.zeros_like(v)
     for j in range(12, 0, -1):
@@ -72,23 +78,30 @@ ACCURACY = 1e-12
 
 
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
-    """ln of 1 − (1 − δ)^k (1 − δ_i), δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.
+    """Compute the logarithm of 1 − (1 − δ)^k (1 − δ_i), the δ of optimal composition at (k − 2i) ε.
 
-    All terms are positive and summed in logarithms. Accuracy: `ACCURACY` times 1 + |value| for k ≤ 10^6.
+    Here δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k. All terms are positive, and are summed in
+    logarithms. Accuracy: `ACCURACY` times 1 + |value|.
+
+    Args:
+        epsilon: ε of one run.
+        log_delta: ln δ of one run; −∞ for δ = 0.
+        runs: k ≤ 10^6.
+        index: i ≤ k/2.
     """
     misses = np.arange(index, dtype=np.float64)
     log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)
     log_excess = float(logsumexp(log_terms)) if index else -math.inf
     if not math.isfinite(log_delta):
         return min(log_excess, 0.0)
-    kept = runs * math.log1p(-math.exp(log_delta))
-    failed = math.log(-math.expm1(kept)) if kept < -1e-14 else log_delta + math.log(runs)
-    return min(float(np.logaddexp(failed, kept + log_excess)), 0.0)
+    log_success = runs * math.log1p(-math.exp(log_delta))
+    log_failure = math.log(-math.expm1(log_success)) if log_success < -1e-14 else log_delta + math.log(runs)
+    return min(float(np.logaddexp(log_failure, log_success + log_excess)), 0.0)
 
 
 @request
 class OptimalInputs:
-    """Equal (ε, δ) mechanisms, and which point of the optimal curve to give."""
+    """Equal (ε, δ) mechanisms, and the index of a point of the optimal curve."""
 
     epsilon: Epsilon
     delta: PureDelta
@@ -96,7 +109,7 @@ class OptimalInputs:
     index: Annotated[int, REMOVED] = 0
 
     def check(self) -> None:
-        """2i ≤ k."""
+        """Check that 2i ≤ k."""
         if 2 * self.index > self.runs:
             raise InvalidInput.at("/index", "lowers ε below zero", allowed=f"≤ {self.runs // 2}")
 

@@ -1,7 +1,7 @@
 """Composition over rounds.
 
-A mechanism's rounds may depend on what came before; their parameters are fixed in advance. Dominating pairs compose by
-their product (Zhu, Dong and Wang 2022, Theorem 10), order by order, and so do the instances that give the lower end.
+A round may depend on the outputs of earlier rounds. The parameters of all rounds are fixed in advance. Dominating pairs
+compose by their product, in each direction (Zhu, Dong and Wang 2022, Theorem 10). So do the witnesses of lower bounds.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import Composed, Repeated, Spec
 
 MOST_ROUNDS = 10**15
+"""Largest number of rounds of a composition, so that counts are exact in a double."""
 
 PRODUCT = Theorem(
     id="zhu-dong-wang-2022.10",
     title="Adaptive composition of dominating pairs",
-    statement="If (P_i, Q_i) dominates mechanism i whatever came before, the product pair dominates their composition",
+    statement="If (P_i, Q_i) dominates mechanism i given all earlier outputs, their product dominates the composition",
     source=Source("zhu2022optimal", "Theorem 10"),
     status=Status.PROVED,
 )
@@ -41,27 +42,27 @@ GAUSSIAN = Theorem(
 )
 
 
-def flattened(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
-    """The mechanisms that are run, with counts, through any nesting of repetition and composition."""
+def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
+    """Yield the mechanisms of nested repetitions and compositions, with their number of runs."""
     if spec.kind == "repeated":
-        yield from flattened(spec.mechanism, times * spec.times)
+        yield from flatten(spec.mechanism, times * spec.times)
     elif spec.kind == "composed":
         for mechanism in spec.mechanisms:
-            yield from flattened(mechanism, times)
+            yield from flatten(mechanism, times)
     else:
         yield spec, times
 
 
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
-    """The product of the parts' pairs, upper end and witnesses alike.
+    """Return the product of the dominating pairs of all parts, and the products of their witnesses.
 
-    Laws: `repeated(k)` equals `composed` of k copies; order does not matter.
+    Laws: `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 
     Raises:
-        BeyondBudget: more than 10^15 rounds in all, or the coarsest certified lattice would exceed the budget.
+        BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
     """
     counts: Counter[Spec] = Counter()
-    for mechanism, times in flattened(spec):
+    for mechanism, times in flatten(spec):
         counts[mechanism] += times
     if counts.total() > MOST_ROUNDS:
         raise BeyondBudget(
@@ -69,26 +70,29 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
         )
     parts = [(case.account(mechanism, case.setting), times) for mechanism, times in counts.items()]
     upper = composed_pair([(guarantee.curve.upper, times) for guarantee, times in parts], case.effort)
-    curve = Curve(upper, tuple(_composed_witnesses(parts, upper, case.effort)))
-    exact = upper.gaussian_dp_mu is not None
-    step = (GAUSSIAN if exact else PRODUCT).because(
-        *(guarantee.derivation for guarantee, _ in parts), times=[times for _, times in parts]
-    )
+    curve = Curve(upper, tuple(_compose_witnesses(parts, upper, case.effort)))
+    theorem = PRODUCT if upper.gaussian_dp_mu is None else GAUSSIAN
+    derivations = [guarantee.derivation for guarantee, _ in parts]
+    step = theorem.because(*derivations, times=[times for _, times in parts])
     declared = tuple(dict.fromkeys(condition for guarantee, _ in parts for condition in guarantee.declared))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 
-def _composed_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effort: Effort) -> Iterator[Pair]:
-    """The i-th instance of every part, run together; a part with fewer repeats its last."""
+def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effort: Effort) -> Iterator[Pair]:
+    """Yield the composition of the i-th witnesses of all parts, for each i.
+
+    A part with fewer witnesses repeats its last one. Nothing is yielded if a part has none.
+    """
     if any(not guarantee.curve.witnesses for guarantee, _ in parts):
         return
-    for place in range(max(len(guarantee.curve.witnesses) for guarantee, _ in parts)):
-        chosen = [
-            (guarantee.curve.witnesses[min(place, len(guarantee.curve.witnesses) - 1)], times)
-            for guarantee, times in parts
-        ]
-        realised = all(pair is guarantee.curve.upper for (pair, _), (guarantee, _) in zip(chosen, parts, strict=True))
-        yield upper if realised else composed_pair(chosen, effort)
+    for index in range(max(len(guarantee.curve.witnesses) for guarantee, _ in parts)):
+        chosen, attains_upper = [], True
+        for guarantee, times in parts:
+            witnesses = guarantee.curve.witnesses
+            pair = witnesses[min(index, len(witnesses) - 1)]
+            attains_upper = attains_upper and pair is guarantee.curve.upper
+            chosen.append((pair, times))
+        yield upper if attains_upper else composed_pair(chosen, effort)
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

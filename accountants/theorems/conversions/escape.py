@@ -1,7 +1,7 @@
-"""Two steps between guarantees: outputs that escape, counted exactly, and an event under which a bound may fail.
+"""Two conversions of guarantees: the exact probability of an escape, and a bound that holds except for an event.
 
-The first repeats in decimals what `truncated_discrete_laplace` has in doubles, for targets such as 2^−1e6 whose least m
-is decided beyond the sixteenth digit.
+The first computes in decimals the bound that `truncated_discrete_laplace` computes in doubles. For targets such as
+δ = 2^−1e6 the least number of levels depends on digits beyond the sixteenth.
 """
 
 from __future__ import annotations
@@ -50,29 +50,42 @@ FAILING = Theorem(
 )
 
 
-def _rounded(value: Decimal, direction: float) -> float:
-    """To the nearest double on that side."""
-    near = float(value)
-    beyond = Decimal(near) < value if direction > 0 else Decimal(near) > value
-    return math.nextafter(near, direction) if beyond else near
+def _round_down(value: Decimal) -> float:
+    """Return the largest double that is at most `value`."""
+    nearest = float(value)
+    return math.nextafter(nearest, -math.inf) if Decimal(nearest) > value else nearest
+
+
+def _round_up(value: Decimal) -> float:
+    """Return the smallest double that is at least `value`."""
+    nearest = float(value)
+    return math.nextafter(nearest, math.inf) if Decimal(nearest) < value else nearest
 
 
 @dataclass(frozen=True)
 class EscapeBound(Bound):
-    """1 below `threshold`, the escape probability from there on."""
+    """The bound δ(ε) = 1 for ε below `threshold`, and δ(ε) = the probability of an escape from there on.
+
+    Attributes:
+        threshold: smallest ε at which no loss inside the common support exceeds ε.
+        lower: lower bound on the log of the probability.
+        upper: upper bound on the log of the probability.
+    """
 
     threshold: Fraction
     lower: float
     upper: float
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclosure of log δ."""
-        return Interval(self.lower, self.upper) if Fraction(epsilon) >= self.threshold else Interval(0.0, 0.0)
+        """Enclose log δ at ε."""
+        if Fraction(epsilon) >= self.threshold:
+            return Interval(self.lower, self.upper)
+        return Interval(0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class EscapeProfile(BoundProfile):
-    """The profile of an escape bound, whose ε(δ) is its threshold unless δ is below the escape probability."""
+    """The profile of an escape bound. ε(δ) is the threshold, unless δ is below the probability of an escape."""
 
     bound: EscapeBound
 
@@ -87,39 +100,44 @@ class EscapeProfile(BoundProfile):
 
 
 def escape_pair(bound: EscapeBound) -> Pair:
-    """The symmetric pair of the bound."""
+    """Return the symmetric pair of the bound."""
     profile = EscapeProfile(bound)
     return Pair(profile, profile)
 
 
 def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound:
-    """δ of so many rounds where every common loss is below ε."""
+    """Compute the escape bound of R = `rounds` rounds of truncated discrete Laplace noise."""
     shift = worst_shift(spec)
     parts = [(size, count * rounds) for size, count in shift.parts]
     lower, upper = log_escape(spec.decay_rate, spec.noise_levels, parts)
     threshold = Fraction(spec.decay_rate) * shift.total * rounds
-    return EscapeBound(threshold, _rounded(lower, -math.inf), _rounded(upper, math.inf))
+    return EscapeBound(threshold, _round_down(lower), _round_up(upper))
 
 
 def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: int = 1) -> Guarantee:
-    """Of those rounds, in closed form: exact from the threshold on, and below it no better than δ = 1.
+    """Return the guarantee of R rounds in closed form: exact from the threshold on, and δ = 1 below it.
 
-    What escapes is lost at every ε, which is the lower end.
+    The lower bound on δ is the probability of an escape at every ε.
+
+    Args:
+        spec: the noise and the sensitivities.
+        setting: the subject of the guarantee.
+        rounds: R.
     """
     bound = escape_bound(spec, rounds)
-    lost = EscapeBound(Fraction(0), bound.lower, bound.upper)
+    attained = EscapeBound(Fraction(0), bound.lower, bound.upper)
     shift = worst_shift(spec)
     step = EXACT.because(coordinates=shift.coordinates, shift=shift.size, remainder=shift.remainder)
     return Guarantee(
         setting=setting,
-        curve=Curve(escape_pair(bound), (escape_pair(lost),)),
+        curve=Curve(escape_pair(bound), (escape_pair(attained),)),
         derivation=ESCAPE.because(step, rounds=rounds, log_delta=bound.upper),
     )
 
 
 @dataclass(frozen=True)
 class FailingProfile(Profile):
-    """f + (1 − f) δ(ε) of a profile."""
+    """The profile f + (1 − f) δ(ε), where δ is the profile `inner` and f = e^`log_failure`."""
 
     one_sided: ClassVar[bool] = True
 
@@ -128,41 +146,52 @@ class FailingProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """That of the profile."""
+        """Accuracy of the tails of the inner profile."""
         return self.inner.tail_accuracy
 
     @property
     def log_infinite_mass(self) -> float:
-        """With the failure's mass."""
+        """Log of the mass of infinite losses, the failure included."""
         return float(np.logaddexp(self.log_failure, self.inner.log_infinite_mass))
 
-    def _joined(self, value: FloatArray) -> FloatArray:
-        kept = math.log1p(-math.exp(self.log_failure))
-        return np.asarray(np.logaddexp(self.log_failure, kept + value))
+    def _add_failure(self, log_value: FloatArray) -> FloatArray:
+        """Compute log(f + (1 − f) e^`log_value`)."""
+        log_success = math.log1p(-math.exp(self.log_failure))
+        return np.asarray(np.logaddexp(self.log_failure, log_success + log_value))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Both ends, rounded outward."""
-        lower, upper = self.inner.log_delta(epsilon)
-        low, high = (Enclosure.around(self._joined(end), 2.0**-50) for end in (lower, upper))
-        return Enclosure(low.lower, high.upper)
+        """Enclose log δ at each ε, rounded outward."""
+        inner_lower, inner_upper = self.inner.log_delta(epsilon)
+        lower = Enclosure.around(self._add_failure(inner_lower), 2.0**-50).lower
+        upper = Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper
+        return Enclosure(lower, upper)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """The upper end at one ε."""
-        upper = np.asarray(self.inner.upper_log_delta(epsilon))
-        return float(Enclosure.around(self._joined(upper), 2.0**-50).upper)
+        """Return the upper bound of log δ at one ε."""
+        inner_upper = np.asarray(self.inner.upper_log_delta(epsilon))
+        return float(Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return the answer of the profile."""
+        """Return whether a closed form decides, which is the answer of the inner profile."""
         return self.inner.closed_decides(epsilon, share)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Those of the profile, and f at an infinite loss."""
+        """Return the tails of the inner profile, with an infinite loss of probability f."""
         log_p, log_q = self.inner.log_tails(epsilon)
-        return Tails(self._joined(log_p), log_q + math.log1p(-math.exp(self.log_failure)))
+        return Tails(self._add_failure(log_p), log_q + math.log1p(-math.exp(self.log_failure)))
 
 
 def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition) -> Guarantee:
-    """A guarantee that holds but for an event of probability e^`log_failure`, −∞ for none: an upper end only."""
+    """Return the guarantee of a mechanism that satisfies another guarantee except for an event of small probability.
+
+    Args:
+        guarantee: guarantee of the mechanism if the event does not happen.
+        log_failure: log of the probability of the event; −∞ returns `guarantee`.
+        declared: further conditions that the caller declares.
+
+    Returns:
+        A guarantee with an upper bound only.
+    """
     if math.isinf(log_failure):
         return guarantee
     upper = guarantee.curve.upper

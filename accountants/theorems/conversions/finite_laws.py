@@ -1,4 +1,4 @@
-"""Laws on finitely many outcomes, as request classes, and their divergences: for facts that hold of any two laws."""
+"""Distributions with finitely many outcomes, as request classes, and their divergences."""
 
 from __future__ import annotations
 
@@ -15,19 +15,27 @@ from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import Quantity, request
 
 MOST_OUTCOMES = 1000
+"""Largest number of outcomes of a distribution."""
 ROUNDED = 1e-9
+"""Largest difference of the sum of a probability vector from 1, for decimal input."""
 MOST_RATIO = 1e15
-"""Ratio of P − Q to Q from which on it counts as P/Q; the logarithms then differ by 1e-15, of 34."""
-FIRST = Quantity(symbol="P", description="probabilities of the outcomes of the first law")
-SECOND = Quantity(symbol="Q", description="probabilities of the same outcomes under the second law")
+"""Ratio of P − Q to Q above which it is taken for P/Q; the logarithm is then 34, with an error of 1e-15."""
+FIRST = Quantity(symbol="P", description="probabilities of the outcomes under the first distribution")
+SECOND = Quantity(symbol="Q", description="probabilities of the same outcomes under the second distribution")
 KERNEL = Quantity(
-    symbol="K", description="a channel that both laws go through: for each outcome the law of what comes out of it"
+    symbol="K",
+    description="channel applied to both distributions: for each outcome, the probabilities of its outputs",
 )
 Probabilities = tuple[float, ...]
 
 
 def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
-    """Refuse what is no probability vector of that length, to within 1e-9.
+    """Reject a sequence that is not a probability vector of the given length.
+
+    Args:
+        pointer: JSON pointer of the sequence.
+        values: the sequence; its sum may differ from 1 by 1e-9.
+        length: required number of entries, at most 1000.
 
     Raises:
         InvalidInput: at `pointer`.
@@ -38,7 +46,12 @@ def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
 
 
 def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
-    """Refuse what is not one probability vector for each outcome, all of one length.
+    """Reject a channel that does not have one probability vector for each outcome, all of one length.
+
+    Args:
+        pointer: JSON pointer of the channel.
+        rows: the probability vectors.
+        inputs: number of outcomes.
 
     Raises:
         InvalidInput: at `pointer` or at one of its rows.
@@ -51,57 +64,64 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
 
 @request
 class TwoLaws:
-    """Two laws of the same outcomes, up to 1000."""
+    """Two distributions on the same outcomes, at most 1000."""
 
     first: Annotated[Probabilities, FIRST]
     second: Annotated[Probabilities, SECOND]
 
     def check(self) -> None:
-        """Probability vectors of one length."""
+        """Check that both are probability vectors of one length."""
         check_law("/first", self.first, len(self.first))
         check_law("/second", self.second, len(self.first))
 
 
-def law(values: Sequence[float]) -> FloatArray:
-    """The law, of total mass 1 to the last digits."""
+def normalise(values: Sequence[float]) -> FloatArray:
+    """Return the probabilities divided by their sum."""
     return np.asarray(values, dtype=np.float64) / math.fsum(values)
 
 
-def sent_through(values: FloatArray, rows: Sequence[Sequence[float]]) -> FloatArray:
-    """What comes out of a channel."""
-    kernel = np.stack([law(row) for row in rows])
+def apply_channel(values: FloatArray, rows: Sequence[Sequence[float]]) -> FloatArray:
+    """Return the masses of the outputs of a channel, given the masses of its inputs."""
+    kernel = np.stack([normalise(row) for row in rows])
     return np.asarray(values @ kernel)
 
 
 def _log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Compute ln(P/Q), elementwise; −∞ where P is 0, and ∞ where only Q is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(first > 0.0, np.log(first) - np.log(second), -np.inf))
 
 
 def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float:
-    """E_{e^ε}(P‖Q) = Σ max(P − e^ε Q, 0), ε ≥ 0."""
-    over = epsilon - _log_ratio(first, second)
-    kept = first > 0.0
-    return math.fsum(first[kept] * -np.expm1(np.minimum(over[kept], 0.0)))
+    """Compute E_{e^ε}(P‖Q) = Σ max(P − e^ε Q, 0).
+
+    Args:
+        first: probabilities of P.
+        second: probabilities of Q.
+        epsilon: ε ≥ 0.
+    """
+    support = first > 0.0
+    excess = epsilon - _log_ratio(first, second)[support]
+    return math.fsum(first[support] * -np.expm1(np.minimum(excess, 0.0)))
 
 
 def largest_loss(first: FloatArray, second: FloatArray) -> float:
-    """D_∞(P‖Q) = max ln(P/Q) over the outcomes of P, infinite where Q has none of one; at least 0."""
+    """Compute D_∞(P‖Q) = max ln(P/Q) over the outcomes of P, at least 0; infinite if Q misses an outcome of P."""
     return max(float(np.max(_log_ratio(first, second))), 0.0)
 
 
-def exact_law(values: Sequence[float]) -> FloatArray:
-    """Return the law, each probability within one rounding."""
+def rounded_probabilities(values: Sequence[float]) -> FloatArray:
+    """Return the probabilities divided by their exact sum, each within one rounding."""
     return np.asarray([float(probability) for probability in _rationals(values)])
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> FloatArray:
-    """Return P − Q, each entry within one rounding: nothing cancels where the two laws are close."""
+    """Return P − Q, each entry within one rounding, so that close distributions lose no digits."""
     return np.asarray([float(p - q) for p, q in zip(_rationals(first), _rationals(second), strict=True)])
 
 
 def _rationals(values: Sequence[float]) -> list[Fraction]:
-    """Return the law as rational numbers of total mass 1."""
+    """Return the probabilities as rational numbers with sum 1."""
     numbers = [Fraction(value) for value in values]
     total = sum(numbers)
     return [number / total for number in numbers]
@@ -111,8 +131,8 @@ def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> fl
     """Compute D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), rounded up; infinite where Q misses an outcome of P.
 
     Args:
-        change: P − Q, from `difference`, perhaps sent through a channel.
-        second: probabilities of Q, sent through the same channel.
+        change: P − Q, from `difference`, after a channel if there is one.
+        second: probabilities of Q, after the same channel.
         order: order a > 1.
     """
     shared = (change != 0.0) | (second > 0.0)

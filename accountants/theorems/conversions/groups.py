@@ -1,7 +1,8 @@
-"""From one privacy notion to another: groups, clients, deletion. All in logarithms, δ down to 1e-1000000 and beyond.
+"""Conversions of (ε, δ) guarantees: group privacy, from records to clients, and from deletion to replacement.
 
-(kε, (1 + e^ε + … + e^{(k−1)ε}) δ) is what k neighbouring steps give, and the sum is (e^{kε} − 1)/(e^ε − 1); the papers
-bound it by k e^{(k−1)ε}. A δ of 1 or more says nothing, and the condition `delta-below-one` then fails.
+k neighbouring steps give (kε, (1 + e^ε + … + e^{(k−1)ε}) δ). The sum is (e^{kε} − 1)/(e^ε − 1). The papers bound it by
+k e^{(k−1)ε}. All functions take and return ln δ, because δ may be below 1e-1000000. A δ of 1 or more is vacuous, and
+the condition `delta-below-one` then fails.
 """
 
 from __future__ import annotations
@@ -17,25 +18,39 @@ from epsilond.accountants.theorems.vacuous import delta_below_one
 
 
 def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "corrected") -> float:
-    """ln of the factor by which δ grows over a group of k records (F-61, F-68).
+    """Compute the logarithm of the factor by which δ increases over a group of k records (F-61, F-68).
 
-    Printed: k e^{(k−1)ε}. Corrected: (e^{kε} − 1)/(e^ε − 1), never larger, and the exact sum.
+    Args:
+        epsilon: ε of one record.
+        group_size: k.
+        reading: `printed` has k e^{(k−1)ε}. `corrected` has the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
     """
-    beyond = (group_size - 1) * epsilon
+    log_last_term = (group_size - 1) * epsilon
     if reading == "printed":
-        return math.log(group_size) + beyond
-    return beyond + math.log(-math.expm1(-group_size * epsilon)) - math.log(-math.expm1(-epsilon))
+        return math.log(group_size) + log_last_term
+    return log_last_term + math.log(-math.expm1(-group_size * epsilon)) - math.log(-math.expm1(-epsilon))
 
 
 def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
-    """ln δ for a group of k records, at kε, of an (ε, δ) mechanism. May exceed 0: then it says nothing."""
+    """Compute ln δ at kε for a group of k records, of an (ε, δ) mechanism. Above 0 it is vacuous.
+
+    Args:
+        epsilon: ε of one record.
+        log_delta: ln δ of one record.
+        group_size: k.
+        reading: as in `log_group_factor`.
+    """
     return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
 
 
 def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: int, reading: Reading) -> float:
-    """ln δ₀ so that an (ε/n, δ₀) guarantee for a record is (ε, δ) for its client of n records (F-69).
+    """Compute ln δ₀ such that (ε/n, δ₀) for a record is (ε, δ) for its client (F-69).
 
-    Printed: δ/n, which is too large (E-18). Corrected: δ (e^{ε/n} − 1)/(e^ε − 1).
+    Args:
+        epsilon: ε of the client.
+        log_delta: ln δ of the client.
+        samples_per_client: records n of the client.
+        reading: `printed` has δ/n, which is too large (E-18). `corrected` has δ (e^{ε/n} − 1)/(e^ε − 1).
     """
     if reading == "printed":
         return log_delta - math.log(samples_per_client)
@@ -44,12 +59,21 @@ def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: in
 
 
 def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int) -> float:
-    """ln of the δ one record may have at ε so that k records have δ at kε. Inverse of `group_log_delta`."""
+    """Compute ln δ of one record at ε such that a group has δ at kε. It is the inverse of `group_log_delta`.
+
+    Args:
+        epsilon: ε of one record.
+        log_delta: ln δ of the group.
+        group_size: k.
+    """
     return log_delta - log_group_factor(epsilon=epsilon, group_size=group_size)
 
 
 def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
-    """ln((1 + e^ε) δ): deletion and re-insertion make a replacement, at 2ε (Lemma F.4)."""
+    """Compute ln((1 + e^ε) δ), the logarithm of δ at 2ε for a replacement (Lemma F.4).
+
+    A replacement is a deletion followed by an insertion.
+    """
     return log_delta + math.log1p(math.exp(-epsilon)) + epsilon
 
 
@@ -57,7 +81,16 @@ def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
 def group(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, group_size: GroupSize, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute (kε, δ_k), both rounded up; the logarithm errs by eight units of roundoff of the sizes of its terms."""
+    """Compute (kε, δ_k) of a group of k records, both rounded up.
+
+    The error of ln δ_k is at most eight units of roundoff times the sum of the sizes of its terms.
+
+    Args:
+        epsilon: ε of one record.
+        log_delta: ln δ of one record.
+        group_size: k.
+        reading: as in `log_group_factor`.
+    """
     together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
     size = abs(log_delta) + group_size * epsilon + math.log(group_size) + 2.0 * abs(math.log(epsilon))
     margin = 8 * UNIT_ROUNDOFF * (1.0 + size)
@@ -70,7 +103,14 @@ def group(
 def client(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """(nε, δ_n): replacing all n records of a client."""
+    """Compute (nε, δ_n) for the replacement of all n records of a client.
+
+    Args:
+        epsilon: ε of one record.
+        log_delta: ln δ of one record.
+        samples_per_client: n.
+        reading: as in `log_group_factor`.
+    """
     return group(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client, reading=reading)
 
 
@@ -80,13 +120,20 @@ def client(
 def record_target(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """The record-level target, and the δ its client then really has by the exact sum."""
+    """Compute the target (ε/n, δ₀) of a record, and the exact δ that its client then has.
+
+    Args:
+        epsilon: ε of the client.
+        log_delta: ln δ of the client.
+        samples_per_client: n.
+        reading: as in `record_log_delta`.
+    """
     share = record_log_delta(
         epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, reading=reading
     )
-    each = epsilon / samples_per_client
-    reached = group_log_delta(epsilon=each, log_delta=share, group_size=samples_per_client)
-    return {"epsilon": each, **delta_outputs(share), **delta_outputs(reached, "client_delta")}
+    record_epsilon = epsilon / samples_per_client
+    client_delta = group_log_delta(epsilon=record_epsilon, log_delta=share, group_size=samples_per_client)
+    return {"epsilon": record_epsilon, **delta_outputs(share), **delta_outputs(client_delta, "client_delta")}
 
 
 @formula(given="A guarantee for adding or removing one record.", bounded=False)

@@ -1,7 +1,7 @@
-"""Rényi and zero-concentrated privacy as conversions: what they imply at (ε, δ), and how pure guarantees enter them.
+"""Conversions of Rényi and zero-concentrated differential privacy to (ε, δ), and of pure guarantees to them.
 
-Composition adds these divergences and forgets the rest of the law, so they are bounds beside the exact ones, never
-tighter than those.
+Composition adds Rényi divergences, and uses no other property of the privacy loss. So these bounds are never tighter
+than the exact ones.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ AT_EPSILON = Quantity(symbol="ε", unit="nat", ge=0, le=1e9, description="privac
 # From Rényi divergences to (ε, δ) ------------------------------------------------------------------------------------
 @request
 class RenyiInputs(DeltaFields):
-    """Rényi divergences of one mechanism that is run `times` over, and a δ. Give one of delta and log10_delta."""
+    """Rényi divergences of one mechanism, which is run `times` times, and a δ. Give one of delta and log10_delta."""
 
     orders: Annotated[tuple[RenyiOrder, ...], ORDERS]
     divergences: Annotated[tuple[float, ...], DIVERGENCES]
     times: Times = 1
 
     def check(self) -> None:
-        """As many divergences as orders, all in range."""
+        """Check that there are as many divergences as orders, and that all are in range."""
         if not self.orders or len(self.orders) != len(self.divergences):
             raise InvalidInput.at("/divergences", "must have as many entries as orders, at least one")
         if not all(1.0 < order <= 1e6 for order in self.orders):
@@ -56,7 +56,13 @@ class RenyiInputs(DeltaFields):
 
 
 def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
-    """Compute ε(a) + ln(1/δ)/(a − 1), rounded up: both terms are positive, each within four units of roundoff."""
+    """Compute ε(a) + ln(1/δ)/(a − 1), rounded up. Both terms are positive, and within four units of roundoff.
+
+    Args:
+        order: order a > 1.
+        divergence: ε(a), the Rényi divergence of that order.
+        log_delta: ln δ.
+    """
     return raise_by_units(divergence - log_delta / (order - 1.0), 6.0)
 
 
@@ -79,12 +85,13 @@ def _log_one_minus_inverse(order: float) -> float:
     return math.log(order - 1.0) - math.log(order) if order < 2.0 else math.log1p(-1.0 / order)
 
 
-def _best(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
-    found = [
-        (convert(order=order, divergence=product_up(inputs.times, divergence), log_delta=inputs.log_delta), order)
-        for order, divergence in zip(inputs.orders, inputs.divergences, strict=True)
-    ]
-    epsilon, order = min(found)
+def _best_order(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
+    """Return the least ε over the orders, and its order."""
+    candidates = []
+    for order, divergence in zip(inputs.orders, inputs.divergences, strict=True):
+        total = product_up(inputs.times, divergence)
+        candidates.append((convert(order=order, divergence=total, log_delta=inputs.log_delta), order))
+    epsilon, order = min(candidates)
     return {"epsilon": max(epsilon, 0.0), "order": order}
 
 
@@ -96,7 +103,7 @@ MIRONOV = Theorem(
     source=Source("mironov2017renyi", "Propositions 1 and 3"),
     status=Status.PROVED,
     inputs=RenyiInputs,
-    formula=lambda inputs: _best(inputs, mironov_epsilon),
+    formula=lambda inputs: _best_order(inputs, mironov_epsilon),
     examples=(_RENYI_EXAMPLE,),
 )
 IMPROVED = Theorem(
@@ -106,7 +113,7 @@ IMPROVED = Theorem(
     source=Source("canonne2020discrete", "Proposition 12"),
     status=Status.PROVED,
     inputs=RenyiInputs,
-    formula=lambda inputs: _best(inputs, improved_epsilon),
+    formula=lambda inputs: _best_order(inputs, improved_epsilon),
     examples=(_RENYI_EXAMPLE,),
 )
 
@@ -114,14 +121,17 @@ IMPROVED = Theorem(
 # Zero-concentrated privacy -------------------------------------------------------------------------------------------
 @request
 class ConcentratedInputs:
-    """ρ-zCDP, and the ε at which its δ is asked for."""
+    """ρ-zCDP, and the ε at which δ is computed."""
 
     rho: ZcdpRho
     epsilon: Annotated[float, AT_EPSILON]
 
 
 def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
-    """ln δ at ε of every ρ-zCDP mechanism, least over all orders. Accuracy: see `concentrated_log_delta`."""
+    """Compute the least ln δ over all Rényi orders at which every ρ-zCDP mechanism is (ε, δ).
+
+    The accuracy is that of `concentrated_log_delta`.
+    """
     return min(float(concentrated_log_delta(rho, np.asarray(epsilon))), 0.0)
 
 
@@ -133,7 +143,7 @@ def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
 
 
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
-    """δ at ε, by the convex curve."""
+    """Compute δ at ε by the convex curve of the dominating pair."""
     return delta_outputs(float(ConcentratedProfile(inputs.rho).log_delta(np.asarray(inputs.epsilon)).upper))
 
 
@@ -164,14 +174,14 @@ ZCDP_PAIR = Theorem(
 
 @request
 class PureInputs:
-    """A pure guarantee, run `times` over."""
+    """A pure guarantee of one run, and the number `times` of runs."""
 
     epsilon: Epsilon
     times: Times = 1
 
 
 def pure_to_zcdp(inputs: PureInputs) -> Outputs:
-    """Compute ρ of one run and of all, rounded up."""
+    """Compute ρ of one run and of all runs, rounded up."""
     half = 0.5 * inputs.epsilon
     return {
         "zcdp_rho": product_up(half, inputs.epsilon),
@@ -194,7 +204,7 @@ PURE = Theorem(
 # The subsampled Gaussian mechanism -----------------------------------------------------------------------------------
 @request
 class SampledGaussianInputs:
-    """Poisson-subsampled Gaussian runs, add-or-remove-one, and a Rényi order (fractional ones too)."""
+    """Poisson-subsampled Gaussian runs under add-or-remove-one, and a real Rényi order."""
 
     order: RenyiOrder
     rate: Rate
@@ -203,11 +213,11 @@ class SampledGaussianInputs:
 
 
 def sampled_gaussian(inputs: SampledGaussianInputs) -> Outputs:
-    """Enclose the divergence of all runs."""
-    ends = sampled_gaussian_renyi(order=inputs.order, rate=inputs.rate, noise_multiplier=inputs.noise_multiplier)
+    """Enclose the Rényi divergence of all runs."""
+    divergence = sampled_gaussian_renyi(order=inputs.order, rate=inputs.rate, noise_multiplier=inputs.noise_multiplier)
     return {
-        "lower_renyi_divergence": math.nextafter(inputs.times * ends.lower, 0.0),
-        "upper_renyi_divergence": math.nextafter(inputs.times * ends.upper, math.inf),
+        "lower_renyi_divergence": math.nextafter(inputs.times * divergence.lower, 0.0),
+        "upper_renyi_divergence": math.nextafter(inputs.times * divergence.upper, math.inf),
     }
 
 

@@ -1,1 +1,1 @@
-"""Theorems about single mechanisms: what one release guarantees."""
+"""Theorems about one release of a single mechanism."""

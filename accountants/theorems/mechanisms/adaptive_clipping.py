@@ -1,18 +1,18 @@
-"""Two Gaussians of one round: clipped updates, and beside them how many were clipped (Andrew et al. 2021).
+"""Adaptive clipping: each round releases noisy sums of clipped updates and of bits (Andrew et al. 2021).
 
-A participant sends its update, clipped to norm C, and the bit b of whether its norm was at most C. The server releases
-the noisy sums of the updates and of the bits shifted to b − ½. Divided by their noise the two sums are one vector with
-noise N(0, 1) per coordinate, to which one participant adds (update/(z_Δ C), (b − ½)/σ_b), of squared norm at most
+A participant sends its update, clipped to norm C, and a bit b, which is 1 if the norm was at most C. The server
+releases the noisy sums of the updates and of b − ½. Divided by their noise, the two sums are one vector with noise
+N(0, 1) per coordinate. One participant adds (update/(z_Δ C), (b − ½)/σ_b), with squared norm at most
 
     1/z_Δ² + 1/(4 σ_b²) = 1/z².
 
-So the round is one Gaussian mechanism of noise multiplier z, whoever may be added, removed or zeroed. Two contributions
-are at most twice that norm apart, and that far apart they may be: −u with the bit 0 and u with the bit 1 for ‖u‖ = C.
-So z holds for replace-one as well, where the sensitivity is two contributions.
+So the round is one Gaussian mechanism of noise multiplier z for add-or-remove-one and zero-out-one. Two contributions
+have at most twice this distance, which is attained by −u with bit 0 and u with bit 1 for ‖u‖ = C. So z holds for
+replace-one as well, where the sensitivity is two contributions.
 
-The shift by ½ makes the bound on a bit ½ rather than 1. Where everybody may be present or not it changes what is
-released, so the share of bits has to be read as ½ + (noisy sum of b − ½)/M, with M the expected number of participants,
-fixed beforehand. Read as a noisy sum of b itself, or over the number that took part, it has not been accounted for.
+The shift by ½ makes the bound on a bit ½ instead of 1. The share of bits equal to 1 must therefore be estimated as
+½ + (noisy sum of b − ½)/M, where the expected number M of participants is fixed in advance. An estimate from a noisy
+sum of b, or with the actual number of participants, is not covered.
 """
 
 from __future__ import annotations
@@ -29,26 +29,31 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 
 
 def _inverse_square(value: float) -> Fraction:
+    """Return 1/value², exactly."""
     return 1 / Fraction(value) ** 2
 
 
 def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> float:
-    """z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up: the noise on the updates that leaves z for both.
+    """Compute z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2), rounded up.
+
+    Args:
+        noise_multiplier: z of the whole round.
+        count_std: σ_b, standard deviation of the noise on the sum of the bits.
 
     Raises:
-        InvalidInput: the noise on the count alone is no larger than the whole noise may be: 2σ_b ≤ z.
+        InvalidInput: 2σ_b ≤ z, so that the noise on the bits is too small for z.
     """
-    left = _inverse_square(noise_multiplier) - _inverse_square(2.0 * count_std)
-    if not left > 0:
+    inverse_square = _inverse_square(noise_multiplier) - _inverse_square(2.0 * count_std)
+    if not inverse_square > 0:
         raise InvalidInput.at("/count_std", "leaves nothing for the updates", allowed=f"> {noise_multiplier / 2.0:g}")
-    return root_up(1 / left)
+    return root_up(1 / inverse_square)
 
 
 @formula(given="The noise multiplier that a round is to have as a whole, and the noise on the sum of its clipped bits.")
 def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float, COUNT_STD]) -> Outputs:
-    """The noise multiplier on the updates, and by how much it exceeds what they would need alone."""
-    found = update_noise_multiplier(noise_multiplier=noise_multiplier, count_std=count_std)
-    return {"update_noise_multiplier": found, "ratio": found / noise_multiplier}
+    """Compute the noise multiplier z_Δ on the updates, and its ratio to z, the multiplier without the bits."""
+    update = update_noise_multiplier(noise_multiplier=noise_multiplier, count_std=count_std)
+    return {"update_noise_multiplier": update, "ratio": update / noise_multiplier}
 
 
 SHIFTED_BITS = Condition(

@@ -1,7 +1,7 @@
-"""The Binomial mechanism of cpSGD: what the discrete Laplace noise is compared with, within its proof's range.
+"""The Binomial mechanism of cpSGD, with which the discrete Laplace noise is compared.
 
-Its leading term is the classical tail bound of the Gaussian mechanism, which is proved for ε ≤ 1 only; beyond that the
-formula promises more than the noise gives (errata, D-15).
+The leading term is the classical tail bound of the Gaussian mechanism, which is proved for ε ≤ 1 only. For larger ε the
+formula may be below the true ε (errata, D-15).
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ SUCCESS_PROBABILITY = Quantity(
     symbol="p",
     gt=0,
     le=0.5,
-    description="probability that a trial counts; p and 1 − p are the same noise, mirrored: the smaller is asked for",
+    description="probability that a trial counts; p and 1 − p are the same noise, mirrored: give the smaller",
 )
 TRIALS_PER_STEP = Quantity(
     symbol="1/s'", ge=1, le=10**6, description="how many trials make one grid step: a trial adds s' to a value"
 )
 PROVED_EPSILON = 1.0
+"""Largest ε [nat] for which the theorem is proved."""
 
 
 @request
 class BinomialInputs:
-    """Distances of the integers on neighbouring data, and a target."""
+    """Sensitivities of the integers, the noise of one trial, and a target."""
 
     epsilon: Epsilon
     delta: Annotated[float, DELTA]
@@ -52,13 +53,13 @@ class BinomialInputs:
     trials_per_step: Annotated[int, TRIALS_PER_STEP] = 1
 
     @property
-    def spread(self) -> float:
-        """The variance p(1 − p) of one trial."""
+    def trial_variance(self) -> float:
+        """Variance p(1 − p) of one trial."""
         return self.success_probability * (1.0 - self.success_probability)
 
 
-def law_constants(success_probability: float) -> tuple[float, float, float]:
-    """b_p, c_p and d_p: 1/3, 7√2/4 and 2/3 at p = 1/2."""
+def constants_of(success_probability: float) -> tuple[float, float, float]:
+    """Compute b_p, c_p and d_p of the theorem; they are 1/3, 7√2/4 and 2/3 at p = 1/2."""
     p, q = success_probability, 1.0 - success_probability
     squares = p * p + q * q
     return (
@@ -69,26 +70,26 @@ def law_constants(success_probability: float) -> tuple[float, float, float]:
 
 
 def least_variance(inputs: BinomialInputs) -> float:
-    """N p(1 − p) must be at least max(23 log(10d/δ), 2Δ∞/s')."""
+    """Compute max(23 log(10d/δ), 2Δ∞/s'), the least N p(1 − p) of the theorem."""
     reach = 2.0 * inputs.linf_sensitivity * inputs.trials_per_step
     return max(23.0 * math.log(10.0 * inputs.dimension / inputs.delta), reach)
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
-    """ε of N trials, as the theorem has it."""
-    b, c, d = law_constants(inputs.success_probability)
-    variance, delta = inputs.spread * trials, inputs.delta
+    """Compute ε of N = `trials` trials by the formula of the theorem."""
+    b, c, d = constants_of(inputs.success_probability)
+    variance, delta = inputs.trial_variance * trials, inputs.delta
     first = inputs.l2_sensitivity * math.sqrt(2.0 * math.log(1.25 / delta) / variance)
     second = inputs.l2_sensitivity * c * math.sqrt(math.log(10.0 / delta)) + inputs.l1_sensitivity * b
     third = 2.0 / 3.0 * math.log(1.25 / delta)
     third += d * math.log(20.0 * inputs.dimension / delta) * math.log(10.0 / delta)
-    whole = first + second / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * third / variance
-    return whole * inputs.trials_per_step
+    total = first + second / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * third / variance
+    return total * inputs.trials_per_step
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
-    """The least N with that ε and the variance the theorem needs; None beyond 10^15."""
-    high = max(1, math.ceil(least_variance(inputs) / inputs.spread))
+    """Return the least N that meets ε and has the least variance of the theorem; None if it is above 10^15."""
+    high = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
     if binomial_epsilon(inputs, high) <= inputs.epsilon:
         return high
     low = high
@@ -100,25 +101,35 @@ def least_trials(inputs: BinomialInputs) -> int | None:
 
 
 def binomial_bits(quantization_levels: int, trials: int) -> int:
-    """⌈log₂(2s + N + 1)⌉: N trials have N + 1 outcomes. `quantization_levels` is s in units of one trial."""
+    """Compute ⌈log₂(2s + N + 1)⌉ bits; N trials have N + 1 outcomes.
+
+    Args:
+        quantization_levels: s, in units of one trial.
+        trials: N.
+    """
     return (2 * quantization_levels + trials).bit_length()
 
 
 def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
-    """N, the bits (printed: with m := N in equation (7) of Das et al.), and the variance in grid steps."""
+    """Compute the least N, the bits of a coordinate, and the variance of the noise in squared grid steps.
+
+    Args:
+        inputs: sensitivities and target.
+        reading: `printed` computes the bits with m = N in equation (7) of Das et al.; `corrected` by `binomial_bits`.
+    """
     trials = least_trials(inputs)
     if trials is None:
         return {"trials": "unbounded"}
     levels, steps = inputs.quantization_levels, inputs.quantization_levels * inputs.trials_per_step
     bits = (2 * (steps + trials)).bit_length() if reading == "printed" else binomial_bits(steps, trials)
-    variance = inputs.spread * trials / inputs.trials_per_step**2
+    variance = inputs.trial_variance * trials / inputs.trials_per_step**2
     error = inputs.dimension * variance / levels**2
     return {"trials": trials, "bits_per_coordinate": bits, "variance": variance, "mean_squared_error": error}
 
 
 @request
 class TrialsInputs(BinomialInputs):
-    """The same, with the noise given."""
+    """Sensitivities of the integers, a target δ, and the number of trials."""
 
     trials: Annotated[int, TRIALS]
 
@@ -177,6 +188,17 @@ BINOMIAL = Theorem(
         },
     ),
 )
+
+
+def epsilon_of_trials(inputs: TrialsInputs) -> Outputs:
+    """Compute ε of N trials, and the bits of a coordinate."""
+    levels = inputs.quantization_levels * inputs.trials_per_step
+    return {
+        "epsilon": binomial_epsilon(inputs, inputs.trials),
+        "bits_per_coordinate": binomial_bits(levels, inputs.trials),
+    }
+
+
 GIVEN = Theorem(
     id="agarwal-2018.1-epsilon",
     title="The Binomial mechanism at given noise",
@@ -187,7 +209,7 @@ GIVEN = Theorem(
         Condition(
             "variance",
             "N p(1 − p) ≥ max(23 log(10d/δ), 2Δ∞/s')",
-            lambda inputs: Sides.at_least(inputs.spread * inputs.trials, least_variance(inputs)),
+            lambda inputs: Sides.at_least(inputs.trial_variance * inputs.trials, least_variance(inputs)),
         ),
         Condition(
             "epsilon-at-most-one",
@@ -197,10 +219,7 @@ GIVEN = Theorem(
     ),
     errata=(D_15,),
     inputs=TrialsInputs,
-    formula=lambda inputs: {
-        "epsilon": binomial_epsilon(inputs, inputs.trials),
-        "bits_per_coordinate": binomial_bits(inputs.quantization_levels * inputs.trials_per_step, inputs.trials),
-    },
+    formula=epsilon_of_trials,
     examples=({**BINOMIAL.examples[0], "trials": 10**9},),
 )
 

@@ -1,6 +1,6 @@
-"""Gaussian noise for one (ε, δ) target: the two printed calibrations, and the exact one with certified ends.
+"""Gaussian noise for one (ε, δ) target: two printed calibrations, and the exact one with certified bounds.
 
-δ is taken as its natural logarithm: it may be below every double.
+Functions take ln δ, because δ may be below every double.
 """
 
 from __future__ import annotations
@@ -18,26 +18,44 @@ from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 
 LARGEST_SHIFT = 1e5
-"""Sensitivity over σ beyond which `log_theta` makes no promise."""
+"""Largest sensitivity over σ for which the accuracy of `log_theta` is proved."""
 
 
 # The Gaussian mechanism ---------------------------------------------------------------------------------------------
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """σ = √(2 ln(1.25/δ)) Δ/ε, in the sensitivity's units. It is (ε, δ) for ε ≤ 1 only (F-13)."""
+    """Compute σ = √(2 ln(1.25/δ)) Δ/ε. It is (ε, δ) for ε ≤ 1 only (F-13).
+
+    Args:
+        epsilon: ε.
+        log_delta: natural logarithm of δ.
+        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+    """
     return math.sqrt(2.0 * (math.log(1.25) - log_delta)) * sensitivity / epsilon
 
 
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """σ = √(8 ln(1.25/δ)) Δ/ε, in the sensitivity's units. It is (ε, δ) for ε ≤ 8 ln(1.25/δ) (F-13)."""
+    """Compute σ = √(8 ln(1.25/δ)) Δ/ε. It is (ε, δ) for ε ≤ 8 ln(1.25/δ) (F-13).
+
+    Args:
+        epsilon: ε.
+        log_delta: natural logarithm of δ.
+        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+    """
     return 2.0 * dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
 
 
 @functools.lru_cache(maxsize=64)
-def gaussian_noise_std_ends(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
-    """Both ends of the least σ at which one release of the Gaussian mechanism is (ε, δ).
+def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: float) -> Interval:
+    """Compute lower and upper bounds on the least σ at which one release of the Gaussian mechanism is (ε, δ).
 
-    Guarantees: the upper end is safe, its own δ has been certified to be at most the target; at the lower end the
-    target is certified to be missed. The two differ by less than 1e-12 relative.
+    Args:
+        epsilon: ε.
+        log_delta: natural logarithm of δ.
+        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+
+    Guarantees:
+        The upper bound is certified to meet the target, and the lower bound is certified to miss it. They differ by
+        less than 1e-12 relative.
 
     Raises:
         InvalidInput: the least σ is below 1e-5 or above 1e290 sensitivities.
@@ -46,33 +64,41 @@ def gaussian_noise_std_ends(*, epsilon: float, log_delta: float, sensitivity: fl
     target = -math.log(-math.expm1(log_delta)) if near_one else log_delta
 
     def excess(shift: float, side: int = 0) -> float:
-        """How far the (rising) measure of δ lies above the target, rounded to `side`. Near 1 it is −log(1 − δ)."""
+        """Return log δ minus the target, rounded to `side`; if δ is near 1, −log(1 − δ) takes the place of log δ.
+
+        Both increase with the shift.
+        """
         log_value, log_rest = theta_logs(epsilon, shift)
         value = -log_rest if near_one else log_value
         return value + side * LOG_ACCURACY * (1.0 + abs(value)) - target if math.isfinite(value) else value
 
-    shift = _root(excess)
+    shift = _find_root(excess)
     safe, unsafe, step = shift, shift, 2.0**-46
     while excess(safe, 1) > 0.0:
         safe, step = safe * (1.0 - step), 2.0 * step
     step = 2.0**-46
     while excess(unsafe, -1) <= 0.0:
         unsafe, step = unsafe * (1.0 + step), 2.0 * step
-    # The quotients are rounded away from each other: σ's own shift then lies inside what was certified.
+    # The quotients are rounded outward, so that the shift of each bound on σ is within the certified range.
     upper = sensitivity / safe * (1.0 + 4.0 * UNIT_ROUNDOFF)
     return Interval(sensitivity / unsafe * (1.0 - 4.0 * UNIT_ROUNDOFF), upper)
 
 
 def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """The least σ at which one release of the Gaussian mechanism is (ε, δ), rounded up: safe as it stands.
+    """Compute the least σ at which one release of the Gaussian mechanism is (ε, δ), rounded up.
 
-    Source: the inverse of Balle and Wang 2018, Theorem 8. Domain: ε in (0, 1e9], log δ < 0 to −2e9.
+    Source: the inverse of Balle and Wang 2018, Theorem 8.
+
+    Args:
+        epsilon: ε in (0, 1e9].
+        log_delta: natural logarithm of δ in [−2e9, 0).
+        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
     """
-    return gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity).upper
+    return gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity).upper
 
 
-def _root(excess: Callable[[float], float]) -> float:
-    """The shift at which a rising function of it crosses zero, to about 1e-14 relative."""
+def _find_root(excess: Callable[[float], float]) -> float:
+    """Return the shift at which an increasing function crosses zero, within about 1e-14 relative."""
     high, most = 0.0, math.log(LARGEST_SHIFT)
     while excess(math.exp(high)) <= 0.0:
         if high >= most:
@@ -93,21 +119,34 @@ _TARGET = "A target for one release of the Gaussian mechanism. Give one of delta
 
 @formula(given=_TARGET, bounded=False)
 def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """The printed σ, beside the ends of the exact one."""
+    """Compute σ of Dwork and Roth, and bounds on the exact σ.
+
+    Args:
+        epsilon: ε.
+        log_delta: natural logarithm of δ.
+        sensitivity: ℓ2 sensitivity; σ has its unit.
+    """
     printed = dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
-    return {"noise_std": printed, **_exact(epsilon, log_delta, sensitivity)}
+    return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 
 
 @formula(given=_TARGET, bounded=False)
 def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """The printed σ, beside the ends of the exact one."""
+    """Compute σ of Bun and Steinke, and bounds on the exact σ.
+
+    Args:
+        epsilon: ε.
+        log_delta: natural logarithm of δ.
+        sensitivity: ℓ2 sensitivity; σ has its unit.
+    """
     printed = bun_steinke_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
-    return {"noise_std": printed, **_exact(epsilon, log_delta, sensitivity)}
+    return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
 
 
-def _exact(epsilon: float, log_delta: float, sensitivity: float) -> dict[str, float]:
-    ends = gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
-    return {"lower_exact_noise_std": ends.lower, "upper_exact_noise_std": ends.upper}
+def _exact_outputs(epsilon: float, log_delta: float, sensitivity: float) -> dict[str, float]:
+    """Return the bounds on the exact σ as outputs."""
+    bounds = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
+    return {"lower_exact_noise_std": bounds.lower, "upper_exact_noise_std": bounds.upper}
 
 
 EPSILON_AT_MOST_ONE = Condition("epsilon-at-most-one", "ε ≤ 1", lambda inputs: Sides.at_most(inputs.epsilon, 1.0))

@@ -1,8 +1,8 @@
-"""Laplace noise that is cut off: the least reach of one coordinate at any (ε, δ), by Geng, Ding, Guo and Kumar.
+"""The truncated Laplace mechanism of Geng, Ding, Guo and Kumar: the least reach of one coordinate at any (ε, δ).
 
-For the density ∝ e^(−|x|/λ) on [−A, A], λ = Δ/ε, a shift by Δ ≤ A leaves the support with probability
-(e^ε − 1)/(2(e^(A/λ) − 1)), and inside it no loss exceeds ε: δ is that, exactly. It is the continuous counterpart of the
-truncated discrete Laplace noise of Das et al.
+Let the noise have the density ∝ e^(−|x|/λ) on [−A, A] with λ = Δ/ε. A shift by Δ ≤ A leaves the support with
+probability (e^ε − 1)/(2(e^(A/λ) − 1)). Inside the support no loss exceeds ε, so δ is exactly this probability. The
+noise is the continuous counterpart of the truncated discrete Laplace noise of Das et al.
 """
 
 from __future__ import annotations
@@ -14,35 +14,49 @@ from epsilond.accountants.quantities import Epsilon, GivenLogDelta, Sensitivity
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem
 
 _UP = 1.0 + 2.0**-48
+"""Relative margin above the rounding error of the reach."""
 _TERMS = 30
+"""Number of terms of a series in y ≤ 1; the next term is below 1/30!."""
 
 
 def log_expm1(x: float) -> float:
-    """ln(e^x − 1), x > 0."""
+    """Compute ln(e^x − 1) for x > 0."""
     return x + math.log(-math.expm1(-x)) if x > 1.0 else math.log(math.expm1(x))
 
 
 def scaled_reach(*, epsilon: float, log_delta: float) -> float:
-    """A/λ = ln(1 + (e^ε − 1)/(2δ)), rounded up."""
+    """Compute A/λ = ln(1 + (e^ε − 1)/(2δ)), rounded up."""
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
     return (max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))) * _UP
 
 
 def cut_moment(order: int, reach: float) -> float:
-    """E x^k of the density ∝ e^(−x) on [0, y], k = 1 or 2."""
+    """Compute E x^k of the density ∝ e^(−x) on [0, y].
+
+    Args:
+        order: k, 1 or 2.
+        reach: y > 0.
+    """
     if reach > 1.0:
         tail = (reach if order == 1 else reach * (reach + 2.0)) * math.exp(-reach) / -math.expm1(-reach)
         return (1.0 if order == 1 else 2.0) - tail
 
-    def integral(power: int) -> float:  # of x^power e^(−x), over y^(power + 1)
+    def integral(power: int) -> float:
+        """Return the integral of x^power e^(−x) over [0, y], divided by y^(power + 1)."""
         return math.fsum((-reach) ** k / (math.factorial(k) * (k + power + 1)) for k in range(_TERMS))
 
     return reach**order * integral(order) / integral(0)
 
 
-@formula(given="One coordinate whose value moves by at most Δ, and the target.")
+@formula(given="One coordinate with sensitivity Δ, and the target.")
 def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """λ, the least A, rounded up, and the mean size and variance of the noise."""
+    """Compute λ, the least A, rounded up, and the mean absolute value and the variance of the noise.
+
+    Args:
+        epsilon: ε.
+        log_delta: natural logarithm of δ.
+        sensitivity: Δ; λ and A have its unit.
+    """
     scale = sensitivity / epsilon
     cut = scaled_reach(epsilon=epsilon, log_delta=log_delta)
     return {

@@ -1,1 +1,1 @@
-"""What the implemented papers prove about privacy, one folder for each paper."""
+"""Privacy theorems of the implemented papers, one folder for each paper."""

@@ -1,7 +1,7 @@
-"""What neighbours realise when a batch is drawn: concrete data sets for the lower end, named in words.
+"""Instances of neighbouring data sets when a batch is drawn at random, for lower bounds on δ.
 
-Each function answers pairs of output laws of one instance that the spec admits. Noise is added to a sum; C is the
-bound on a contribution.
+Each function returns pairs of output distributions of instances that the spec admits. Noise is added to a sum, and C is
+the bound on the norm of a contribution.
 """
 
 from __future__ import annotations
@@ -39,13 +39,20 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.sampling.multiplicities import Multiplicities
 
 MOST_GROUPS = 256
-"""Multiplicities told apart in a witness: those that weigh most. The others count as the next lower one."""
+"""Largest number of distinct multiplicities of an instance; less probable ones are rounded down to one of these."""
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
-    """(1 − q) N(0, 1) + q N(s, 1) against its mirror image: opposite contributions, the rest at zero.
+    """Return the pair (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), as an upper and a lower bound.
 
-    A pair above, and one that is realised.
+    It belongs to opposite contributions of the record, with all other contributions zero.
+
+    Args:
+        shift: s, in standard deviations of the noise.
+        share: inclusion probability q.
+
+    Returns:
+        A pair for upper bounds on δ, and a pair that neighbours attain.
     """
     weights = (math.log(share.absent), math.log(share.rate))
     pair = mixture_pair(GaussianMixture(weights, (0.0, shift)), GaussianMixture(weights, (0.0, -shift)))
@@ -53,10 +60,17 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Under replace-one: contributions C and −C, drawn with probability q, and all others at zero.
+    """Return the pairs of contributions C and −C under replace-one, with all other contributions zero.
 
-    Several Gaussian releases of one batch are one along the line through both contributions; `inner` is their
-    replace-one guarantee.
+    Several Gaussian releases of one batch are one Gaussian release along the line through both contributions.
+
+    Args:
+        mechanism: the mechanism that is run on the batch.
+        share: inclusion probability of the record.
+        inner: replace-one guarantee of the mechanism, for several Gaussian releases.
+
+    Returns:
+        One pair, or none if the mechanism adds no such noise.
     """
     if isinstance(mechanism.primitive, NoisySum):
         contribution = 1.0 / mechanism.primitive.multiplier
@@ -70,15 +84,20 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
 
 
 def _adds_gaussian_noise(spec: Spec) -> bool:
-    """Return whether every mechanism in it adds Gaussian noise to a sum."""
+    """Return whether every mechanism of the spec adds Gaussian noise to a sum."""
     return all(gaussian_multiplier(leaf) is not None for leaf in leaves(spec))
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Under replace-one with a batch of fixed size.
+    """Return the pairs of instances under replace-one with a batch of fixed size.
 
-    All other records equal to the replacing one: the batch without the record is then the same whichever it holds, and
-    the laws are (1 − q) Q + q P against Q. For contributions of bounded norm also opposite ones, all others at zero.
+    In the first instance all other records equal the replacing record. The pair is then (1 − q) Q + q P against Q. For
+    contributions of bounded norm the second instance has opposite contributions, with all others zero.
+
+    Args:
+        spec: the subsampled mechanism.
+        inner: replace-one guarantee of the mechanism on the batch.
+        share: inclusion probability of the record.
     """
     mechanism = spec.mechanism
     if draws(mechanism) or not inner.curve.tight or not may_sum_contributions(mechanism):
@@ -87,23 +106,29 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Under zero-out-one with a batch of fixed size: a contribution of C or none, drawn with probability q.
+    """Return the pairs of a contribution C against zero, under zero-out-one with a batch of fixed size.
 
-    All others at zero: the batch without the record sums to zero either way, (1 − q) ν₀ + q ν_s against ν₀. All others
-    at −C: seen from a batch of these alone it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
-    `zeroed` is the mechanism's own zero-out-one guarantee.
+    Let ν_s be the noise shifted by s, and measure outputs from the sum of a batch without the record. If all other
+    contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If all others are −C, it is
+    (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
+
+    Args:
+        mechanism: the mechanism that is run on the batch.
+        zeroed: zero-out-one guarantee of the mechanism.
+        share: inclusion probability q of the record.
     """
     if draws(mechanism) or not zeroed.curve.tight or not sums_bounded_contributions(mechanism):
         return ()
-    found = (drawn_or_not(zeroed.curve.upper, share)[1],)
+    zero_others = drawn_or_not(zeroed.curve.upper, share)[1]
     mu = zeroed.curve.upper.gaussian_dp_mu
-    # Several Gaussian releases are one along the line of the contributions.
+    # Several Gaussian releases are one Gaussian release along the line of the contributions.
     noise_and_shift = (Noise("gaussian"), mu) if mu is not None else noise_of_contribution(mechanism)
     if noise_and_shift is None or share.rate == 1.0:
-        return found
+        return (zero_others,)
     noise, shift = noise_and_shift
     weights = (math.log(share.absent), math.log(share.rate))
-    return (*found, cells_pair(Mixture((0.0, 2.0 * shift), weights), Mixture((0.0, shift), weights), noise))
+    opposite_others = cells_pair(Mixture((0.0, 2.0 * shift), weights), Mixture((0.0, shift), weights), noise)
+    return zero_others, opposite_others
 
 
 def noise_of_contribution(mechanism: Spec) -> tuple[Noise, float] | None:
@@ -121,61 +146,76 @@ def noise_of_contribution(mechanism: Spec) -> tuple[Noise, float] | None:
     return None
 
 
-def drawn_several_times(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) -> tuple[Pair, ...]:
-    """With replacement: the record's contribution counts as often as it is drawn.
+def multiplicity_pairs(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) -> tuple[Pair, ...]:
+    """Return the pairs of a record that is drawn several times, for sampling with replacement.
 
-    Replaced: from C to −C with all other records at −C, for Gaussian noise also with all others at zero; for integers
-    from their sensitivity to zero, all others at zero. Zeroed: from C to zero with all others at zero, and with all
-    others at −C. Rounding multiplicities down brings the laws of a replaced record closer: they are one law moved.
+    If the record is replaced, its contribution changes from C to −C, and all others are −C; for Gaussian noise a second
+    pair has all others zero. Integers change from their sensitivity to zero, with all others zero. If the record is
+    zeroed, its contribution changes from C to zero, and all others are zero, or all are −C. Multiplicities are rounded
+    down. This brings the two distributions of a replaced record closer, because they are shifts of one distribution.
+
+    Args:
+        drawn: distribution of the number of times that the record is drawn.
+        mechanism: spec of a mechanism that has a `noise_of_contribution`.
+        zeroed: True for zero-out-one, False for replace-one.
     """
     absent = ((drawn.log_absent, 0),) if drawn.rate < 1.0 else ()
-    kept = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
+    groups = (*absent, *zip(drawn.log_weights, drawn.least, strict=True))
     noise_and_shift = noise_of_contribution(mechanism)
     assert noise_and_shift is not None
     noise, shift = noise_and_shift
     if noise.kind == "gaussian" and not zeroed:
         if drawn.accuracy < MOST_ERROR:
-            return _several_gaussian(kept, 2.0 * shift, "remove", drawn), _several_gaussian(
-                kept, shift, "replace", drawn
-            )
-        one_sided = mixture_pair(_mixture(kept, 2.0 * shift), GaussianMixture((0.0,), (0.0,)))
-        return one_sided, mixture_pair(_mixture(kept, shift), _mixture(kept, -shift))
-    weights = _told_apart(kept)
+            one_sided = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
+            return one_sided, _gaussian_pair(groups, shift, "replace", drawn)
+        one_sided = mixture_pair(_gaussian_mixture(groups, 2.0 * shift), GaussianMixture((0.0,), (0.0,)))
+        return one_sided, mixture_pair(_gaussian_mixture(groups, shift), _gaussian_mixture(groups, -shift))
+    weights = _merge_light_groups(groups)
     span = 1.0 if zeroed or noise.kind == "geometric" else 2.0
     if noise.kind == "gaussian" and drawn.accuracy < MOST_ERROR:
-        pair = _several_gaussian(kept, shift, "remove", drawn)
+        pair = _gaussian_pair(groups, shift, "remove", drawn)
     else:
-        pair = cells_pair(_moved(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
+        pair = cells_pair(_shifted_mixture(weights, span * shift), Mixture((0.0,), (0.0,)), noise, drawn.accuracy)
     if not zeroed or any(low != high for low, high in zip(drawn.least, drawn.most, strict=True)):
         return (pair,)
-    return pair, cells_pair(_moved(weights, 2.0 * shift), _moved(weights, shift), noise, drawn.accuracy)
+    opposite_others = cells_pair(
+        _shifted_mixture(weights, 2.0 * shift), _shifted_mixture(weights, shift), noise, drawn.accuracy
+    )
+    return pair, opposite_others
 
 
-def _several_gaussian(
-    kept: Sequence[tuple[float, int]], shift: float, direction: Direction, drawn: Multiplicities
+def _gaussian_pair(
+    groups: Sequence[tuple[float, int]], shift: float, direction: Direction, drawn: Multiplicities
 ) -> Pair:
-    """Return the pair of Gaussian noise with its law; probabilities are rounded towards smaller multiplicities.
+    """Return the pair of Gaussian noise as an exact mixture, with probabilities rounded to smaller multiplicities.
 
-    That brings the laws closer (docs/engine-certificate.md, A10).
+    This rounding brings the two distributions closer (docs/engine-certificate.md, A10).
     """
-    probabilities = round_probabilities([weight for weight, _ in kept], drawn.accuracy, upward=False)
-    shifts = tuple(shift * times for _, times in kept)
+    probabilities = round_probabilities([weight for weight, _ in groups], drawn.accuracy, upward=False)
+    shifts = tuple(shift * times for _, times in groups)
     return gaussian_mixture_pair(GaussianMixtureLaw(shifts, probabilities, direction))
 
 
-def _moved(weights: dict[int, float], scale: float) -> Mixture:
-    return Mixture(tuple(scale * times for times in weights), tuple(weights.values()))
+def _shifted_mixture(weights: dict[int, float], shift: float) -> Mixture:
+    """Return the mixture of shifts k · `shift`, with the log weight of each multiplicity k."""
+    return Mixture(tuple(shift * times for times in weights), tuple(weights.values()))
 
 
-def _mixture(kept: tuple[tuple[float, int], ...], scale: float) -> GaussianMixture:
-    return GaussianMixture(tuple(weight for weight, _ in kept), tuple(scale * times for _, times in kept))
+def _gaussian_mixture(groups: tuple[tuple[float, int], ...], shift: float) -> GaussianMixture:
+    """Return the Gaussian mixture of means k · `shift`, from (log weight, k) pairs."""
+    return GaussianMixture(tuple(weight for weight, _ in groups), tuple(shift * times for _, times in groups))
 
 
-def _told_apart(kept: tuple[tuple[float, int], ...]) -> dict[int, float]:
-    """Log weights by multiplicity, in rising order; a light one is added to the one below it that is kept."""
-    heavy = {times for _, times in sorted(kept, reverse=True)[:MOST_GROUPS]} | {min(times for _, times in kept)}
-    found: dict[int, float] = {}
-    for weight, times in sorted(kept, key=lambda each: each[1]):
-        place = times if times in heavy else max(found)
-        found[place] = float(np.logaddexp(found.get(place, -math.inf), weight))
-    return found
+def _merge_light_groups(groups: tuple[tuple[float, int], ...]) -> dict[int, float]:
+    """Return log weights by increasing multiplicity; a light group is added to the next smaller heavy one.
+
+    Args:
+        groups: (log weight, multiplicity) pairs. The `MOST_GROUPS` heaviest and the smallest multiplicity are heavy.
+    """
+    heavy = {times for _, times in sorted(groups, reverse=True)[:MOST_GROUPS]}
+    heavy.add(min(times for _, times in groups))
+    merged: dict[int, float] = {}
+    for weight, times in sorted(groups, key=lambda group: group[1]):
+        target = times if times in heavy else max(merged)
+        merged[target] = float(np.logaddexp(merged.get(target, -math.inf), weight))
+    return merged

@@ -1,4 +1,4 @@
-"""How often a record is drawn when a batch is drawn with replacement."""
+"""The number of times that a record is drawn when a batch is drawn with replacement."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ NEGLIGIBLE_LOG_WEIGHT = -800.0
 """Log-probability [nat] below which multiplicities are left out; e^−800 is below every δ of a double."""
 FAINT_LOG_WEIGHT = -80.0
 """Log-probability [nat] below which groups may be wider."""
-TOLD_APART = 24
-"""Multiplicity up to which each has a group of its own; 24 keeps a list near 100 groups."""
+SINGLE_GROUPS = 24
+"""Largest multiplicity that has a group of its own; 24 keeps a list near 100 groups."""
 CLOSE, WIDE = 1.1, 1.5
 """Largest over smallest multiplicity of a group; the second holds for groups below `FAINT_LOG_WEIGHT`."""
 MOST_DRAWS = 1e5
 """Largest mean number of times that a record is drawn."""
 
 MOST_ERROR = 1e-11
-"""Largest error of a log-weight [nat] with which the distribution is read as a law."""
+"""Largest error of a log-weight [nat] with which the distribution is passed to the compiled kernel."""
 LEAST_PROBABILITY = 1e-300
 """Least probability that the compiled kernel reads."""
 
@@ -49,16 +49,16 @@ class Multiplicities:
     accuracy: float
 
 
-def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART) -> Multiplicities | None:
+def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_GROUPS) -> Multiplicities | None:
     """Return the positive part of the binomial distribution of `draws` draws at probability 1/population.
 
-    Multiplicities above `told_apart` are grouped within 10 %, or within 50 % where each weighs less than e^−80. For an
-    upper bound a group counts as its largest multiplicity. Those that weigh less than e^−800 are left out.
+    Multiplicities above `single_groups` are grouped within 10 %, or within 50 % where each weighs less than e^−80. For
+    an upper bound a group counts as its largest multiplicity. Those that weigh less than e^−800 are left out.
 
     Args:
         draws: records of a batch.
         population: records that are drawn from.
-        told_apart: largest multiplicity that has a group of its own.
+        single_groups: largest multiplicity that has a group of its own.
 
     Returns:
         The groups, or None if a record is drawn more than `MOST_DRAWS` times on average.
@@ -72,32 +72,33 @@ def multiplicities(draws: int, population: int, *, told_apart: int = TOLD_APART)
     k = np.arange(1, longest + 1, dtype=np.float64)
     steps = np.log((draws - k + 1) / k) - math.log(population - 1)
     log_weights = log_absent + np.cumsum(steps)
-    # Past twice the mean every weight is at most half the one before: the rest weighs less than the last one kept.
-    kept = int(np.max(np.nonzero((log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1))[0])) + 1
+    # Beyond twice the mean every weight is at most half the previous one: the rest weighs less than the last included.
+    included = int(np.max(np.nonzero((log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1))[0])) + 1
     least, most, weights = [], [], []
     start = 1
-    while start <= kept:
+    while start <= included:
         faint = log_weights[start - 1] <= FAINT_LOG_WEIGHT and start > draws / population
-        end = start if start < told_apart else int((WIDE if faint else CLOSE) * start)
-        end = min(end, kept)
+        end = start if start < single_groups else int((WIDE if faint else CLOSE) * start)
+        end = min(end, included)
         least.append(start)
         most.append(end)
         weights.append(float(logsumexp(log_weights[start - 1 : end])))
         start = end + 1
-    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(steps[:kept]).sum()) + kept)
+    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(steps[:included]).sum()) + included)
     rate = -math.expm1(log_absent)
     return Multiplicities(tuple(least), tuple(most), tuple(weights), rate, log_absent, accuracy)
 
 
 def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
-    """Return doubles near probabilities of rising multiplicities, of a distribution that is stochastically larger.
+    """Return probabilities of a stochastically larger distribution, as doubles near the given probabilities.
 
-    What is above the likeliest multiplicity is rounded up, what is below it down, and the likeliest has what is left.
+    Probabilities above the most likely multiplicity are rounded up, and those below it are rounded down. The most
+    likely multiplicity has the remaining mass.
 
     Args:
-        log_probabilities: logarithms [nat] of probabilities that sum to one.
-        accuracy: bound on the error of each.
-        upward: False for a distribution that is stochastically smaller.
+        log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.
+        accuracy: bound on the error of each logarithm.
+        upward: False for a stochastically smaller distribution.
     """
     heaviest = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
     margin, rounded = 2.0 * accuracy + 16 * UNIT_ROUNDOFF, []

@@ -1,13 +1,14 @@
-"""Poisson sampling under replace-one, exactly, from what removing and what replacing a record can do.
+"""Poisson sampling under replace-one, exactly, from the dominating pairs of removing and of replacing a record.
 
 With P₀ = M(S), P₁ = M(S ∪ a) and Q₁ = M(S ∪ b), the outputs are (1 − q) P₀ + q P₁ and (1 − q) P₀ + q Q₁, and with
 γ = 1 + (γ' − 1)/q, β = γ'/γ,
 
     E_γ'(…) = q E_{P₁}[(1 − γ((1 − β) W₀ + β W₁))₊],   W₀ = dP₀/dP₁,  W₁ = dQ₁/dP₁.
 
-If (P₁, P₀) is dominated by a pair with W₀* and (P₁, Q₁) by one with W₁*, then W₀ and W₁ are below these in convex order
-(E(1 − γW)₊ is a hockey-stick divergence, and the means agree), and a sum is largest in convex order where both W* rise
-together. For noise on a line this is the pair of two opposite contributions (docs/shifted-noise.md, Rising together).
+Let (P₁, P₀) be dominated by a pair with W₀*, and (P₁, Q₁) by a pair with W₁*. Then W₀ and W₁ are below W₀* and W₁* in
+convex order, because E(1 − γW)₊ is a hockey-stick divergence and the means agree. A sum is largest in convex order if
+both W* are comonotone. For noise on a line this is the pair of two opposite contributions (docs/shifted-noise.md,
+Rising together).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from epsilond.accountants.specs.primitives import NoisySum
 from epsilond.accountants.structure import draws
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions, opposite_gaussian
-from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
+from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee, drawn_mechanism, reject_other_draw
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Spec, Subsampled
@@ -43,9 +44,9 @@ COMONOTONE = Theorem(
 )
 
 
-def rising_together(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """The symmetric pair of opposite contributions, for one Laplace release or any run of Gaussian ones."""
-    if refusal := not_drawn("poisson", COMONOTONE, spec, case):
+def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the symmetric pair of opposite contributions, for one Laplace release or several Gaussian releases."""
+    if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
         return Refusal(COMONOTONE, "the pair of this theorem is for a record that is replaced")
@@ -54,23 +55,23 @@ def rising_together(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if isinstance(primitive, NoisySum) and primitive.distribution == "laplace":
         inner = case.account(mechanism, case.setting)
         pair = opposite_laplace_pair(share.rate, 1.0 / primitive.multiplier, absent=share.absent)
-        return amplified(inner, Curve(pair, (pair,)), COMONOTONE, spec)
+        return amplified_guarantee(inner, Curve(pair, (pair,)), COMONOTONE, spec)
     return _gaussian_run(mechanism, share, spec, case)
 
 
 def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Both relations' Gaussian parameters, of which the larger shift is taken."""
+    """Return the pair for Gaussian releases, with the larger of the shifts of removal and of replacement."""
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")
     inner = case.account(mechanism, case.setting)
     removed = case.account(mechanism, replace(case.setting, relation="add-or-remove-one"))
-    mus = (removed.curve.upper.gaussian_dp_mu, inner.curve.upper.gaussian_dp_mu)
-    if mus[0] is None or mus[1] is None or share.rate == 1.0:
-        return Refusal(COMONOTONE, "what is drawn is not a run of Gaussian releases")
-    shift = max(mus[0], 0.5 * mus[1]) * (1.0 + 8 * UNIT_ROUNDOFF)
+    removal_mu, replacement_mu = removed.curve.upper.gaussian_dp_mu, inner.curve.upper.gaussian_dp_mu
+    if removal_mu is None or replacement_mu is None or share.rate == 1.0:
+        return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
+    shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
     curve = Curve(opposite_gaussian(shift, share)[0], opposite_contributions(mechanism, share, inner))
-    return amplified(inner, curve, COMONOTONE, spec)
+    return amplified_guarantee(inner, curve, COMONOTONE, spec)
 
 
 THEOREMS: tuple[Theorem, ...] = (COMONOTONE,)
-RULES: tuple[Rule, ...] = (Rule(COMONOTONE, "subsampled", rising_together),)
+RULES: tuple[Rule, ...] = (Rule(COMONOTONE, "subsampled", comonotone_pair),)

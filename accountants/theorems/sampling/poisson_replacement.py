@@ -1,12 +1,13 @@
 """Poisson sampling under replace-one, for sums of contributions of bounded norm with any noise.
 
-With M(S), M(S ∪ a), M(S ∪ b) the laws given the other records drawn, the two outputs are (1 − q) P₀ + q P₁ and
-(1 − q) P₀ + q Q₁, and advanced joint convexity gives, at γ = 1 + (γ' − 1)/q and β = γ'/γ,
+Let P₀ = M(S), P₁ = M(S ∪ a) and Q₁ = M(S ∪ b) be the output distributions given the other records in the batch. The
+two outputs are (1 − q) P₀ + q P₁ and (1 − q) P₀ + q Q₁. With γ = 1 + (γ' − 1)/q and β = γ'/γ, advanced joint convexity
+gives
 
     E_γ'(…) = q E_γ(P₁ ‖ (1 − β) P₀ + β Q₁) ≤ q ((1 − β) E_γ(P₁ ‖ P₀) + β E_γ(P₁ ‖ Q₁)).
 
-P₁ against Q₁ is a replacement and P₁ against P₀ a removal. Where removing is replacing by a contribution of zero, both
-are at most the replace-one profile, whichever record comes first. So the bound is q δ(ε), in both orders, and the
+P₁ against Q₁ is a replacement, and P₁ against P₀ a removal. If removing a record is replacing it by a contribution of
+zero, both are at most the replace-one profile, in both directions. So the bound is q δ(ε) in both directions, and the
 symmetrised pair composes.
 """
 
@@ -21,7 +22,7 @@ from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import SECRET_DRAW, removing_is_replacing
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
-from epsilond.accountants.theorems.sampling.subsampling import amplified, drawn_mechanism, not_drawn
+from epsilond.accountants.theorems.sampling.subsampling import amplified_guarantee, drawn_mechanism, reject_other_draw
 
 if TYPE_CHECKING:
     from epsilond.accountants.specs import Subsampled
@@ -43,9 +44,9 @@ CONVEXITY = Theorem(
 )
 
 
-def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """An upper end, not known to be attained, for runs that have no exact pair."""
-    if refusal := not_drawn("poisson", CONVEXITY, spec, case):
+def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return an upper bound for runs that have no exact pair. It is not known to be attained."""
+    if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
         return Refusal(CONVEXITY, "the bound of this theorem is for a record that is replaced")
@@ -56,8 +57,8 @@ def by_convexity(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     share = Share.of(spec)
     upper = amplified_in_both_orders(inner.curve.upper, share)
     instances = opposite_contributions(mechanism, share, inner)
-    return amplified(inner, Curve(upper, instances), CONVEXITY, spec)
+    return amplified_guarantee(inner, Curve(upper, instances), CONVEXITY, spec)
 
 
 THEOREMS: tuple[Theorem, ...] = (CONVEXITY,)
-RULES: tuple[Rule, ...] = (Rule(CONVEXITY, "subsampled", by_convexity),)
+RULES: tuple[Rule, ...] = (Rule(CONVEXITY, "subsampled", convexity_bound),)

@@ -1,10 +1,10 @@
-"""Poisson sampling and sampling without replacement: which relation each amplifies in, and by which pair.
+"""Amplification by Poisson sampling and by sampling without replacement, for each neighbouring relation.
 
-For replace-one the amplified profile holds in both orders, and it is the *symmetrised* pair that may be composed; the
-larger of two one-sided compositions is no bound (docs/engine-certificate.md).
+For replace-one the amplified profile holds in both directions, and the *symmetrised* pair composes. The larger of two
+one-sided compositions is not a bound (docs/engine-certificate.md).
 
-A smaller ε needs a batch that hides who is in it, and a batch without the unit that is as near to one with it as two
-batches that differ in it. Where the words of the spec do not say so much, `thinning` answers.
+Two conditions give a smaller ε. The members of the batch are secret. A batch without the unit is as close to one with
+it as two batches that differ in the unit. If the spec does not imply both, `thinning` has a bound on δ at the same ε.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 FULL_BATCH = Theorem(
     id="epsilond.full-batch",
     title="A full batch",
-    statement="A batch that always holds every record is no sampling: the base guarantee stands unchanged",
+    statement="A batch that always contains every record is not random: the guarantee is that of the mechanism",
     source=Source("epsilond", "by definition"),
     status=Status.PROVED,
 )
@@ -96,8 +96,19 @@ ZEROED_IS_REPLACED = Theorem(
 )
 
 
-def not_drawn(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Refuse a batch that is drawn in another way, of other things than are protected, or before everyone's eyes."""
+def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
+    """Reject a batch that does not satisfy the premises of an amplification theorem.
+
+    Args:
+        sampling: the kind of sampling that the theorem is about.
+        theorem: the theorem.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+
+    Returns:
+        The reason, or None. Rejected are other kinds of sampling, draws of other units than the protected one, draws
+        that the observer sees, and specs that `reject_uncovered_spec` rejects.
+    """
     if spec.sampling != sampling:
         return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
     level, unit = drawn_level(spec, case.setting.unit), case.setting.unit
@@ -105,21 +116,32 @@ def not_drawn(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> 
         return Refusal(theorem, f"{level} are drawn where a {unit} is protected")
     if observes_draw(spec, case.setting):
         return Refusal(theorem, f"the observer {case.setting.observer} sees which clients are drawn")
-    return not_covered(theorem, spec, case)
+    return reject_uncovered_spec(theorem, spec, case)
 
 
-def not_covered(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Refuse a batch that what is run on it cannot have, and a draw inside whose two readings have no common bound."""
+def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
+    """Reject a batch that the mechanism cannot be run on, and an inner draw without a bound for both readings.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if reason := misfit(spec, drawn_level(spec, case.setting.unit)):
         return Refusal(theorem, reason)
-    return unclear_draw(theorem, spec, case)
+    return reject_open_level(theorem, spec, case)
 
 
-def unclear_draw(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Refuse, for a client, a draw inside that is left open and that of records is no bound for that of clients.
+def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
+    """Reject, for a client, an inner draw without a level if the bound for records does not cover clients.
 
-    The guarantee of a client whose records are drawn is that of the client. It covers a draw of clients too, unless
-    that may put another client in place of one that is absent, or count one several times.
+    A draw of records leaves the guarantee of a client unchanged. This guarantee covers a draw of clients too, unless
+    the draw may put a different client in place of an absent one, or count a client several times.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if case.setting.unit != "client" or spec.level == "records":
         return None
@@ -133,28 +155,29 @@ def unclear_draw(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | No
 
 
 def observes_draw(spec: Subsampled, setting: Setting) -> bool:
-    """Whether the observer knows which units were drawn: of records a client draws in private nobody does."""
+    """Return whether the observer sees which units are drawn. No observer sees the records that a client draws."""
     return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, spec.sampling)
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """The mechanism that is run on the batch: below a draw of records, and in a client, what it draws are records.
+    """Return the mechanism that is run on the batch, with the level `records` for its own draws where it is implied.
 
-    For a record below a draw of clients it stays open, and is covered as any other open draw is.
+    Below a draw of records, and for a client, the mechanism's own draws are draws of records. For a record below a draw
+    of clients their level remains open.
     """
     of_clients = setting.unit == "record" and drawn_level(spec, "record") == "clients"
     return spec.mechanism if of_clients else of_records(spec.mechanism)
 
 
 def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Every record is in every batch: the base guarantee, unchanged."""
+    """Return the base guarantee for a batch that always contains every record."""
     if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0:
         return Refusal(FULL_BATCH, "the batch leaves records out")
     if spec.sampling == "without-replacement" and spec.batch_size is not None:
         level = drawn_level(spec, case.setting.unit)
         if case.setting.relation == "add-or-remove-one" and (level == f"{case.setting.unit}s" or open_level(spec)):
             return Refusal(FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known")
-    if refusal := unclear_draw(FULL_BATCH, spec, case):
+    if refusal := reject_open_level(FULL_BATCH, spec, case):
         return refusal
     for_client = case.setting.unit == "client" and draws(spec.mechanism)
     inner = case.account(drawn_mechanism(spec, case.setting) if for_client else spec.mechanism, case.setting)
@@ -163,11 +186,12 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Both orders, tight where the base is: for add-or-remove-one of any mechanism, for zero-out-one of sums.
+    """Return the amplified pair of Poisson sampling, tight if the base is tight (Theorem 8 of Balle et al. 2018).
 
-    To a sum a zeroed record adds what one that was not drawn adds, so that both relations have the same pair.
+    It covers add-or-remove-one for every mechanism, and zero-out-one for noisy sums. A zeroed record and a record that
+    is not drawn add the same to a sum, so both relations have the same pair.
     """
-    if refusal := not_drawn("poisson", POISSON, spec, case):
+    if refusal := reject_other_draw("poisson", POISSON, spec, case):
         return refusal
     if case.setting.relation == "replace-one":
         return Refusal(POISSON, "the pair of this theorem is for a record that is added, removed or zeroed")
@@ -178,18 +202,18 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     share = Share.of(spec)
     upper, realised = drawn_or_not(inner.curve.upper, share)
     if inner.curve.tight:
-        return amplified(inner, Curve(upper, (realised,)), POISSON, spec)
+        return amplified_guarantee(inner, Curve(upper, (realised,)), POISSON, spec)
     instances = tuple(drawn_or_not(pair, share)[1] for pair in inner.curve.witnesses)
-    return amplified(inner, Curve(upper, instances), POISSON, spec)
+    return amplified_guarantee(inner, Curve(upper, instances), POISSON, spec)
 
 
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """The symmetric pair of mixtures, which neighbours realise. Gaussian base only.
+    """Return the symmetric pair of two Gaussian mixtures, which neighbours attain, for a Gaussian base.
 
     Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal;
     every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
     """
-    if refusal := not_drawn("poisson", POISSON_REPLACE_ONE, spec, case):
+    if refusal := reject_other_draw("poisson", POISSON_REPLACE_ONE, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
         return Refusal(POISSON_REPLACE_ONE, "the pair of this theorem is for a record that is replaced")
@@ -198,52 +222,71 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
     pair, realised = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
-    return amplified(inner, Curve(pair, (realised,)), POISSON_REPLACE_ONE, spec)
+    return amplified_guarantee(inner, Curve(pair, (realised,)), POISSON_REPLACE_ONE, spec)
 
 
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """The symmetrised profile, its lower end given by instances.
+    """Return the symmetrised amplified profile of sampling without replacement, with instances as lower bounds.
 
-    Where noise is added to a sum: all other records as the one it is replaced by (a one-sided mixture), and for a
-    bound on the norm of a contribution all others at zero (a symmetric one).
+    For noisy sums all other records equal the replacing record (a one-sided mixture). For contributions of bounded norm
+    there is a second instance, with all others zero (a symmetric mixture).
     """
-    if refusal := not_drawn("without-replacement", WITHOUT_REPLACEMENT, spec, case):
+    if refusal := reject_other_draw("without-replacement", WITHOUT_REPLACEMENT, spec, case):
         return refusal
-    if refusal := no_replacement_guarantee(WITHOUT_REPLACEMENT, spec, case):
+    if refusal := reject_unknown_replacement(WITHOUT_REPLACEMENT, spec, case):
         return refusal
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(drawn_mechanism(spec, case.setting), replaced)
     share = Share.of(spec)
     plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(share.around[1]))
     upper = with_plateau(amplified_in_both_orders(inner.curve.upper, share), plateau)
-    guarantee = amplified(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
+    guarantee = amplified_guarantee(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":
-        return for_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
+        return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
     zeroed = case.account(drawn_mechanism(spec, case.setting), case.setting)
-    return for_relation(guarantee, case.setting, zeroed_in_a_batch(spec.mechanism, zeroed, share))
+    return guarantee_of_relation(guarantee, case.setting, zeroed_in_a_batch(spec.mechanism, zeroed, share))
 
 
-def no_replacement_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Refuse a relation in which nothing is known of replacing a record in a batch of fixed size, as a set."""
+def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
+    """Reject a case without a replace-one guarantee for a batch of fixed size that is given as a set.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "a batch of fixed size from n or n − 1 records: no valid pair is known")
     if case.setting.relation == "zero-out-one" and not zeroing_is_replacing(spec.mechanism):
         return Refusal(theorem, "needs a guarantee for replacing a record, and the numbers given are for zeroing one")
     if tells_places(spec.mechanism):
-        return Refusal(theorem, "what is put out tells who is in the batch, or which place in it is whose")
+        return Refusal(theorem, "the output shows the members of the batch, or their places in it")
     return None
 
 
-def for_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """A replace-one guarantee, or the same bound for zero-out-one, with what neighbours in that relation realise."""
+def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
+    """Return a replace-one guarantee for the relation of the setting, replace-one or zero-out-one.
+
+    Args:
+        guarantee: replace-one guarantee with the upper bound.
+        setting: the requested setting.
+        instances: pairs that neighbours in the relation of the setting attain.
+    """
     replaced = setting.relation == "replace-one"
     step = guarantee.derivation if replaced else ZEROED_IS_REPLACED.because(guarantee.derivation)
     curve = Curve(guarantee.curve.upper, instances)
     return Guarantee(setting=setting, curve=curve, derivation=step, declared=guarantee.declared)
 
 
-def amplified(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:
-    """The guarantee of a batch that hides who is in it, resting on that of the base mechanism."""
+def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:
+    """Return the guarantee of a batch with secret members.
+
+    Args:
+        inner: guarantee of the mechanism on the batch; the derivation and the conditions include its own.
+        curve: amplified curve.
+        theorem: theorem that gives the curve.
+        spec: the subsampled mechanism.
+    """
     step = theorem.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     ordered = spec.sampling != "poisson" and may_tell_places(spec.mechanism)
     own: tuple[Condition, ...] = (SECRET_DRAW, NO_ORDER) if ordered else (SECRET_DRAW,)

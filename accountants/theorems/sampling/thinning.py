@@ -1,18 +1,19 @@
-"""A batch of whatever is run on it: what a draw is worth when nothing is known of a batch without the unit.
+"""Subsampling of an arbitrary mechanism, without assumptions on a batch that does not contain the unit.
 
-Of Poisson batches and of batches of fixed size from as many units in both worlds, a given unit is in the batch with
-the same probability q, whatever the data. Let R be the law of the output given that it is not: all others are the same,
-so R is one law. Let P and Q be the laws given that it is: mixtures, over the others drawn, of the mechanism's laws on
-neighbours, so E_γ(P‖Q) ≤ e^{log δ(ε)} by joint convexity, γ = e^ε ≥ 1. Then
+In a Poisson batch, and in a batch of fixed size from the same number of units in both data sets, a unit is in the batch
+with the same probability q for all data. Let R be the output distribution given that the unit is not in the batch. All
+other units are equal, so R is the same for both data sets. Let P and Q be the output distributions given that it is in
+the batch. They are mixtures, over the other members, of the mechanism's distributions on neighbours, so
+E_γ(P‖Q) ≤ δ(ε) with γ = e^ε ≥ 1 by joint convexity. Then
 
     E_γ((1 − q) R + q P ‖ (1 − q) R + q Q) = ∫ ((1 − q)(1 − γ) R + q (P − γ Q))₊ ≤ q E_γ(P‖Q),
 
-and for γ < 1 by duality, in either order. This is the profile of "with probability q the mechanism's pair, else two
-equal laws, and one sees which", which therefore dominates and composes. It is attained where R lives apart from P and
-Q: where reports carry names, or numbers of records show. ∎
+and for γ < 1 by duality, in both directions. This is the profile of the following pair, which therefore dominates and
+composes: with probability q the mechanism's pair, otherwise two equal distributions, and the case is observed. It is
+attained if R is singular to P and Q, for example if reports carry names, or if the number of records is observed. ∎
 
-So it may be seen who is drawn. What may not be is a unit that is not there at all (add-or-remove-one), since then what
-is compared given that it is drawn are no neighbours in that relation, or its absence shows.
+So the members of a batch may be public. The bound does not cover add-or-remove-one: the data sets, given that the unit
+is drawn, are then not neighbours in that relation, or the absence of the unit is observed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.accountants.structure import FRESH_DRAW, primitives
 from epsilond.accountants.theorem import Source, Status, Theorem
-from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, not_drawn
+from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, reject_other_draw
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -34,11 +35,12 @@ if TYPE_CHECKING:
 
 DRAWN_OR_NOT = Theorem(
     id="epsilond.drawn-or-not",
-    title="A draw thins losses, whatever the mechanism",
+    title="Subsampling multiplies δ by q at the same ε, for every mechanism",
     statement=(
         "Replacing or zeroing a record that is in a batch with probability q: δ'(ε) = q δ(ε) at the same ε, with δ the "
-        "mechanism's profile for the same relation, whatever a batch without the record looks like, and though it be "
-        "seen who was drawn. It composes as the pair that is the mechanism's with probability q and two equal laws else"
+        "mechanism's profile for the same relation. Batches without the record are arbitrary, and the draw may be "
+        "public. It composes as the pair that is the mechanism's with probability q, and two equal distributions "
+        "otherwise"
     ),
     source=Source("epsilond", "by joint convexity; proof in this file"),
     status=Status.PROVED,
@@ -46,36 +48,45 @@ DRAWN_OR_NOT = Theorem(
 )
 
 
-def drawn_or_not_at_all(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """For what no theorem amplifies: reports by name, black boxes and integers under zero-out-one, and the like."""
+def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the bound q δ(ε) for mechanisms that no theorem amplifies.
+
+    Examples are reports under a name, black boxes, and integers under zero-out-one.
+    """
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")
-    if refusal := not_drawn(spec.sampling, DRAWN_OR_NOT, spec, case):
+    if refusal := reject_other_draw(spec.sampling, DRAWN_OR_NOT, spec, case):
         return refusal
     if case.setting.relation == "add-or-remove-one":
         return Refusal(DRAWN_OR_NOT, "the bound of this theorem is for a record that is replaced or zeroed")
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
-    above, below = (max(Share.of(spec).around), min(Share.of(spec).around))
-    upper = thinned(inner.curve.upper, above)
+    lower_rate, upper_rate = Share.of(spec).around
+    upper = thinned(inner.curve.upper, upper_rate)
     step = DRAWN_OR_NOT.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     return Guarantee(
         setting=case.setting,
-        curve=Curve(upper, _instances(spec, case, inner, upper, below)),
+        curve=Curve(upper, _instances(spec, case, inner, upper, lower_rate)),
         derivation=step,
         declared=tuple(dict.fromkeys((*inner.declared, FRESH_DRAW))),
     )
 
 
-def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, below: float) -> tuple[Pair, ...]:
-    """Reports by name show who is drawn. Integers that are sums do not: zeroed, a record adds nothing either."""
-    are_reports = [isinstance(each, CategoryReport) for each in primitives(drawn_mechanism(spec, case.setting))]
+def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, lower_rate: float) -> tuple[Pair, ...]:
+    """Return the pairs that neighbours attain.
+
+    Reports under a name show the members of the batch, and attain the upper pair. In sums of integers a zeroed record
+    and a record that is not drawn both add zero, and the pair is that of Poisson sampling.
+    """
+    mechanism = drawn_mechanism(spec, case.setting)
+    are_reports = [isinstance(primitive, CategoryReport) for primitive in primitives(mechanism)]
     if all(are_reports):
-        whole = inner.curve.tight and below == Share.of(spec).rate
-        return (upper,) if whole else tuple(thinned(pair, below) for pair in inner.curve.witnesses)
+        if inner.curve.tight and lower_rate == Share.of(spec).rate:
+            return (upper,)
+        return tuple(thinned(pair, lower_rate) for pair in inner.curve.witnesses)
     if case.setting.relation == "zero-out-one" and spec.sampling == "poisson" and not any(are_reports):
         return tuple(drawn_or_not(pair, Share.of(spec))[1] for pair in inner.curve.witnesses)
     return ()
 
 
 THEOREMS: tuple[Theorem, ...] = (DRAWN_OR_NOT,)
-RULES: tuple[Rule, ...] = (Rule(DRAWN_OR_NOT, "subsampled", drawn_or_not_at_all),)
+RULES: tuple[Rule, ...] = (Rule(DRAWN_OR_NOT, "subsampled", thinned_guarantee),)

@@ -1,7 +1,7 @@
-"""Clients who then draw among their own records: what each of the two draws is worth, and for whom.
+"""Two-level sampling: clients are drawn, and then draw among their own records.
 
-Which draw amplifies depends on the unit and the observer (docs/decisions/0004-two-level-sampling.md). Proofs:
-docs/shifted-noise.md, Two levels.
+The unit and the observer determine which of the two draws amplifies (docs/decisions/0004-two-level-sampling.md).
+Proofs: docs/shifted-noise.md, Two levels.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from epsilond.accountants.structure import (
     pools_records,
 )
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
-from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, not_covered, observes_draw
+from epsilond.accountants.theorems.sampling.subsampling import drawn_mechanism, observes_draw, reject_uncovered_spec
 
 if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.specs import Subsampled
 
 FRESH_SELECTION = Condition(
@@ -33,8 +34,8 @@ CLIENTS_THEN_RECORDS = Theorem(
     title="Drawing clients thins a record's losses and shrinks none",
     statement=(
         "If a record's client takes part with probability q, δ'(ε) = q δ(ε) with δ the profile of the client's own "
-        "mechanism: the output without the client may be anything, so a smaller ε cannot be had, and knowing who takes "
-        "part changes nothing. It composes as the pair that is the client's with probability q and two equal laws else"
+        "mechanism. The output without the client is arbitrary, so ε is not smaller, and participation may be public. "
+        "It composes as the pair that is the client's with probability q, and two equal distributions otherwise"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
@@ -42,9 +43,9 @@ CLIENTS_THEN_RECORDS = Theorem(
 )
 VISIBLE_SELECTION = Theorem(
     id="epsilond.visible-selection",
-    title="Drawing clients in sight of the observer",
+    title="A draw of clients that the observer sees",
     statement=(
-        "For a client whose data is replaced or zeroed, and who is seen to take part with probability q, δ'(ε) = q δ(ε)"
+        "If a client's data is replaced or zeroed, and it visibly takes part with probability q, δ'(ε) = q δ(ε)"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
@@ -54,8 +55,8 @@ RECORDS_OF_A_CLIENT = Theorem(
     id="epsilond.records-of-a-client",
     title="Drawing among a client's own records does not protect the client",
     statement=(
-        "A client's guarantee bounds whatever it contributes, so which of its records it draws changes nothing, and "
-        "neither does a draw from all clients' records that leaves the others' as they were"
+        "A client's guarantee holds for all its contributions, so a draw among its records does not change it. Nor "
+        "does a draw from all clients' records that leaves the other clients' records unchanged"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,
@@ -63,14 +64,18 @@ RECORDS_OF_A_CLIENT = Theorem(
 
 
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """The record's pair, thinned by its client's participation; attained where participation is seen."""
+    """Return the pair of the record, thinned by the participation of its client; attained if participation is seen."""
     if case.setting.unit != "record" or drawn_level(spec, "record") != "clients":
         return Refusal(CLIENTS_THEN_RECORDS, "the batch is not one of clients where a record is protected")
-    return _thinned(CLIENTS_THEN_RECORDS, spec, case)
+    return _thinned_guarantee(CLIENTS_THEN_RECORDS, spec, case)
 
 
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """The client's pair, thinned. A zeroed client takes part with nothing to say; an absent one would be missed."""
+    """Return the pair of a client, thinned by its visible participation.
+
+    A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
+    add-or-remove-one is rejected.
+    """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
     if not observes_draw(spec, case.setting):
@@ -81,13 +86,14 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
             f"the observer {case.setting.observer} sees who takes part, and so whether a client is there at all; ask "
             "for an observer who does not, or for another relation",
         )
-    return _thinned(VISIBLE_SELECTION, spec, case)
+    return _thinned_guarantee(VISIBLE_SELECTION, spec, case)
 
 
-def _thinned(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
+def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
+    """Return the profile q δ(ε) of a draw of clients, with witnesses if the draw is visible."""
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
-    if refusal := not_covered(theorem, spec, case):
+    if refusal := reject_uncovered_spec(theorem, spec, case):
         return refusal
     if open_level(spec) and not left_out_is_the_same(spec.sampling, case.setting.relation):
         return Refusal(
@@ -98,10 +104,12 @@ def _thinned(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refu
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
     upper = thinned(inner.curve.upper, rate)
-    # A reading that was left open has no witness: the other one may protect better.
-    certain = spec.level == "clients" and observes_draw(spec, case.setting)
-    instances = tuple(thinned(pair, rate) for pair in inner.curve.witnesses)
-    witnesses = () if not certain else (upper,) if inner.curve.tight else instances
+    # A spec without a level has no witness, because the other reading may protect better.
+    witnesses: tuple[Pair, ...] = ()
+    if spec.level == "clients" and observes_draw(spec, case.setting):
+        witnesses = tuple(thinned(pair, rate) for pair in inner.curve.witnesses)
+        if inner.curve.tight:
+            witnesses = (upper,)
     return Guarantee(
         setting=case.setting,
         curve=Curve(upper, witnesses),
@@ -111,7 +119,7 @@ def _thinned(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refu
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """The client's guarantee unchanged, as an upper end: what it draws may be less than the worst it could send."""
+    """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records."""
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
     if pools_records(case.whole, case.setting.relation):

@@ -1,4 +1,4 @@
-"""Sampling with replacement: a record may be drawn several times, and then moves the release several times as far."""
+"""Sampling with replacement: a record that is drawn k times shifts the release k times as far."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from epsilond.accountants.structure import NO_ORDER, SECRET_DRAW
 from epsilond.accountants.theorem import Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.batch_instances import (
     MOST_GROUPS,
-    drawn_several_times,
+    multiplicity_pairs,
     noise_of_contribution,
 )
 from epsilond.accountants.theorems.sampling.multiplicities import (
@@ -38,10 +38,10 @@ from epsilond.accountants.theorems.sampling.multiplicities import (
     round_probabilities,
 )
 from epsilond.accountants.theorems.sampling.subsampling import (
-    amplified,
-    for_relation,
-    no_replacement_guarantee,
-    not_drawn,
+    amplified_guarantee,
+    guarantee_of_relation,
+    reject_other_draw,
+    reject_unknown_replacement,
 )
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ WITH_REPLACEMENT = Theorem(
 
 
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """A record drawn k times moves a sum k times as far, so additive noise in one coordinate is answered."""
-    if refusal := not_drawn("with-replacement", WITH_REPLACEMENT, spec, case):
+    """Return the guarantee of a noisy sum under sampling with replacement (Theorem 10 of Balle et al. 2018)."""
+    if refusal := reject_other_draw("with-replacement", WITH_REPLACEMENT, spec, case):
         return refusal
-    if refusal := no_replacement_guarantee(WITH_REPLACEMENT, spec, case):
+    if refusal := reject_unknown_replacement(WITH_REPLACEMENT, spec, case):
         return refusal
     if noise_of_contribution(spec.mechanism) is None:
         return Refusal(WITH_REPLACEMENT, "needs the base profile for every group size, which is not known of this base")
@@ -75,18 +75,22 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
     replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replaced)
-    guarantee = amplified(inner, Curve(dominating_pair(spec.mechanism, drawn), ()), WITH_REPLACEMENT, spec)
+    curve = Curve(dominating_pair(spec.mechanism, drawn), ())
+    guarantee = amplified_guarantee(inner, curve, WITH_REPLACEMENT, spec)
     zeroed = case.setting.relation == "zero-out-one"
-    finer = multiplicities(spec.batch_size or 1, spec.population or 1, told_apart=MOST_GROUPS) or drawn
-    return for_relation(
-        guarantee, case.setting, drawn_several_times(finer if zeroed else drawn, spec.mechanism, zeroed=zeroed)
-    )
+    instance_multiplicities = drawn
+    if zeroed:
+        finer = multiplicities(spec.batch_size or 1, spec.population or 1, single_groups=MOST_GROUPS)
+        instance_multiplicities = finer or drawn
+    instances = multiplicity_pairs(instance_multiplicities, spec.mechanism, zeroed=zeroed)
+    return guarantee_of_relation(guarantee, case.setting, instances)
 
 
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
-    """Return the pair of the theorem; for Gaussian noise with its law, where the multiplicities are known well enough.
+    """Return the dominating pair of the theorem.
 
-    Probabilities are rounded so that multiplicities are stochastically larger, and the rate up, which raises the
+    For Gaussian noise it is an exact mixture, if the error of the multiplicities is below `MOST_ERROR`. Probabilities
+    are then rounded so that multiplicities are stochastically larger, and the rate is rounded up. Both raise the
     profile (docs/engine-certificate.md, A10).
     """
     rate, log_rate = drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF), math.log(drawn.rate)
@@ -94,7 +98,7 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     groups = group_profiles(mechanism, drawn.most)
     if isinstance(groups, GaussianGroups) and rate < 1.0 and drawn.accuracy < MOST_ERROR:
         accuracy = drawn.accuracy + UNIT_ROUNDOFF * (16.0 + 8.0 * abs(log_rate))
-        probabilities = round_probabilities([each - log_rate for each in drawn.log_weights], accuracy, upward=True)
+        probabilities = round_probabilities([weight - log_rate for weight in drawn.log_weights], accuracy, upward=True)
         return drawn_mixture_pair(DrawnMixtureLaw(groups.mus, probabilities, rate, log_rest))
     profile = MultiplicityProfile(groups, drawn.log_weights, drawn.rate, drawn.accuracy, log_rest)
     return Pair(profile, profile)

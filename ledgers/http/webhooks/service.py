@@ -123,10 +123,10 @@ class Webhooks:
         """Keep the messages about events, unless all of them were kept before."""
         rows = [*messages_of(events, self._endpoints)]
         with looking(database) as connection:
-            new = [row for row in rows if not messages.known(connection, row.id)]
+            new = [row for row in rows if not messages.is_kept(connection, row.id)]
         if new:
             with database.writing() as connection:
-                messages.put(connection, new)
+                messages.add(connection, new)
 
     def _collect(self, database: Database, trouble: str | None) -> None:
         """Make the messages about what is new in the log, and about the log itself."""
@@ -155,7 +155,7 @@ class Webhooks:
         events = [*expiries(rows, owners)]
         for name, row in moved.items():
             events += passed_fractions(row, fractions, times[name])
-        messages.put(connection, messages_of(events, self._endpoints))
+        messages.add(connection, messages_of(events, self._endpoints))
         messages.prune(connection, time.time() - KEPT_SECONDS, "fraction")
         end = start + len(rows)
         messages.advance(connection, end)

@@ -1,4 +1,4 @@
-"""What a job costs in each kind of slot: the table of the rules by kind."""
+"""Charges of a job in each kind of slot: the table of the rules by kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from epsilond.ledgers.mathematics.charges import additive, gaussian, renyi
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+    from epsilond.ledgers.mathematics.charges.request import ChargeRequest
     from epsilond.ledgers.mathematics.state import Charge, Slot, SlotKind
 
 CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
@@ -19,11 +19,11 @@ CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
 }
 
 
-def charge(asked: ChargeRequest, slot: Slot) -> Charge:
+def charge(request: ChargeRequest, slot: Slot) -> Charge:
     """Return the charge for a job in a slot, even if the slot does not have enough left.
 
     Raises:
         ConditionViolated: no charge is proved for such a mechanism in such a slot.
-        LedgerExhausted: not even all of the slot pays for it.
+        LedgerExhausted: even the whole slot does not pay for the job.
     """
-    return CHARGES[slot.kind](asked, slot)
+    return CHARGES[slot.kind](request, slot)

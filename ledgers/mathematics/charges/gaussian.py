@@ -1,4 +1,4 @@
-"""Charges of a Gaussian slot: μ² exactly for Gaussian mechanisms, the certified residue for anything else."""
+"""Charges of a Gaussian slot: exactly μ² for Gaussian mechanisms, and the certified residue for all others."""
 
 from __future__ import annotations
 
@@ -11,77 +11,77 @@ from epsilond.ledgers.mathematics.residue import LEAST_ETA, least_cost, rough_co
 from epsilond.ledgers.mathematics.state import Charge, times
 
 if TYPE_CHECKING:
-    from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+    from epsilond.ledgers.mathematics.charges.request import ChargeRequest
     from epsilond.ledgers.mathematics.state import Slot
 
 SHARE_OF_ETA = 16
-"""Largest share of the slot's η that a job takes which does not say: one in so many."""
+"""Divisor of the slot's η for the largest share of a job that states no η."""
 SMALLER_SHARES = (2**20, 2**10)
-"""Smaller shares that a job may take instead, one in so many."""
+"""Divisors of the slot's η for the smaller shares that such a job may take instead."""
 _ROUNDING = Fraction(1) + Fraction(1, 2**50)
 EXACT = "epsilond.ledger-gaussian-slot"
 RESIDUE = "epsilond.ledger-residue"
 
 
-def charge(asked: ChargeRequest, slot: Slot) -> Charge:
+def charge(request: ChargeRequest, slot: Slot) -> Charge:
     """Return the charge for a job in μ² and η.
 
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
-        LedgerExhausted: not even all of μ² that is left pays for it.
+        LedgerExhausted: all of μ² that is left does not pay for the job.
     """
-    each = mu_squared(asked)
-    if each is not None:
-        one = {"mu_squared": each, "eta": ZERO}
-        return Charge(parts=times(one, asked.count), each=one, theorem=EXACT)
-    remaining = slot.left("mu_squared")
-    find = rough_cost if asked.rough else least_cost
-    for eta in _etas_by_room(asked, slot):
-        found = find(asked.parts, remaining=remaining, eta=eta)
-        if found is not None:
-            return Charge(parts={"mu_squared": found.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
+    run_cost = mu_squared(request)
+    if run_cost is not None:
+        run_charge = {"mu_squared": run_cost, "eta": ZERO}
+        return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=EXACT)
+    remaining = slot.remainder("mu_squared")
+    find = rough_cost if request.rough else least_cost
+    for eta in _etas_by_room(request, slot):
+        residue = find(request.parts, remaining=remaining, eta=eta)
+        if residue is not None:
+            return Charge(parts={"mu_squared": residue.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
     raise LedgerExhausted(f"not even all that is left, μ² = {remaining:f}, pays for the job at η = {eta:f}")
 
 
-def _etas_by_room(asked: ChargeRequest, slot: Slot) -> list[Amount]:
-    """Return the amounts of η that a job may take, first the one with which most such jobs fit, by a quick price.
+def _etas_by_room(request: ChargeRequest, slot: Slot) -> list[Amount]:
+    """Return the amounts of η that a job may take, first the amount with which most such jobs fit, by a quick price.
 
-    Less η costs more μ². A query that costs the same μ² at any η takes the smallest share, or else η would end the slot
-    after `SHARE_OF_ETA` queries; a run of rare large losses saves μ² by the largest.
+    A smaller η costs more μ². A query that costs the same μ² at any η takes the smallest share, because otherwise η
+    would be used up after `SHARE_OF_ETA` queries. A run with rare large losses saves μ² by taking the largest share.
 
     Raises:
         ConditionViolated: as `eta_of`.
     """
-    largest = eta_of(asked, slot)
-    if asked.eta is not None:
+    largest = eta_of(request, slot)
+    if request.eta is not None:
         return [largest]
-    remaining, free = slot.left("mu_squared"), slot.free("eta")
+    remaining, free = slot.remainder("mu_squared"), slot.free("eta")
     room = {largest: Fraction(0)}
     for eta in (largest, *(up(slot.capacity["eta"] / share) for share in SMALLER_SHARES)):
         if LEAST_ETA <= eta <= largest:
-            found = rough_cost(asked.parts, remaining=remaining, eta=eta)
-            if found is not None:
-                room[eta] = min(Fraction(remaining) / Fraction(found.cost), Fraction(free) / Fraction(eta))
+            residue = rough_cost(request.parts, remaining=remaining, eta=eta)
+            if residue is not None:
+                room[eta] = min(Fraction(remaining) / Fraction(residue.cost), Fraction(free) / Fraction(eta))
     return sorted(room, key=lambda eta: -room[eta])
 
 
-def mu_squared(asked: ChargeRequest) -> Amount | None:
-    """Return μ² of one run, rounded up, if it is exactly a Gaussian mechanism; None otherwise."""
-    mu = asked.one.gaussian_dp_mu
+def mu_squared(request: ChargeRequest) -> Amount | None:
+    """Return μ² of one run, rounded up, or None if it is not exactly a Gaussian mechanism."""
+    mu = request.one.gaussian_dp_mu
     if mu is None:
         return None
     return up((Fraction(mu) * _ROUNDING) ** 2)
 
 
-def eta_of(asked: ChargeRequest, slot: Slot) -> Amount:
-    """Return the most that a job may take of η: as asked, else a share of the slot's, or what is free if that is less.
+def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
+    """Return the largest η that a job may take: the requested η, or a share of the slot's, but not more than is free.
 
     Raises:
-        ConditionViolated: less than the smallest amount is free.
+        ConditionViolated: less than the smallest η is free.
     """
     free = slot.free("eta")
-    share = up(slot.capacity["eta"] / SHARE_OF_ETA) if asked.eta is None else asked.eta
-    eta = min(share, free) if asked.eta is None else share
+    share = up(slot.capacity["eta"] / SHARE_OF_ETA) if request.eta is None else request.eta
+    eta = min(share, free) if request.eta is None else share
     if eta < LEAST_ETA:
         raise ConditionViolated(
             "the slot has no η left: only Gaussian mechanisms, whose charge is exact, can be run in it"

@@ -1,11 +1,11 @@
-"""Whether one profile stays below another by at most η at every ε ≥ 0, certified from finitely many points.
+"""Certified comparison of two profiles: whether one stays below the other by at most η at every ε ≥ 0.
 
-As functions of γ = e^ε both profiles are convex and fall. Between two neighbouring points a < b the left one is at most
-its chord, and the right one at least each of its tangents at a and at b. Chord minus tangent is linear, so the least of
-the two differences is at most the larger end of any mean of them: a mean whose ends agree is as good as the crossing of
-the tangents, and whatever its weight is, the bound holds. Beyond the last point the left profile is at most its
-value there, and the right one at least zero. Every value is rounded against what is to be shown (docs/ledger.md,
-"Residue charges").
+As functions of γ = e^ε both profiles are convex and decreasing. Between two neighbouring points a < b the left profile
+is at most its chord, and the right profile at least each of its tangents at a and at b. Chord minus tangent is linear,
+so the smaller of the two differences is at most the larger endpoint value of any weighted mean of them. Every weight
+gives a valid bound; the weight at which both endpoint values agree is as good as the crossing of the tangents. Beyond
+the last point the left profile is at most its value there, and the right profile at least zero. Every value is rounded
+to the safe side (docs/ledger.md, "Residue charges").
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MOST_POINTS = 4000
 MOST_ROUNDS = 24
 _LEAST_WIDTH = 1e-9
 _TERMS = 16.0
-"""Rounded operations in the largest of the bounds below, with room."""
+"""Number of rounded operations in the largest of the bounds below, with a margin."""
 
 
 @dataclass(frozen=True)
 class Excess:
-    """What is known of the largest difference of the profiles, in units of η."""
+    """Bounds on the largest difference of two profiles, in units of η."""
 
     upper: float
-    """It is at most this: certified. math.inf where the cells could not be made fine enough."""
+    """Certified upper bound; math.inf if the cells could not be made fine enough."""
     worst: float
-    """The ε of the point where it was largest."""
+    """ε of the point with the largest difference."""
     at_points: float
-    """The largest at a point; not certified, and a lower bound up to rounding."""
+    """Largest difference at a point: not certified, and a lower bound up to rounding."""
 
     @property
     def holds(self) -> bool:
@@ -50,10 +50,14 @@ class Excess:
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
     """Bound the largest (left − right)/η over ε ≥ 0.
 
-    Cells are split until the bound is at most 1, or until a point shows more than 1.
+    Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles must be convex
+    in e^ε, as all profiles are; their bounds and tails are rounded outward.
 
-    `last` is an ε where the left profile is at most η. Both profiles must be convex in e^ε, as all profiles are; their
-    ends and tails are read outward.
+    Args:
+        left: profile of the mechanism composed with what remains of the slot.
+        right: profile of the slot.
+        log_eta: log η.
+        last: an ε at which the left profile is at most η.
     """
     at = np.linspace(0.0, last, FIRST_CELLS + 1)
     rows = _Rows.of(left, right, at, log_eta)
@@ -63,34 +67,35 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
         points = rows.above - rows.below
         place = int(np.argmax(points))
         bounds = rows.bounds()
-        found = Excess(float(max(bounds.max(initial=0.0), rows.above[-1])), float(rows.at[place]), float(points[place]))
+        bound = Excess(float(max(bounds.max(initial=0.0), rows.above[-1])), float(rows.at[place]), float(points[place]))
         failing = np.flatnonzero(~(bounds <= 1.0))
-        if failing.size == 0 or not found.at_points <= 1.0:
-            return found
+        if failing.size == 0 or not bound.at_points <= 1.0:
+            return bound
         wide = failing[np.diff(rows.at)[failing] > _LEAST_WIDTH]
         if wide.size == 0 or rows.at.size + wide.size > MOST_POINTS:
             break
         middles = 0.5 * (rows.at[wide] + rows.at[wide + 1])
-        rows = rows.joined(_Rows.of(left, right, middles, log_eta))
-    return Excess(math.inf, found.worst, found.at_points)
+        rows = rows.merge(_Rows.of(left, right, middles, log_eta))
+    return Excess(math.inf, bound.worst, bound.at_points)
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Points in order of ε: ends of both profiles and of the right one's slope in γ, over η."""
+    """Points in increasing ε, with bounds on both profiles and on the right profile's slope in γ, all divided by η."""
 
     at: FloatArray
     above: FloatArray
-    """Left, its upper end."""
+    """Upper bound on the left profile."""
     below: FloatArray
-    """Right, its lower end."""
+    """Lower bound on the right profile."""
     gentle: FloatArray
-    """−slope of the right, its lower end."""
+    """Lower bound on the negative slope of the right profile."""
     steep: FloatArray
-    """−slope of the right, its upper end."""
+    """Upper bound on the negative slope of the right profile."""
 
     @classmethod
     def of(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _Rows:
+        """Evaluate both profiles at some ε."""
         above = left.log_delta(epsilon).upper - log_eta
         below = right.log_delta(epsilon).lower - log_eta
         slope = right.log_tails(epsilon).log_q
@@ -104,11 +109,15 @@ class _Rows:
             _up(slope + slack - log_eta),
         )
 
-    def joined(self, others: _Rows) -> _Rows:
+    def merge(self, others: _Rows) -> _Rows:
+        """Return the rows of both, sorted by ε."""
         at = np.concatenate([self.at, others.at])
         order = np.argsort(at, kind="stable")
-        columns = ("above", "below", "gentle", "steep")
-        return _Rows(at[order], *(np.concatenate([getattr(self, n), getattr(others, n)])[order] for n in columns))
+        columns = []
+        for name in ("above", "below", "gentle", "steep"):
+            column = np.concatenate([getattr(self, name), getattr(others, name)])
+            columns.append(column[order])
+        return _Rows(at[order], *columns)
 
     def bounds(self) -> FloatArray:
         """Return for each cell an upper bound on (left − right)/η."""
@@ -131,17 +140,19 @@ class _Rows:
         mixed = np.maximum(
             weight * first_left + (1.0 - weight) * second_left, weight * first_right + (1.0 - weight) * second_right
         )
-        alone = np.minimum(np.maximum(first_left, first_right), np.maximum(second_left, second_right))
+        separate = np.minimum(np.maximum(first_left, first_right), np.maximum(second_left, second_right))
         size = self.above[first] + self.above[second] + self.below[first] + self.below[second] + fall + rise
-        return np.asarray(np.minimum(mixed, alone) + _TERMS * UNIT_ROUNDOFF * size)
+        return np.asarray(np.minimum(mixed, separate) + _TERMS * UNIT_ROUNDOFF * size)
 
 
 def _up(log_value: FloatArray) -> FloatArray:
+    """Return an upper bound on exp(log_value)."""
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
     return np.asarray(value * (1.0 + 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))
 
 
 def _down(log_value: FloatArray) -> FloatArray:
+    """Return a lower bound on exp(log_value)."""
     value = np.exp(np.minimum(log_value, 700.0))
     return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))

@@ -1,13 +1,13 @@
-"""A mechanism's profile from above, by finitely many hinges: what it becomes beside a Gaussian is then a closed form.
+"""Upper bounds on a profile by finitely many hinges, whose composition with a Gaussian has a closed form.
 
-    F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊,   p_i ≥ 0,   with F ≥ E_γ(g) at every γ ≥ 0,
+    F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊,   p_i ≥ 0,   with F ≥ E_γ(g) at every γ ≥ 0.
 
-F being a function and not always a profile. Beside any pair h
+F is a function and need not be a profile. Composed with any pair h,
 
     (g ⊗ h)(γ) = ∫ p_h E_{γ q_h/p_h}(g) ≤ p_∞ + Σ p_i E_{γ/γ_i}(h),
 
-as each value under the integral is raised. F lies above E at every γ if it does so at each γ_i and F(0) ≥ 1: between
-two of them F is linear and E convex, and beyond the last F is p_∞ and E falls (docs/ledger.md, "Residue charges").
+because each value under the integral is raised. F is above E at every γ if F ≥ E at each γ_i and F(0) ≥ 1: between two
+hinges F is linear and E convex, and beyond the last one F = p_∞ while E decreases (docs/ledger.md, "Residue charges").
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 MOST_HINGES = 600
 FIRST = 2.0 ** np.arange(-22.0, 8.0)
-"""Losses at which a profile is read first, of both signs."""
+"""Absolute losses of both signs at which a profile is evaluated first."""
 GOOD_AREA, ROUGH_AREA = 1.5e-4, 3e-3
-"""The area between F and E beside that below E: about what F adds to a small charge, relatively."""
+"""Area between F and E divided by the area below E, which is about what F adds to a small charge, relatively."""
 _ROUNDS = 12
 _NEGLIGIBLE = 1e-3
-"""Of η, which mass at infinite losses may take."""
+"""Largest mass at infinite losses, as a share of η."""
 _PADDED = 1.0 + 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
 class Hinges:
-    """F of one order of a pair.
+    """Function F for one direction of a pair.
 
     Attributes:
         losses: log γ_i, increasing, exactly these doubles.
@@ -57,54 +57,49 @@ class Hinges:
 
 
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
-    """F of each order of a pair.
+    """Return F for each direction of a pair.
 
-    `eta` says which tails may be counted as infinite losses, `area` how close F is, as `GOOD_AREA`.
+    Args:
+        pair: dominating pair of one step. If it has atoms, the hinges are placed at their losses.
+        eta: η of the step. Tails that are small compared with η are counted as infinite losses.
+        area: relative area between F and the profile that is aimed at.
     """
-    orders = [(pair.forward, pair.backward)]
+    directions = [_Values(pair.forward, pair.backward)]
     if not pair.symmetric:
-        orders.append((pair.backward, pair.forward))
-    known = None if pair.atoms is None or not pair.atoms.losses else np.unique(np.asarray(pair.atoms.losses))
-    found = []
-    for place, (one, other) in enumerate(orders):
-        values = _Values(one, other)
-        at = values.laid(eta, area) if known is None else np.sort(known if place == 0 else -known)
-        found.append(_hinges(at, values.at(at)))
-    return tuple(found)
+        directions.append(_Values(pair.backward, pair.forward))
+    if pair.atoms is None or not pair.atoms.losses:
+        points = [values.place_points(eta, area) for values in directions]
+    else:
+        atoms = np.unique(np.asarray(pair.atoms.losses))
+        points = [atoms, np.sort(-atoms)]
+    return tuple(_hinges(at, values.at(at)) for values, at in zip(directions, points, strict=False))
 
 
 @dataclass(frozen=True)
 class _Values:
-    """Upper ends of E_γ at γ = e^l, l of any sign."""
+    """Upper bounds on E_γ at γ = e^l, with l of any sign."""
 
-    one: Profile
-    other: Profile
+    forward: Profile
+    backward: Profile
 
     def at(self, losses: FloatArray) -> FloatArray:
-        """E, rounded up."""
-        found = np.empty(losses.size)
+        """Return E at these losses, rounded up."""
+        values = np.empty(losses.size)
         above = losses >= 0.0
         if above.any():
-            found[above] = np.exp(self.one.log_delta(losses[above]).upper)
+            values[above] = np.exp(self.forward.log_delta(losses[above]).upper)
         if not above.all():
             below = losses[~above]
-            turned = np.exp(self.other.log_delta(-below).upper)
-            found[~above] = -np.expm1(below) + np.exp(below) * turned
-        return np.asarray(np.minimum(found * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
+            reflected = np.exp(self.backward.log_delta(-below).upper)
+            values[~above] = -np.expm1(below) + np.exp(below) * reflected
+        return np.asarray(np.minimum(values * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
 
-    def laid(self, eta: float, good: float) -> FloatArray:
-        """Losses between which E is nearly straight in γ, in as many cells as that takes, within a bound."""
-        at = np.concatenate([-FIRST[::-1], [0.0], FIRST])
-        values = self.at(at)
-        above = values - np.maximum(-np.expm1(np.minimum(at, 0.0)), 0.0)  # of the profile of no loss
-        first = int(np.argmax(above > _NEGLIGIBLE * eta * 1e-3))
-        last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or at.size - 1, first)
-        at, values = at[max(first - 1, 0) : last + 1], values[max(first - 1, 0) : last + 1]
-        above = above[max(first - 1, 0) : last + 1]
-        whole = float(np.sum(0.5 * (above[1:] + above[:-1]) * np.diff(at)))
+    def place_points(self, eta: float, good: float) -> FloatArray:
+        """Return losses between which E is nearly linear in γ, at most `MOST_HINGES` of them."""
+        at, values, total_area = self._first_points(eta)
         gaps = np.full(at.size - 1, math.inf)
         for _ in range(_ROUNDS):
-            share = good * whole / max(at.size, 64)
+            share = good * total_area / max(at.size, 64)
             wide = np.flatnonzero(gaps > share)
             room = MOST_HINGES - at.size
             if wide.size == 0 or room <= 0:
@@ -113,20 +108,31 @@ class _Values:
             middles = 0.5 * (at[wide] + at[wide + 1])
             read = self.at(middles)
             left, right = at[wide], at[wide + 1]
-            weight = -np.expm1(middles - right) / -np.expm1(left - right)  # of the left end, on the chord in γ
+            weight = -np.expm1(middles - right) / -np.expm1(left - right)  # of the left bound, on the chord in γ
             chord = weight * values[wide] + (1.0 - weight) * values[wide + 1]
-            area = np.abs(chord - read) * (right - left) / 6.0  # of each half: an eighth of two thirds of the whole's
+            area = np.abs(chord - read) * (right - left) / 6.0  # of each half: an eighth of two thirds of the cell's
             gaps[wide] = 0.5 * area
             gaps = np.insert(gaps, wide + 1, 0.5 * area)
             at, values = np.insert(at, wide + 1, middles), np.insert(values, wide + 1, read)
         return at
 
+    def _first_points(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
+        """Return the losses at which E is evaluated first, E there, and the area between E and the trivial profile."""
+        at = np.concatenate([-FIRST[::-1], [0.0], FIRST])
+        values = self.at(at)
+        above = values - np.maximum(-np.expm1(np.minimum(at, 0.0)), 0.0)  # of the profile without any loss
+        first = int(np.argmax(above > _NEGLIGIBLE * eta * 1e-3))
+        last = max(int(np.argmax(values <= _NEGLIGIBLE * eta)) or at.size - 1, first)
+        relevant = slice(max(first - 1, 0), last + 1)
+        at, values, above = at[relevant], values[relevant], above[relevant]
+        return at, values, float(np.sum(0.5 * (above[1:] + above[:-1]) * np.diff(at)))
+
 
 def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
-    """F through the lower hull of points above E, with p_∞ raised until it is above them, whatever was rounded."""
+    """Return F through the lower hull of points above E. p_∞ is raised until F is above all points despite rounding."""
     gamma = np.exp(at)
-    kept = _hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))
-    chosen = np.asarray(kept[1:]) - 1
+    hull = _hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))
+    chosen = np.asarray(hull[1:]) - 1
     at, values, gamma = at[chosen], values[chosen], gamma[chosen]
     slopes = np.diff(np.concatenate([[1.0], values])) / np.diff(np.concatenate([[0.0], gamma]))
     masses = np.maximum(gamma * np.diff(np.append(slopes, 0.0)), 0.0)
@@ -143,13 +149,13 @@ def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
 
 def _hull(x: FloatArray, y: FloatArray) -> list[int]:
     """Return the indices of the points of the lower convex hull, in order."""
-    kept: list[int] = []
+    hull: list[int] = []
     for place in range(x.size):
-        while len(kept) >= 2:
-            one, two = kept[-2], kept[-1]
-            if (y[two] - y[one]) * (x[place] - x[two]) >= (y[place] - y[two]) * (x[two] - x[one]):
-                kept.pop()
+        while len(hull) >= 2:
+            before, last = hull[-2], hull[-1]
+            if (y[last] - y[before]) * (x[place] - x[last]) >= (y[place] - y[last]) * (x[last] - x[before]):
+                hull.pop()
             else:
                 break
-        kept.append(place)
-    return kept
+        hull.append(place)
+    return hull

@@ -1,10 +1,10 @@
-"""Whether a sum of Gaussian profiles stays below one by at most η at every ε: by values and two derivatives at points.
+"""Certified comparison of Gaussian profiles: whether a sum of them exceeds a Gaussian profile by at most η at every ε.
 
-E of N(μ, 1) against N(0, 1) at e^x, x of any sign, is Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ). Its derivatives
-in x are −t, then φ(a)/μ − t, and so on, each a Hermite polynomial more: all are bounded on the whole line. So between
-two points a difference of such sums is at most the quintic that has its values and two derivatives at both, which is
-nowhere above its control values, and w⁶/46080 times a bound of the sixth derivative (docs/ledger.md, "Step after
-step").
+The profile of N(μ, 1) against N(0, 1) at e^x, with x of any sign, is Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ).
+Its derivatives in x are −t, then φ(a)/μ − t, and so on, each with a Hermite polynomial of one degree more; all are
+bounded on the whole line. Between two points, a difference of such sums is at most the quintic with the same values and
+two derivatives at both points, plus w⁶/46080 times a bound on the sixth derivative, where w is the distance of the
+points. The quintic is at most the largest of its control values (docs/ledger.md, "Step after step").
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 MOST_CELLS = 3000
 _FEWEST_CELLS = 48
 _BETWEEN = 0.04
-"""Of η, what may be lost between two points."""
+"""Largest error between two points, as a share of η."""
 _QUINTIC = 46080.0
-"""6! · 2⁶: |f − its quintic| is at most w⁶/46080 max |f⁗″|."""
+"""6! · 2⁶, as the error of the interpolating quintic is at most w⁶/46080 max |f⁗″|."""
 _CRAMER = 0.4336
-"""|He_j(a)| φ(a) ≤ 1.0865 √(j!)/√(2π)."""
+"""Constant of Cramér's inequality in the form |He_j(a)| φ(a) ≤ 0.4336 √(j!), which is 1.0865/√(2π) rounded up."""
 _AT_ONCE = 2**17
-"""Values of one pass: a megabyte an array."""
+"""Number of values in one pass, which is a megabyte for each array."""
 
 
 @dataclass(frozen=True)
 class Jet:
-    """At each point the value, two derivatives in ε, and a bound on the rounding of each of them."""
+    """Values at points with two derivatives in ε, and a bound on the rounding error of each of them."""
 
     value: FloatArray
     slope: FloatArray
@@ -45,48 +45,64 @@ class Jet:
 
 
 def largest_excess(order: Hinges, mu: float, slot: float, last: float, eta: float) -> float:
-    """Above F ⊗ G_μ − G_slot at every ε ≥ 0: certified; math.inf where that would take too many cells.
+    """Bound F ⊗ G_μ − G_slot at every ε ≥ 0.
 
-    Beyond `last` it is what F ⊗ G_μ is there. `eta` only says how fine the cells are.
+    Beyond `last` the bound is the value of F ⊗ G_μ at `last`.
+
+    Args:
+        order: F, the hinges of one direction of the step's pair.
+        mu: μ of the Gaussian that remains after the step.
+        slot: μ of the Gaussian slot before the step.
+        last: largest ε that is evaluated, at least 0.
+        eta: η of the step, which decides only how fine the cells are.
+
+    Returns:
+        A certified upper bound, or math.inf if it would take too many cells.
     """
     sixth = (_sixth(mu) * order.total + _sixth(slot)) * (1.0 + 64 * UNIT_ROUNDOFF)
     cells = max(math.ceil(last / (_BETWEEN * eta * _QUINTIC / sixth) ** (1.0 / 6.0)), _FEWEST_CELLS)
     if cells > MOST_CELLS:
         return math.inf
     at = np.linspace(0.0, last, cells + 1)
-    here, whole = of_hinges(order, at, mu), of_gaussian(at, slot)
+    step, before = of_hinges(order, at, mu), of_gaussian(at, slot)
     width = np.diff(at) * (1.0 + 2 * UNIT_ROUNDOFF)
     between = width**6 / _QUINTIC * sixth * (1.0 + 16 * UNIT_ROUNDOFF)
-    error = here.error + whole.error
+    error = step.error + before.error
     rounding = np.maximum(error[:-1], error[1:]) * (1.0 + width + width * width)
-    controls = _controls(here.value - whole.value, here.slope - whole.slope, here.bend - whole.bend, width)
+    controls = _controls(step.value - before.value, step.slope - before.slope, step.bend - before.bend, width)
     inside = float(np.max(controls + rounding + between))
-    return max(inside, float(here.value[-1] + here.error[-1]))
+    return max(inside, float(step.value[-1] + step.error[-1]))
 
 
 def of_gaussian(x: FloatArray, mu: float) -> Jet:
-    """E(x) of N(μ, 1) against N(0, 1)."""
+    """Return the profile of N(μ, 1) against N(0, 1) and its derivatives at points x."""
     value, slope, bend, error = _jet(x, mu)
     return Jet(value, slope, bend, UNIT_ROUNDOFF * error)
 
 
 def of_hinges(order: Hinges, at: FloatArray, mu: float) -> Jet:
-    """p_∞ + Σ p_i E(ε − l_i)."""
+    """Return p_∞ + Σ p_i E(ε − l_i), the profile bound of hinges composed with a Gaussian, and its derivatives.
+
+    Args:
+        order: the hinges, with losses l_i and masses p_i.
+        at: the points ε.
+        mu: μ of the Gaussian, whose profile is E.
+    """
     rows = max(1, _AT_ONCE // max(order.losses.size, 1))
-    parts = [
-        np.stack([one @ order.masses for one in _jet(some[:, None] - order.losses, mu)])
-        for some in (at[start : start + rows] for start in range(0, at.size, rows))
-    ]
+    parts = []
+    for start in range(0, at.size, rows):
+        jets = _jet(at[start : start + rows, None] - order.losses, mu)
+        parts.append(np.stack([values @ order.masses for values in jets]))
     value, slope, bend, error = np.concatenate(parts, axis=1)
     summed = (order.losses.size + 4) * (value - slope + bend - 2.0 * slope)  # of Φ(a), t and φ(a)/μ, each twice or more
     return Jet(value + order.infinite, slope, bend, UNIT_ROUNDOFF * (error + np.abs(summed) + 4.0 * order.infinite))
 
 
 def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """E, E′, E″ at x, and a bound on the error of each in units of roundoff.
+    """Return E, E′, E″ at x, and a bound on the error of each in units of roundoff.
 
-    With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units: a errs by 3s of them, a
-    normal tail or density passes that on enlarged by s + 1, its own exponential errs by s²/2, and x by |x| ≤ s².
+    With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units. The error of a is 3s units, a
+    normal tail or density multiplies it by at most s + 1, its own exponential adds s²/2, and x adds |x| ≤ s².
     """
     a = 0.5 * mu - x / mu
     above, t = ndtr(a), np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)
@@ -96,12 +112,18 @@ def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, 
 
 
 def _sixth(mu: float) -> float:
-    """Of the sixth derivative's size: it is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t, up to signs, and t ≤ 1."""
+    """Bound the sixth derivative of a Gaussian profile.
+
+    Up to signs it is Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t, and t ≤ 1.
+    """
     return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(j)) * mu ** (-1 - j) for j in range(5))
 
 
 def _controls(value: FloatArray, slope: FloatArray, bend: FloatArray, width: FloatArray) -> FloatArray:
-    """Of each cell the largest control value of the quintic with these values and derivatives at its ends."""
+    """Return for each cell the largest control value of the quintic.
+
+    The quintic has these values and derivatives at both bounds of the cell.
+    """
     first, second = slice(None, -1), slice(1, None)
     fifth, bent = width / 5.0, width * width / 20.0
     inner = (

@@ -1,7 +1,7 @@
-"""Refuted: the ε that was spent so far, reported when one has chosen to stop, is a guarantee.
+"""Refuted: the ε spent so far, reported at a stopping time of one's choice, is a guarantee.
 
-At a number of rounds that was fixed in advance it is. Who stops when the outputs look bad stops where the loss is above
-what is reported, sooner or later (docs/ledger.md, "What may be reported").
+At a number of rounds that was fixed in advance it is. Someone who stops when the outputs look bad will at some time
+stop where the loss exceeds the reported ε (docs/ledger.md, "What may be reported").
 """
 
 from __future__ import annotations
@@ -22,40 +22,51 @@ MOST_ROUNDS = Quantity(symbol="T", ge=1, le=1000, description="rounds that may b
 
 
 def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """The least ε ≥ 0 with δ(ε) ≤ δ after so many randomized responses, exactly.
+    """Return exactly the least ε ≥ 0 with δ(ε) ≤ δ after some randomized responses.
 
-    With K ~ Bin(t, p) answers kept, the loss is ε₀ (2K − t); where ε lies between the losses of k − 1 and k,
-    δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k).
+    With K ~ Bin(t, p) truthful answers, the loss is ε₀ (2K − t). If ε is between the losses of k − 1 and k, then δ(ε) =
+    P(K ≥ k) − e^ε Q(K ≥ k).
+
+    Args:
+        rounds: number t of responses.
+        round_epsilon: ε₀ of one response, in nats.
+        delta: δ in (0, 1).
     """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
     first, second = _tails(rounds, keep), _tails(rounds, 1.0 - keep)
-    found = 0.0
-    for kept in range(rounds, -1, -1):
-        if first[kept] <= delta:
+    result = 0.0
+    for kept_answers in range(rounds, -1, -1):
+        if first[kept_answers] <= delta:
             continue
-        epsilon = math.log((first[kept] - delta) / second[kept])
-        if epsilon >= round_epsilon * (2 * (kept - 1) - rounds):
-            found = epsilon
+        epsilon = math.log((first[kept_answers] - delta) / second[kept_answers])
+        if epsilon >= round_epsilon * (2 * (kept_answers - 1) - rounds):
+            result = epsilon
             break
-    return max(found, 0.0)
+    return max(result, 0.0)
 
 
 def _tails(rounds: int, keep: float) -> list[float]:
-    """P(K ≥ k) for k = 0, …, t."""
+    """Return P(K ≥ k) for k = 0, …, t, where K is binomial."""
     logs = [
         math.lgamma(rounds + 1.0)
-        - math.lgamma(kept + 1.0)
-        - math.lgamma(rounds - kept + 1.0)
-        + kept * math.log(keep)
-        + (rounds - kept) * math.log1p(-keep)
-        for kept in range(rounds + 1)
+        - math.lgamma(kept_answers + 1.0)
+        - math.lgamma(rounds - kept_answers + 1.0)
+        + kept_answers * math.log(keep)
+        + (rounds - kept_answers) * math.log1p(-keep)
+        for kept_answers in range(rounds + 1)
     ]
     above = np.cumsum(np.exp(logs)[::-1])[::-1]
-    return [float(one) for one in above]
+    return [float(tail) for tail in above]
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """The largest E[(1 − e^{ε_τ − L_τ})₊] over all times τ ≤ T at which one may choose to stop, from the last back."""
+    """Return the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ ≤ T, by backward induction.
+
+    Args:
+        rounds: largest number T of responses.
+        round_epsilon: ε₀ of one response, in nats.
+        delta: δ at which the spent ε_t is reported.
+    """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
     value: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None
     for done in range(rounds, 0, -1):
@@ -74,7 +85,16 @@ def stop_at_will(
     reported_delta: Annotated[float, REPORTED_DELTA],
     rounds: Annotated[int, MOST_ROUNDS],
 ) -> Outputs:
-    """The δ that belongs to the ε reported at the worst stop, its factor over δ, and the ε of the full run."""
+    """Evaluate the δ of the reported ε at the worst stopping time.
+
+    Args:
+        round_epsilon: ε₀ of one response, in nats.
+        reported_delta: δ at which the spent ε is reported.
+        rounds: largest number of responses.
+
+    Returns:
+        The true δ, its ratio to the reported δ, and the ε of the full run.
+    """
     true = stopped_delta(rounds=rounds, round_epsilon=round_epsilon, delta=reported_delta)
     return {
         "true_delta": true,

@@ -1,7 +1,7 @@
-"""Refuted: a budget at each of several Rényi orders, and leave to go on while any one of them has room.
+"""Refuted: budgets at several Rényi orders, where the interaction may go on while any one of them has room.
 
-Each budget alone would do, if its order were fixed before the first output. An adversary that picks the order by an
-output gets nearly the sum over the orders. The laws here realise that, with finitely many outcomes each
+Each budget would be valid on its own if its order were fixed before the first output. An adversary that picks the order
+by an output attains nearly the sum over the orders. The distributions here attain it with finitely many outcomes each
 (docs/ledger.md, "Rules that are false").
 """
 
@@ -36,7 +36,7 @@ class AnyOrderInputs(BudgetFields):
     loss_gap: Annotated[float, LOSS_GAP]
 
     def check(self) -> None:
-        """Two orders at least, rising."""
+        """Require two to sixteen increasing orders."""
         if not 2 <= len(self.orders) <= 16 or any(high <= low for low, high in pairwise(self.orders)):
             raise InvalidInput.at("/orders", "must be 2 to 16 orders that rise")
         if not all(1.0 < order <= 1e6 for order in self.orders):
@@ -44,19 +44,33 @@ class AnyOrderInputs(BudgetFields):
 
 
 def log_share(order: float) -> float:
-    """log C(α), C(α) = (α − 1)^{α−1}/α^α: a divergence B gives δ(ε) ≤ C(α) e^{(α−1)(B−ε)}."""
+    """Return log C(α) with C(α) = (α − 1)^{α−1}/α^α.
+
+    A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}.
+    """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)
 
 
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
-    """The divergence of an order that gives (ε, δ): ε + log(δ/C(α))/(α − 1)."""
+    """Return the divergence of an order that implies (ε, δ): ε + log(δ/C(α))/(α − 1).
+
+    Args:
+        order: α > 1.
+        epsilon: ε, in nats.
+        log_delta: log δ.
+    """
     return epsilon + (log_delta - log_share(order)) / (order - 1.0)
 
 
 def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
-    """Probabilities and losses of the first mechanism's outputs: at order α_j the j-th of them weighs most.
+    """Return probabilities and losses of the first mechanism's outputs.
 
-    The weights fall so that the lines of neighbouring orders cross halfway, in the geometric mean of the α − 1.
+    At order α_j the j-th output has the largest weight. The weights decrease so that the lines of neighbouring orders
+    cross halfway, at the geometric mean of α − 1.
+
+    Args:
+        orders: increasing orders.
+        gap: difference of the losses of neighbouring outputs, in nats.
     """
     slopes = [math.sqrt((high - 1.0) * (low - 1.0)) for low, high in pairwise(orders)]
     logs = [0.0]
@@ -69,16 +83,27 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
-    """The Rényi divergence of an order, of a law with these losses."""
+    """Return the Rényi divergence of a distribution with these losses.
+
+    Args:
+        order: α > 1.
+        probabilities: probability of each outcome.
+        losses: loss of each outcome, in nats.
+    """
     terms = [math.log(p) + (order - 1.0) * loss for p, loss in zip(probabilities, losses, strict=True) if p > 0.0]
     top = max(terms)
     return (top + math.log(math.fsum(math.exp(term - top) for term in terms))) / (order - 1.0)
 
 
 def worst_response(order: float, budget: float, epsilon: float) -> float:
-    """The largest δ at ε > 0 that two laws on two outcomes have, the first with loss ε + log(α/(α − 1)).
+    """Return the largest δ at ε of two distributions on two outcomes with a given Rényi divergence.
 
-    Their divergence of the order is the budget. δ is p(1 − e^{−y}) = p/α, with p the probability of that outcome.
+    The first outcome has the loss ε + log(α/(α − 1)). With its probability p, δ = p/α.
+
+    Args:
+        order: α > 1.
+        budget: divergence of that order.
+        epsilon: ε > 0, in nats.
     """
     loss = epsilon - math.log1p(-1.0 / order)
     exponent = (order - 1.0) * loss
@@ -98,7 +123,7 @@ def worst_response(order: float, budget: float, epsilon: float) -> float:
 
 
 def any_order(inputs: AnyOrderInputs) -> Outputs:
-    """δ of the interaction at ε, where the order is picked by the first output, and its factor over δ."""
+    """Evaluate δ of the interaction at ε if the first output picks the order, and its ratio to the target's δ."""
     probabilities, losses = first_law(inputs.orders, inputs.loss_gap)
     terms = []
     for order, p, loss in zip(inputs.orders, probabilities, losses, strict=True):

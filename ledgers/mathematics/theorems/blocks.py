@@ -1,4 +1,4 @@
-"""Whose budget it is: blocks of a data set, windows of time, several analysts; and balances of single persons."""
+"""Theorems on the unit of a budget: blocks of a data set, windows of time, several analysts, individual balances."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The ledger's theorem, and the moves that need no slot: what was planned, what is left, what it is exchanged for.
+"""The ledger's theorem, and the moves that need no slot: plans, credits and exchange.
 
-All are rules between guarantees; proofs are in docs/ledger.md, under the titles that the sources name.
+All are rules between guarantees. Proofs are in docs/ledger.md, under the titles that the sources name.
 """
 
 from __future__ import annotations

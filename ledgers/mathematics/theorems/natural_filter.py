@@ -1,8 +1,8 @@
-"""Refuted: keep the exact composed loss of what was run, and allow what keeps δ at the target's ε within δ.
+"""Refuted: a filter that keeps the exact composed loss of past runs and allows all that keeps δ(ε*) within δ*.
 
-What is allowed next is chosen after an output. The filter bounds max_m E[δ_m(ε − L)] over the options m, and the
-interaction has E[max_m δ_m(ε − L)], L being the loss of the first output: a factor, not a rounding
-(docs/ledger.md, "Rules that are false").
+The next mechanism is chosen after an output. The filter bounds max_m E[δ_m(ε − L)] over the options m, but the
+interaction has E[max_m δ_m(ε − L)], where L is the loss of the first output. The difference is a factor and not a
+rounding error (docs/ledger.md, "Rules that are false").
 """
 
 from __future__ import annotations
@@ -40,31 +40,42 @@ OPTIONS = Quantity(
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """δ of N(μ, 1) against N(0, 1) at any real ε."""
+    """Return δ of N(μ, 1) against N(0, 1) at any real ε."""
     if epsilon >= 0.0:
         return math.exp(float(log_theta(epsilon, mu)))
     return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, mu)
 
 
 def response_delta(epsilon: float, mu: float, loss: float) -> float:
-    """δ of a Gaussian followed by a randomized response of loss ±t: k δ_μ(ε − t) + (1 − k) δ_μ(ε + t)."""
+    """Return δ of a Gaussian followed by a randomized response with loss ±t: k δ_μ(ε − t) + (1 − k) δ_μ(ε + t).
+
+    Args:
+        epsilon: ε, in nats.
+        mu: distance μ of the Gaussians' means, in standard deviations.
+        loss: t > 0; the probability of a truthful answer is k = 1/(1 + e^−t).
+    """
     keep = 1.0 / (1.0 + math.exp(-loss))
     return keep * gaussian_delta(epsilon - loss, mu) + (1.0 - keep) * gaussian_delta(epsilon + loss, mu)
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
-    """E[max δ_m(ε − L)] over leaky responses that each compose with the Gaussian to δ: a finite sum.
+    """Return E[max δ_m(ε − L)] over leaky responses m, each of which composes with the Gaussian to δ.
 
-    As functions of a = e^{ε−L} the options are the largest of a few lines c − d a, and so is the best of them. From
-    line to line, at a = e^{ε−b}, c rises by Δc, and E[(1 − e^{b−L})₊] is the Gaussian's δ at b: the truth is Σ Δc δ(b).
+    As functions of a = e^{ε−L} the options are maxima of a few lines c − d a, and so is their maximum. From line to
+    line, at a = e^{ε−b}, c increases by Δc, and E[(1 − e^{b−L})₊] is the Gaussian's δ at b. The result is Σ Δc δ(b).
+
+    Args:
+        epsilon: ε of the target, in nats.
+        delta: δ of the target.
+        mu: distance of the Gaussians' means, in standard deviations.
     """
-    alone = gaussian_delta(epsilon, mu)
+    gaussian_only = gaussian_delta(epsilon, mu)
     lines = [(0.0, 0.0), (1.0, 1.0)]
     for loss in (LEAKY * epsilon).tolist():
-        answers = (delta - alone) / (response_delta(epsilon, mu, loss) - alone)
+        answers = (delta - gaussian_only) / (response_delta(epsilon, mu, loss) - gaussian_only)
         if answers <= 1.0:
-            keep, other = 1.0 / (1.0 + math.exp(-loss)), 1.0 / (1.0 + math.exp(loss))
-            lines += [(answers * other, answers * keep), (1.0 - answers * keep, 1.0 - answers * other)]
+            keep, flip = 1.0 / (1.0 + math.exp(-loss)), 1.0 / (1.0 + math.exp(loss))
+            lines += [(answers * flip, answers * keep), (1.0 - answers * keep, 1.0 - answers * flip)]
     hull = _highest(sorted(lines))
     steps = ((high - low, low_slope, high_slope) for (low_slope, low), (high_slope, high) in pairwise(hull))
     return math.fsum(
@@ -73,7 +84,7 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _highest(lines: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Of lines c − d a given as (d, c) in order, those that are largest at some a > 0."""
+    """Return the lines that are largest at some a > 0, of sorted lines c − d a given as (d, c)."""
     hull: list[tuple[float, float]] = []
     for line in lines:
         if hull and hull[-1][1] >= line[1]:
@@ -84,14 +95,23 @@ def _highest(lines: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return hull
 
 
-def _crossing(one: tuple[float, float], other: tuple[float, float]) -> float:
-    return (other[1] - one[1]) / (other[0] - one[0]) if other[0] > one[0] else math.inf
+def _crossing(line: tuple[float, float], steeper: tuple[float, float]) -> float:
+    """Return the a at which two lines cross, or math.inf if they are parallel."""
+    return (steeper[1] - line[1]) / (steeper[0] - line[0]) if steeper[0] > line[0] else math.inf
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """E[max(Gaussian, randomized response)] with both as large as the filter allows: δ + E[(response − Gaussian)₊]."""
-    whole = brent_root(lambda total: gaussian_delta(epsilon, total) - delta, mu, mu + 30.0, absolute=1e-15)
-    second = math.sqrt(max(whole * whole - mu * mu, 0.0))
+    """Return E[max(Gaussian, randomized response)] if both are as large as the filter allows.
+
+    It is δ + E[(response − Gaussian)₊].
+
+    Args:
+        epsilon: ε of the target, in nats.
+        delta: δ of the target.
+        mu: distance of the means of the first Gaussian, in standard deviations.
+    """
+    total_mu = brent_root(lambda total: gaussian_delta(epsilon, total) - delta, mu, mu + 30.0, absolute=1e-15)
+    second = math.sqrt(max(total_mu * total_mu - mu * mu, 0.0))
     most = epsilon + 45.0 * mu + 45.0
     loss = brent_root(lambda t: response_delta(epsilon, mu, t) - delta, 0.0, most, absolute=1e-15)
     keep = 1.0 / (1.0 + math.exp(-loss))
@@ -103,23 +123,28 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
     mean = 0.5 * mu * mu
     first, last = max(epsilon - loss, mean - 12.0 * mu), max(mean + 12.0 * mu, epsilon + loss)
-    seen = np.linspace(first, last, _SCANNED)
-    values = [gap(at) for at in seen.tolist()]
-    cuts = [
-        brent_root(gap, low, high, absolute=1e-14)
-        for low, high, here, there in zip(seen[:-1], seen[1:], values[:-1], values[1:], strict=True)
-        if here * there < 0.0
-    ]
-    ends = sorted({first, last, *cuts, *(at for at in (epsilon + loss, epsilon - loss) if first < at < last)})
-    gained = 0.0
-    for low, high in pairwise(ends):
+    kinks = {at for at in (epsilon + loss, epsilon - loss) if first < at < last}
+    bounds = sorted({first, last, *_sign_changes(gap, first, last), *kinks})
+    increase = 0.0
+    for low, high in pairwise(bounds):
         if gap(0.5 * (low + high)) > 0.0:
-            gained += _integral(gap, low, high, mean, mu)
-    return delta + gained
+            increase += _integral(gap, low, high, mean, mu)
+    return delta + increase
+
+
+def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
+    """Return the roots of a function between the points of a grid where its sign changes."""
+    grid = np.linspace(first, last, _SCANNED).tolist()
+    values = [function(at) for at in grid]
+    return [
+        brent_root(function, grid[place], grid[place + 1], absolute=1e-14)
+        for place in range(len(grid) - 1)
+        if values[place] * values[place + 1] < 0.0
+    ]
 
 
 def _integral(gap: Callable[[float], float], low: float, high: float, mean: float, mu: float) -> float:
-    """∫ gap dN(mean, μ²) between two points, where it is smooth."""
+    """Return ∫ gap dN(mean, μ²) between two points, where the integrand is smooth."""
     panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / mu))
     total = []
     for left, right in pairwise(panels.tolist()):
@@ -139,7 +164,14 @@ def natural_filter(
     first_mu: Annotated[float, FIRST_MU],
     options: Annotated[Options, OPTIONS],
 ) -> Outputs:
-    """δ of the interaction at the target's ε, and its factor over the claimed δ."""
+    """Evaluate δ of the interaction at the target's ε, and its ratio to the claimed δ.
+
+    Args:
+        target_epsilon: ε of the target, in nats.
+        target_delta: δ of the target.
+        first_mu: distance of the means of the Gaussian that is run first, in standard deviations.
+        options: the mechanisms that may be run second.
+    """
     if gaussian_delta(target_epsilon, first_mu) >= 0.999 * target_delta:
         raise InvalidInput.at("/first_mu", "leaves nothing of the target for a second mechanism")
     true = leaky_truth if options == "leaky-responses" else two_truth

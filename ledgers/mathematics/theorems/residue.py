@@ -1,4 +1,4 @@
-"""What a mechanism costs in a Gaussian slot: the residue rule, evaluated for rounds of the sampled Gaussian."""
+"""Cost of a mechanism in a Gaussian slot: the residue rule, evaluated for rounds of the sampled Gaussian."""
 
 from __future__ import annotations
 
@@ -31,15 +31,24 @@ def residue_cost(
     mu_squared: Annotated[float, MU_SQUARED],
     eta: Annotated[float, ETA],
 ) -> Outputs:
-    """The μ² that a certified charge takes, and what it leaves."""
+    """Evaluate the μ² of a certified charge, and the μ² that it leaves.
+
+    Args:
+        rate: probability that a record is in a batch, in (0, 1].
+        noise_multiplier: noise over the bound on the norm of one contribution.
+        rounds: number of rounds that are charged together.
+        relation: relation of the neighbours.
+        mu_squared: μ² that is left in the slot.
+        eta: η of the charge.
+    """
     spec = Subsampled(sampling="poisson", rate=rate, mechanism=Gaussian(noise_multiplier=noise_multiplier))
     pair = account(spec, relation=relation).guarantee.curve.upper
     remaining = down(mu_squared)
-    found = least_cost([(pair, rounds)], remaining=remaining, eta=max(down(eta), up(1e-18)))
-    if found is None:
+    residue = least_cost([(pair, rounds)], remaining=remaining, eta=max(down(eta), up(1e-18)))
+    if residue is None:
         raise InvalidInput.at("/mu_squared", "the mechanism does not fit into what the slot holds, whatever it costs")
-    left = max(remaining - found.cost, ZERO)
-    return {"mu_squared_cost": float_above(found.cost), "mu_squared_left": float(left)}
+    left = max(remaining - residue.cost, ZERO)
+    return {"mu_squared_cost": float_above(residue.cost), "mu_squared_left": float(left)}
 
 
 RESIDUE = Theorem(

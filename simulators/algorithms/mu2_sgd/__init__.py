@@ -1,1 +1,1 @@
-"""DP-μ²-FL of Reshef and Levy: its draws and the algorithm."""
+"""DP-μ²-FL of Reshef and Levy: the request, the random draws, and the simulation."""

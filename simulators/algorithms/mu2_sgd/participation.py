@@ -1,9 +1,10 @@
-"""Who reports when, and what a run of noise cancellation draws, several rounds at a time."""
+"""Participation in a run of noise cancellation, and its random draws for several rounds at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -19,8 +20,9 @@ GROUPS = Quantity(description="clients that report in the same rounds, as counts
 PARTICIPATION = Quantity(description="who reports: m uniformly in each round (default), or each client when told")
 KIND = Quantity(description="uniform: m of N afresh in each round; pattern: in which rounds")
 ENTRIES = 2**14
-"""Numbers of one repetition that are drawn at a time, about."""
+"""Numbers that one repetition draws at a time, approximate."""
 MOST_ROUNDS = 1024
+"""Largest number of rounds drawn at a time."""
 
 
 @request
@@ -31,11 +33,11 @@ class ReportingGroup:
     rounds: Annotated[tuple[Rounds, ...], REPORTED]
 
     def check(self) -> None:
-        """Whole rounds that ascend from 1 on."""
+        """Check that the rounds are integers and ascend from 1 on."""
         object.__setattr__(self, "rounds", tuple(self.rounds))
-        given: Any = self.rounds
-        whole = all(isinstance(one, int) and not isinstance(one, bool) for one in given)
-        if not whole or any(low >= high for low, high in zip((0, *self.rounds), self.rounds, strict=False)):
+        rounds: Any = self.rounds
+        are_integers = all(isinstance(number, int) and not isinstance(number, bool) for number in rounds)
+        if not are_integers or any(low >= high for low, high in pairwise((0, *self.rounds))):
             raise InvalidInput.at("/rounds", "must ascend within the run", allowed="≥ 1")
 
 
@@ -47,20 +49,24 @@ class RunParticipation:
     groups: Annotated[tuple[ReportingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Groups for a pattern alone."""
-        given: Any = self.groups
-        if (given is None) != (self.kind == "uniform"):
-            needed = "are needed for this kind" if given is None else "belong to the other kind"
-            raise InvalidInput.at("/groups", needed)
-        if given is not None:
-            read = (one if not isinstance(one, Mapping) else ReportingGroup(**one) for one in given)
-            object.__setattr__(self, "groups", tuple(read))
+        """Check that a pattern has groups and that uniform participation has none."""
+        groups: Any = self.groups
+        if (groups is None) != (self.kind == "uniform"):
+            message = "are needed for this kind" if groups is None else "belong to the other kind"
+            raise InvalidInput.at("/groups", message)
+        if groups is not None:
+            requests = (ReportingGroup(**group) if isinstance(group, Mapping) else group for group in groups)
+            object.__setattr__(self, "groups", tuple(requests))
 
     def fits(self, clients: int, participants: int) -> None:
-        """Refuse a pattern of other clients, or with more than `participants` in a round.
+        """Reject a pattern that does not fit a run.
+
+        Args:
+            clients: number of clients of the problem.
+            participants: largest number of reports in a round.
 
         Raises:
-            InvalidInput: as said.
+            InvalidInput: the groups do not add up to `clients`, or more than `participants` clients report in a round.
         """
         if self.groups is None:
             return
@@ -69,39 +75,51 @@ class RunParticipation:
             faults.append(Fault("/participation/groups", "must add up to clients", f"{clients} clients"))
         load: dict[int, int] = {}
         for group in self.groups:
-            for each in group.rounds:
-                load[each] = load.get(each, 0) + group.clients
+            for number in group.rounds:
+                load[number] = load.get(number, 0) + group.clients
         if max(load.values(), default=0) > participants:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         if faults:
             raise InvalidInput(*faults)
 
     def most_reports(self, rounds: int) -> int:
-        """The most that any client may report in so many rounds, at least 1."""
-        return rounds if self.groups is None else max(1, *(len(group.rounds) for group in self.groups))
+        """Return the largest number of reports of a client in a run of `rounds` rounds, at least 1."""
+        if self.groups is None:
+            return rounds
+        return max(1, *(len(group.rounds) for group in self.groups))
+
+    @property
+    def last_round(self) -> int:
+        """Last round in which a group reports; 0 for uniform participation."""
+        return max((number for group in self.groups or () for number in group.rounds), default=0)
 
 
 def chunk_size(clients: int, noises: int) -> int:
-    """Rounds that are drawn at a time: the same however many repetitions there are."""
+    """Return the number of rounds drawn at a time, independent of the number of repetitions.
+
+    Args:
+        clients: number of clients.
+        noises: normal variables drawn in a round.
+    """
     return min(max(ENTRIES // (2 * clients + noises), 1), MOST_ROUNDS)
 
 
 @dataclass(frozen=True)
 class Reports:
-    """Some rounds of all repetitions; m places for reports in each."""
+    """Draws for some rounds of all repetitions, with m places for reports in each round."""
 
     clients: Indices
-    """(rounds, repetitions, m): who reports, ascending."""
+    """(rounds, repetitions, m): clients that report, ascending."""
     present: npt.NDArray[np.bool_]
-    """(rounds, repetitions, m): whether that place is taken."""
+    """(rounds, repetitions, m): False where fewer than m clients report and the place is empty."""
     places: Indices
-    """(rounds, repetitions, m): which record of the client's population."""
+    """(rounds, repetitions, m): index of the record in the client's population."""
     noise: Floats
-    """(rounds, repetitions, noises, d): standard normal."""
+    """(rounds, repetitions, noises, d): standard normal variables."""
 
     @property
     def rounds(self) -> int:
-        """How many."""
+        """Number of rounds."""
         return len(self.clients)
 
 
@@ -115,21 +133,31 @@ def draw(
     participants: int,
     noises: int,
 ) -> Reports:
-    """Rounds first, first + 1, … of every repetition, each from its own generator."""
+    """Draw the next rounds of every repetition, each from its own generator.
+
+    Args:
+        problem: learning problem.
+        generators: one per repetition.
+        participation: which clients report.
+        first: number of the first round to draw.
+        rounds: number of rounds to draw.
+        participants: places m for reports in a round.
+        noises: noise vectors in a round.
+    """
     clients, present, places, noise = [], [], [], []
     for generator in generators:
-        who, there = _reporting(generator, problem.clients, participation, first, rounds, participants)
-        drawn = problem.draw_fresh(generator, (rounds,))
-        clients.append(who)
-        present.append(there)
-        places.append(np.take_along_axis(drawn, who, axis=1))
+        reporters, is_taken = _draw_reporters(generator, problem.clients, participation, first, rounds, participants)
+        records = problem.draw_fresh(generator, (rounds,))
+        clients.append(reporters)
+        present.append(is_taken)
+        places.append(np.take_along_axis(records, reporters, axis=1))
         noise.append(generator.standard_normal((rounds, noises, problem.dimension)))
     return Reports(
         np.stack(clients, axis=1), np.stack(present, axis=1), np.stack(places, axis=1), np.stack(noise, axis=1)
     )
 
 
-def _reporting(
+def _draw_reporters(
     generator: np.random.Generator,
     clients: int,
     participation: RunParticipation,
@@ -137,16 +165,19 @@ def _reporting(
     rounds: int,
     participants: int,
 ) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """(rounds, m): clients, and whether the place is taken. Places that are not hold clients that do not report."""
+    """Return the clients in the m places of each round, and whether each place is taken: both (rounds, m).
+
+    An empty place holds a client that does not report.
+    """
     if participation.groups is not None:
-        ends = np.cumsum([0, *(group.clients for group in participation.groups)])
-        taking_part = np.zeros((rounds, clients), dtype=np.bool_)
-        for group, low, high in zip(participation.groups, ends, ends[1:], strict=False):
-            here = np.asarray(group.rounds, dtype=np.int64) - first
-            taking_part[here[(here >= 0) & (here < rounds)], low:high] = True
-        who = np.argsort(~taking_part, axis=1, kind="stable")[:, :participants]
-        return who, np.take_along_axis(taking_part, who, axis=1)
-    everyone = np.ones((rounds, participants), dtype=np.bool_)
+        starts = np.cumsum([0, *(group.clients for group in participation.groups)])
+        reports = np.zeros((rounds, clients), dtype=np.bool_)
+        for group, low, high in zip(participation.groups, starts, starts[1:], strict=False):
+            offsets = np.asarray(group.rounds, dtype=np.int64) - first
+            reports[offsets[(offsets >= 0) & (offsets < rounds)], low:high] = True
+        reporters = np.argsort(~reports, axis=1, kind="stable")[:, :participants]
+        return reporters, np.take_along_axis(reports, reporters, axis=1)
+    all_taken = np.ones((rounds, participants), dtype=np.bool_)
     if participants == clients:
-        return np.broadcast_to(np.arange(clients), (rounds, clients)), everyone
-    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), everyone
+        return np.broadcast_to(np.arange(clients), (rounds, clients)), all_taken
+    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), all_taken

@@ -1,1 +1,1 @@
-"""PPSGD of Bietti et al.: its run, its draws, and the algorithm."""
+"""PPSGD of Bietti et al.: the request, the random draws, and the simulation."""

@@ -1,12 +1,12 @@
-"""PPSGD, Algorithms 1 to 3 of Bietti et al.: clients take steps of their own, and a noisy mean moves what they share.
+"""PPSGD, Algorithms 1 to 3 of Bietti et al.: personalised learning with a noisy shared part.
 
-In a round, client i of those that take part sends a message: the mean of its records' gradients (`weighting` clients,
-Algorithm 3; with all clients and one record each, Algorithm 1), or their sum (`samples`, Algorithm 2). With W the
-total weight, N or Σm_i, and q the participation rate,
+In a round, each participating client i sends a message. It is the mean of its records' gradients (`weighting` clients,
+Algorithm 3; with all clients and one record each, Algorithm 1) or their sum (`samples`, Algorithm 2). With W the total
+weight, N or Σm_i, and q the participation rate,
 
     θ_i ← θ_i − η/(qW) message_i,    w ← w − αη((1/(qW)) Σ clip_C(message_i) + N(0, σ_ζ² I)),
 
-from w = θ_i = 0. What is put out after n rounds is the mean of the iterates before each of them.
+from w = θ_i = 0. The output after n rounds is the mean of the iterates before each round.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from epsilond.simulators.problems.personalized_digits import PersonalizedDigits
 from epsilond.simulators.problems.personalized_problem import PersonalizedProblem
 from epsilond.simulators.problems.personalized_problems import PersonalizedHuber, PersonalizedLeastSquares
 from epsilond.simulators.problems.problem import Floats
-from epsilond.training.steps.messages import shrinking
+from epsilond.training.steps.messages import clipping_factors
 from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 NUMPY_CALLS = 30
-"""Calls of numpy in one round, about."""
+"""Calls of numpy in one round, approximate."""
 ROUNDING = 1e-9
-"""A message longer than the clipping norm by no more than this, relative, does not count as clipped."""
+"""Relative excess over the clipping norm that does not count as clipped, because rounding causes it."""
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What the run comes to on the problem. `scale` is 1/(qW), `shares` what each client's loss counts for."""
+    """Numbers that the run and the problem determine. `scale` is 1/(qW), `shares` the weight of each client's loss."""
 
     step: float
     shared_step: float
@@ -53,27 +53,29 @@ class _Plan:
 
     @classmethod
     def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
+        """Compute the steps, noise and weights of a run on a problem."""
         step, shared_step = steps_of(problem, run)
         sizes, weight = batch_sizes(problem, run), total_weight(problem, run)
+        client_weights = np.ones_like(sizes) if run.weighting == "clients" else sizes
         return cls(
-            step,
-            shared_step,
-            run.noise_std or 0.0,
-            math.inf if run.clipping_norm is None else run.clipping_norm,
-            1.0 / (run.rate * weight),
-            record_weights(problem, run),
-            (np.ones_like(sizes) if run.weighting == "clients" else sizes) / weight,
+            step=step,
+            shared_step=shared_step,
+            noise_std=run.noise_std or 0.0,
+            clipping_norm=math.inf if run.clipping_norm is None else run.clipping_norm,
+            scale=1.0 / (run.rate * weight),
+            weights=record_weights(problem, run),
+            shares=client_weights / weight,
         )
 
     @property
-    def most(self) -> int:
-        """Records of the largest batch."""
+    def largest_batch(self) -> int:
+        """Number of records of the largest batch."""
         return int(self.weights.shape[1])
 
 
 # The run ------------------------------------------------------------------------------------------------------------
 class _ModelState:
-    """w and θ of every repetition."""
+    """The shared part w and the own parts θ_i of every repetition."""
 
     def __init__(self, plan: _Plan, repetitions: int, clients: int, dimension: int) -> None:
         self.shared = SharedPart(
@@ -83,7 +85,7 @@ class _ModelState:
         self.clients = clients
 
     def mean_models(self, rounds: int) -> Floats:
-        """(repetitions, N, d): the mean iterates' w + θ_i after that many rounds."""
+        """Return w + θ_i at the mean iterates after that many rounds: (repetitions, N, d)."""
         shared, own = self.shared.mean(rounds), self.own.means(rounds)
         return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
 
@@ -91,45 +93,54 @@ class _ModelState:
 def simulate(
     problem: PersonalizedProblem, run: PpsgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """One repetition for each generator, side by side; the excess is that of the mean iterates, at the weighting.
+    """Run one repetition per generator and measure the excess risk of the mean iterates.
 
-    A repetition does not depend on which others run beside it, nor on the rounds measured. An excess that no double
-    holds is infinite. Diagnostics: `clipped_share` of the messages, `largest_message` norm before clipping, and
-    `mean_participants` of a round.
+    A repetition does not depend on the other repetitions or on the rounds that are measured. An excess beyond the range
+    of doubles is infinite.
+
+    Args:
+        problem: personalised problem.
+        run: parameters of the run.
+        generators: one per repetition.
+        rounds: rounds after which the excess risk is measured.
+
+    Returns:
+        The measured curves. Diagnostics are the `clipped_share` of the messages, the `largest_message` norm before
+        clipping and the `mean_participants` of a round.
 
     Raises:
-        InvalidInput: steps or noise are not decided, or groups and rate do not fit the problem.
+        InvalidInput: steps or noise are missing, or groups and rate do not fit the problem.
     """
     plan = _Plan.of(problem, run)
     state = _ModelState(plan, len(generators), problem.clients, problem.dimension)
     measured: list[Floats] = []
     output = np.zeros((len(generators), problem.clients, 0))
     clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
-    done, last = 0, max(rounds)
+    offset, last = 0, max(rounds)
     rate, participants = run.rate, run.participants(problem.clients)
-    size = chunk_size(rate * problem.clients * plan.most * problem.dimension)
+    size = chunk_size(rate * problem.clients * plan.largest_batch * problem.dimension)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
-        while done < last:
-            drawn = draw(
+        while offset < last:
+            draws = draw(
                 problem,
                 generators,
-                rounds=min(size, run.rounds - done),
-                batch_size=plan.most,
+                rounds=min(size, run.rounds - offset),
+                batch_size=plan.largest_batch,
                 rate=rate,
                 participants=participants,
             )
-            for place in range(min(drawn.rounds, last - done)):
-                norms = _round(problem, plan, state, drawn, place, number=done + place + 1)
-                clipped += drawn.per_repetition(
+            for place in range(min(draws.rounds, last - offset)):
+                norms = _round(problem, plan, state, draws, place, number=offset + place + 1)
+                clipped += draws.per_repetition(
                     place, (norms > plan.clipping_norm * (1.0 + ROUNDING)).astype(np.float64)
                 )
-                messages += drawn.per_repetition(place, np.ones_like(norms))
-                np.maximum.at(largest, drawn.repetition[drawn.rows(place)], norms)
-                if done + place + 1 in rounds:
-                    models = state.mean_models(done + place + 1)
-                    measured.append(np.array([_excess(problem, one, plan.shares) for one in models]))
+                messages += draws.per_repetition(place, np.ones_like(norms))
+                np.maximum.at(largest, draws.repetition[draws.rows(place)], norms)
+                if offset + place + 1 in rounds:
+                    models = state.mean_models(offset + place + 1)
+                    measured.append(np.array([_excess(problem, clients, plan.shares) for clients in models]))
                     output = models
-            done += drawn.rounds
+            offset += draws.rounds
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
@@ -144,36 +155,36 @@ def simulate(
 
 
 def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
-    """Of each repetition's models, one after another, so that none depends on what stands beside it."""
-    found = [problem.scores(one) for one in models]
-    return {name: np.array([float(each[name]) for each in found]) for name in found[0]}
+    """Score each repetition's models separately, so that no score depends on other repetitions."""
+    scores = [problem.scores(clients) for clients in models]
+    return {name: np.array([float(row[name]) for row in scores]) for name in scores[0]}
 
 
 def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> float:
-    found = float(problem.excess(models, shares))
-    return math.inf if math.isnan(found) else found
+    excess = float(problem.excess(models, shares))
+    return math.inf if math.isnan(excess) else excess
 
 
 def _round(
-    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, drawn: Rounds, place: int, *, number: int
+    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, draws: Rounds, place: int, *, number: int
 ) -> Floats:
-    """One round of all repetitions; the norms of the messages are returned."""
-    rows = drawn.rows(place)
-    repetition, client = drawn.repetition[rows], drawn.client[rows]
-    at = slice(None) if drawn.everyone else repetition * state.clients + client
+    """Run one round of all repetitions and return the norms of the messages."""
+    rows = draws.rows(place)
+    repetition, client = draws.repetition[rows], draws.client[rows]
+    at = slice(None) if draws.everyone else repetition * state.clients + client
     models = state.shared.model[repetition] + state.own.models[at]
-    message = problem.weighted_gradient(models, drawn.of(place), plan.weights[client])
+    message = problem.weighted_gradient(models, draws.of(place), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
-    sent = message * shrinking(norms, plan.clipping_norm)[:, None]
-    mean = plan.scale * drawn.per_repetition(place, sent)
-    state.shared.receive(mean, drawn.noise[place], number)
+    clipped_message = message * clipping_factors(norms, plan.clipping_norm)[:, None]
+    mean = plan.scale * draws.per_repetition(place, clipped_message)
+    state.shared.receive(mean, draws.noise[place], number)
     state.own.move(at, message, number)
     return norms
 
 
-# What the witness asks ----------------------------------------------------------------------------------------------
+# Rounds, work and alternatives --------------------------------------------------------------------------------------
 def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
-    """T.
+    """Return the number of rounds T.
 
     Raises:
         InvalidInput: groups or rate do not fit the problem, or noise is given without steps.
@@ -186,10 +197,10 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
 
 
 def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
-    """Of one repetition."""
+    """Estimate the work of one repetition."""
     groups = run.batches(problem.clients)
-    most = max(group.batch_size for group in groups)
-    entries = run.rate * problem.clients * most * problem.dimension
+    largest_batch = max(group.batch_size for group in groups)
+    entries = run.rate * problem.clients * largest_batch * problem.dimension
     chunk = min(chunk_size(entries), run.rounds)
     state = 6.0 * problem.clients * problem.dimension
     return Work(
@@ -200,7 +211,10 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
 
 
 def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
-    """Without noise; learning alone; and sharing everything, in steps as long as those of learning alone."""
+    """Return the run without noise, with own parts only, and with the shared part only.
+
+    The own part and the shared part have steps of equal length in the last two.
+    """
     return {
         "non-private": replace(run, noise_std=0.0),
         "local-only": replace(run, personalization=0.0),
@@ -217,7 +231,7 @@ ALGORITHM = SimulatedAlgorithm(
     rounds=rounds_of,  # type: ignore[arg-type]
     work=work_of,  # type: ignore[arg-type]
     alternatives=alternatives,
-    beside=("non-private", "local-only", "global-only"),
+    alternative_names=("non-private", "local-only", "global-only"),
     titles={
         "non-private": "same steps, without noise",
         "local-only": "nothing shared",

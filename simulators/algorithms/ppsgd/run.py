@@ -1,4 +1,4 @@
-"""A run of PPSGD as it is asked for, and what its fields come to on a problem: batches, weights and steps."""
+"""A run of PPSGD as requested, and its batches, weights and steps on a problem."""
 
 from __future__ import annotations
 
@@ -73,7 +73,11 @@ class PpsgdRun:
     noise_std: Annotated[float | None, SHARED_NOISE_STD] = None
 
     def check(self) -> None:
-        """Pairs of fields that no run can have."""
+        """Check the fields of the run against each other.
+
+        Raises:
+            InvalidInput: the fields exclude each other, or a participation rate is missing.
+        """
         if self.personalization is not None:
             personalization_value(self.personalization)
         if self.client_groups is not None:
@@ -92,16 +96,16 @@ class PpsgdRun:
 
     @property
     def rate(self) -> float:
-        """q."""
+        """Participation rate q."""
         return 1.0 if self.participation_rate is None else self.participation_rate
 
     @property
     def alpha(self) -> float:
-        """α, inf for "unbounded"; of a run whose α is decided."""
+        """Ratio α of the shared step to the own step; inf for "unbounded" and 0 if it is not given."""
         return personalization_value(self.personalization or 0.0)
 
     def batches(self, clients: int) -> tuple[ClientBatches, ...]:
-        """The clients by their batches.
+        """Return the clients grouped by batch size.
 
         Raises:
             InvalidInput: the groups do not add up to `clients`.
@@ -112,10 +116,10 @@ class PpsgdRun:
         return groups
 
     def participants(self, clients: int) -> int | None:
-        """Clients of one round, None where their number is random.
+        """Return the number of clients in a round; None if it is random.
 
         Raises:
-            InvalidInput: a fixed number that is not a whole one.
+            InvalidInput: the rate times `clients` is not a positive integer.
         """
         if self.sampling == "poisson":
             return None
@@ -126,27 +130,29 @@ class PpsgdRun:
         return count
 
 
-def _read_group(given: Any) -> ClientBatches:
-    return given if not isinstance(given, Mapping) else ClientBatches(**given)
+def _read_group(group: Any) -> ClientBatches:
+    return ClientBatches(**group) if isinstance(group, Mapping) else group
 
 
-# What the run is on a problem -----------------------------------------------------------------------------------------
+# The run on a problem -------------------------------------------------------------------------------------------------
 def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """(N,): m_i."""
+    """Return the batch size m_i of each client: (N,)."""
     groups = run.batches(problem.clients)
     return np.repeat([float(group.batch_size) for group in groups], [group.clients for group in groups])
 
 
 def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """W."""
+    """Return the total weight W: N, or Σm_i if records are weighted equally."""
     return float(problem.clients) if run.weighting == "clients" else math.fsum(batch_sizes(problem, run))
 
 
 def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]:
-    """η of the clients' own parts and αη of the shared part.
+    """Return the step η of the own parts and the step αη of the shared part.
+
+    If only one part learns (α is 0 or infinite), the steps satisfy αη = η/(qW), and the step of the other part is 0.
 
     Raises:
-        InvalidInput: noise, α or steps are not decided.
+        InvalidInput: noise, α or the step is missing.
     """
     faults = []
     if run.noise_std is None:
@@ -157,20 +163,22 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         faults.append(Fault("/step_size", "or shared_step_size is needed beside noise_std", STEP_SIZE.allowed))
     if faults:
         raise InvalidInput(*faults)
-    alpha, drawn = run.alpha, run.rate * total_weight(problem, run)
-    ratio = alpha if 0.0 < alpha < math.inf else 1.0 / drawn
+    alpha, expected_weight = run.alpha, run.rate * total_weight(problem, run)
+    ratio = alpha if 0.0 < alpha < math.inf else 1.0 / expected_weight
     step = run.step_size if run.step_size is not None else (run.shared_step_size or 0.0) / ratio
-    return 0.0 if math.isinf(alpha) else step, 0.0 if alpha == 0.0 else step * ratio
+    own_step = 0.0 if math.isinf(alpha) else step
+    shared_step = 0.0 if alpha == 0.0 else step * ratio
+    return own_step, shared_step
 
 
 def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """G, or G times the largest batch: what no message exceeds, inf if there is no such number."""
-    added = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
-    return problem.constants.lipschitz * added
+    """Return a bound on the norm of every message: G, or G times the largest batch; inf if there is none."""
+    summands = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
+    return problem.constants.lipschitz * summands
 
 
 def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """(N, m_max): what each record of a client's batch counts for in its message; 0 beyond its batch."""
+    """Return the weight of each record in its client's message: (N, m_max), 0 beyond the client's batch."""
     sizes = batch_sizes(problem, run)
     counted = (np.arange(sizes.max()) < sizes[:, None]).astype(np.float64)
     return counted / sizes[:, None] if run.weighting == "clients" else counted

@@ -52,7 +52,7 @@ def stated(content: bytes, signature: str, keys: Keys) -> tuple[SignedStatement,
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415
 
     try:
-        return statements.verify(statements.found_in(signature), content, known)
+        return statements.verify(statements.find_signature(signature), content, known)
     except NotVerified as error:
         raise NoSignature(str(error)) from None
 
@@ -85,9 +85,9 @@ def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
     """
     known = trusted(keys)
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415  as above
-    from epsilond.ledgers.pages.page import opened  # noqa: PLC0415
+    from epsilond.ledgers.pages.page import open_page  # noqa: PLC0415
 
     try:
-        return opened(page, known)
+        return open_page(page, known)
     except NotVerified as error:
         raise NoSignature(str(error)) from None

@@ -11,7 +11,7 @@ import pytest
 
 import epsilond
 from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.reports import verified
+from epsilond.ledgers.book.reports import verify_report
 from epsilond.ledgers.http.examples import QUERY
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.errors import NotVerified
@@ -304,12 +304,12 @@ def test_a_report_is_signed(client: httpx.Client) -> None:
     ledger = opened(client)["id"]
     told = client.get(f"{LEDGERS}/{ledger}/report", headers={"accept": "application/json"}).json()
     keys = tuple(each.key for each in published_keys(client.get("/v1/keys").json()))
-    assert verified(told, keys) == keys[-1]
+    assert verify_report(told, keys) == keys[-1]
     assert told["report"]["ledger"]["id"] == ledger
     assert told["report"]["ledger"]["target"]["epsilon"] == "8.0"
     told["report"]["ledger"]["target"]["epsilon"] = "1.0"
     with pytest.raises(NotVerified):
-        verified(told, keys)
+        verify_report(told, keys)
 
 
 def test_moves_are_counted(client: httpx.Client) -> None:

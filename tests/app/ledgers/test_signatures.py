@@ -13,7 +13,7 @@ import pytest
 import epsilond
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
-from epsilond.ledgers.book.reports import verified
+from epsilond.ledgers.book.reports import verify_report
 from epsilond.ledgers.http import signatures
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.key_files import rotate
@@ -109,7 +109,7 @@ def test_what_a_ledger_signs_is_none_of_an_answer(client: httpx.Client, keys: di
     report = client.get(f"{LEDGERS}/{ledger}/report", headers={"accept": "application/json"}).json()
     text, token = answered(client, "/v1/accounts", ACCOUNT)
     trusted = tuple(each.key for each in published_keys(keys))
-    assert verified(report, trusted).kid == keys["keys"][0]["kid"]
+    assert verify_report(report, trusted).kid == keys["keys"][0]["kid"]
     for signature in (receipt["signature"], report["signature"]):
         assert epsilond.verify(text, signature=signature, keys=keys).outcome == "broken"
         head, _, end = signature.partition("..")
@@ -118,7 +118,7 @@ def test_what_a_ledger_signs_is_none_of_an_answer(client: httpx.Client, keys: di
     head, _, end = token.split(".")
     for signature in (receipt["signature"], f"{head}..{end}"):
         with pytest.raises(NotVerified):
-            verified(report | {"signature": signature}, trusted)
+            verify_report(report | {"signature": signature}, trusted)
 
 
 def test_the_page_of_a_ledger_is_what_is_answered_unless_json_is_asked_for(client: httpx.Client, keys: dict) -> None:

@@ -20,7 +20,7 @@ from epsilond.ledgers.client.auditing import audited
 from epsilond.ledgers.http.heads import KeptHeads
 from epsilond.ledgers.log import key_files, notes
 from epsilond.ledgers.log.keys import PublicKey
-from epsilond.ledgers.store.opening import opened as opened_database
+from epsilond.ledgers.store.opening import open_store as opened_database
 from tests.app.callers.test_keys import file_of
 from tests.app.conftest import PATIENT, problem, serving
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, body, committed, key, opened, reserved, verify

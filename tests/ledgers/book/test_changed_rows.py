@@ -9,7 +9,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import NotReconciled
-from epsilond.ledgers.mathematics.replay import replayed
+from epsilond.ledgers.mathematics.replay import replay_entries
 from epsilond.ledgers.requests import CommitAsked, VoidAsked
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.reading import read
@@ -80,7 +80,7 @@ def test_the_orders_of_a_renyi_slot_keep_their_weights(kept: Book, database: Dat
     ledger = kept.open(TENANT, opening(plan=[], slots=renyi([2, 16], [1e-5, 0.99999])), key()).id
     held = kept.reserve(TENANT, [ledger], query(slot="rdp", count=2), key()).id
     kept.commit(TENANT, held, CommitAsked(count=1), key())
-    assert replayed(kept.entries(TENANT, ledger), spec_of, text_of).slots == kept.state(TENANT, ledger).slots
+    assert replay_entries(kept.entries(TENANT, ledger), spec_of, text_of).slots == kept.state(TENANT, ledger).slots
     change_behind(database, "UPDATE ledger_slots SET position = 1 - position")
     with pytest.raises(NotReconciled, match=ledger):
         kept.commit(TENANT, held, CommitAsked(count=1), key())

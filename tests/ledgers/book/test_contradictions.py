@@ -14,7 +14,7 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound
-from epsilond.ledgers.mathematics.replay import balances, replayed
+from epsilond.ledgers.mathematics.replay import balances, replay_entries
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.ledgers.store.transactions import looking
@@ -49,7 +49,7 @@ def paid(kept: Book, ledger: str, **asked: Any) -> str:
 def answer(kept: Book, ledger: str) -> dict[str, Any]:
     """The ledger as it is answered."""
     row, state = kept.whole(TENANT, ledger)
-    found: dict[str, Any] = as_json(answers.answer(row, state, answers.promised(state, of_block=False)))
+    found: dict[str, Any] = as_json(answers.answer(row, state, answers.compute_promise(state, of_block=False)))
     return found
 
 
@@ -79,7 +79,7 @@ def test_it_accepts_no_further_runs(kept: Book) -> None:
         "cancelled",
         "closed",
     ]
-    state = replayed(entries, spec_of, text_of)
+    state = replay_entries(entries, spec_of, text_of)
     assert state.observations == (OBSERVED,)
     assert balances(state) == balances(kept.state(TENANT, ledger))
 
@@ -208,4 +208,4 @@ def test_commits_are_before_the_contradiction_or_refused(place: str) -> None:
         assert kinds.count("committed") == counts
         assert "committed" not in kinds[kinds.index("contradicted") :]
         assert all(each.get("contradicted") for each in entries if each["kind"] == "committed")
-        assert balances(replayed(entries, spec_of, text_of)) == balances(kept[0].state(TENANT, ledger))
+        assert balances(replay_entries(entries, spec_of, text_of)) == balances(kept[0].state(TENANT, ledger))

@@ -19,7 +19,7 @@ from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked
 from epsilond.ledgers.store import entries, reservations
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.tables import LEDGERS
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read
@@ -33,7 +33,7 @@ ALL = CommitAsked()
 
 @contextmanager
 def kept_at(place: str, **more: Any) -> Iterator[tuple[Book, Database]]:
-    database = opened(place)
+    database = open_store(place)
     try:
         yield book(database, **more), database
     finally:

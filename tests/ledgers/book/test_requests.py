@@ -22,7 +22,7 @@ from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.mathematics.replay import balances, replayed
+from epsilond.ledgers.mathematics.replay import balances, replay_entries
 from epsilond.ledgers.requests import CommitAsked, VoidAsked
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.storage.transactions import Database
@@ -150,7 +150,7 @@ def test_what_was_committed_never_returns_and_the_rest_does(kept: Book) -> None:
         kept.void(TENANT, ledger.id, voided, key())
     again = kept.reserve(TENANT, [ledger.id], runs(item=credit.name, count=200), key())
     kept.commit(TENANT, again.id, ALL, key())
-    state = replayed(kept.entries(TENANT, ledger.id), spec_of, text_of)
+    state = replay_entries(kept.entries(TENANT, ledger.id), spec_of, text_of)
     assert balances(state) == balances(kept.state(TENANT, ledger.id))
 
 

@@ -12,7 +12,7 @@ from epsilond.ledgers.book.continuity import ABSENT
 from epsilond.ledgers.book.errors import HeadUnavailable, NotFound, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.requests import CommitAsked
-from epsilond.ledgers.store.opening import opened as opened_database
+from epsilond.ledgers.store.opening import open_store as opened_database
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, TENANT, book, key, opening, query
 

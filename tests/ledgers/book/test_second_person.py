@@ -25,9 +25,9 @@ from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMis
 from epsilond.ledgers.book.gated import MOST_PENDING, PENDING_SECONDS
 from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.requests import AmendAsked, CommitAsked, VoidAsked
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.reading import read
@@ -95,7 +95,7 @@ def balanced(kept: Book, ledger: str) -> list[dict[str, Any]]:
     """Return the entries of a ledger, after checking that they give its balances."""
     entries = kept.entries(TENANT, ledger)
     state = kept.state(TENANT, ledger)
-    again = replayed(entries, spec_of, text_of)
+    again = replay_entries(entries, spec_of, text_of)
     assert balances(again) == balances(state)
     assert (again.approval, again.conditional) == (state.approval, state.conditional)
     return entries
@@ -335,22 +335,22 @@ def test_a_log_needs_two_people_where_the_ledger_has_approval(kept: Book, ledger
     entries = [{name: value for name, value in entry.items() if name != BALANCE} for entry in written]
     for approver in (None, "", " ", REQUESTER, f"{REQUESTER.upper()} ", 7):
         with pytest.raises(DoesNotReplay, match="another person"):
-            replayed(alter(entries, approved_by=approver), spec_of, text_of)
+            replay_entries(alter(entries, approved_by=approver), spec_of, text_of)
     with pytest.raises(DoesNotReplay, match="another person"):
-        replayed(alter(entries, requested_by=None), spec_of, text_of)
+        replay_entries(alter(entries, requested_by=None), spec_of, text_of)
     first = {name: value for name, value in entries[0].items() if name != "approval"}
     if kind in ("amend", "void"):  # a ledger without approval is moved by one person, as in logs of before
-        replayed([first, *alter(entries, approved_by=None)[1:]], spec_of, text_of)
+        replay_entries([first, *alter(entries, approved_by=None)[1:]], spec_of, text_of)
     else:
         with pytest.raises(DoesNotReplay):
-            replayed([first, *entries[1:]], spec_of, text_of)
+            replay_entries([first, *entries[1:]], spec_of, text_of)
 
 
 @pytest.fixture
 def replicas(place: str, clock: Clock) -> Iterator[list[Book]]:
     """Two books on a shared database, as two replicas have; on a file one, which threads share."""
     with ExitStack() as stack:
-        databases = [opened(place) for _ in range(2 if "://" in place else 1)]
+        databases = [open_store(place) for _ in range(2 if "://" in place else 1)]
         for each in databases:
             stack.callback(each.close)
         yield [book(each, clock=clock) for each in databases]

@@ -155,7 +155,7 @@ def test_an_error_of_a_group_is_each_callers_and_the_next_group_works() -> None:
 def test_a_reservation_of_others_is_not_even_locked(kept: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its ledgers would keep their owner waiting, and the answer would take longer than for one that nobody has."""
     (held,) = reservations_of(kept, 1)
-    monkeypatch.setattr("epsilond.ledgers.book.commits.locked", None)
+    monkeypatch.setattr("epsilond.ledgers.book.commits.lock_ledgers", None)
     with kept._database.writing() as connection:
         for name in (held, "reservation_none"):
             assert commit_together(connection, kept._desk, [request_of(name, tenant="another")], 0.0) == [None]

@@ -12,9 +12,9 @@ import pytest
 from epsilond.accountants.errors import LedgerExhausted, ReservationEnded
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import TRIES_OUTSIDE
-from epsilond.ledgers.mathematics.replay import balances, replayed
+from epsilond.ledgers.mathematics.replay import balances, replay_entries
 from epsilond.ledgers.requests import CommitAsked
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.specs import spec_of, text_of
 from tests.ledgers.book.books import STEP, TENANT, Clock, book, key, opening, query
 
@@ -31,7 +31,7 @@ def books(place: str, clock: Clock | None = None) -> Iterator[list[Book]]:
     with ExitStack() as stack:
         made = []
         for _ in range(2 if "://" in place else 1):
-            database = opened(place)
+            database = open_store(place)
             stack.callback(database.close)
             made.append(book(database, **({} if clock is None else {"clock": clock})))
         yield made
@@ -60,7 +60,7 @@ def test_thirty_two_writers_never_pass_the_capacity(place: str) -> None:
         assert Decimal("0.099") < spent.used == spent.held <= spent.capacity
         entries = kept[-1].entries(TENANT, ledger.id)
         assert [entry["seq"] for entry in entries] == list(range(1 + 2 * FITTING))
-        assert balances(replayed(entries, spec_of, text_of)) == balances(kept[0].state(TENANT, ledger.id))
+        assert balances(replay_entries(entries, spec_of, text_of)) == balances(kept[0].state(TENANT, ledger.id))
 
 
 def test_a_commit_and_an_expiry_do_not_both_win(place: str) -> None:
@@ -82,7 +82,7 @@ def test_a_commit_and_an_expiry_do_not_both_win(place: str) -> None:
         spent = next(part for part in kept[0].ledger(TENANT, ledger.id).parts if part.part == "mu_squared")
         assert spent.used == spent.held
         entries = kept[0].entries(TENANT, ledger.id)
-        assert balances(replayed(entries, spec_of, text_of)) == balances(kept[0].state(TENANT, ledger.id))
+        assert balances(replay_entries(entries, spec_of, text_of)) == balances(kept[0].state(TENANT, ledger.id))
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -7,7 +7,7 @@ import pytest
 import epsilond
 from epsilond.accountants.errors import LedgerClosed
 from epsilond.ledgers.client.auditing import audited
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, replayed
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, replay_entries
 from epsilond.ledgers.store.specs import spec_of, text_of
 from tests.ledgers.client.places import ASKED, QUERY, STEP, TRAINING, opened
 
@@ -108,7 +108,7 @@ def test_an_amended_ledger_replays_and_a_forged_amendment_does_not(books, ledger
     (tmp_path / "bundle").write_bytes(books.bundle().to_bytes())
     assert audited(tmp_path / "bundle", tmp_path / "ledger.db.keys").holds
     entries = [dict(each) for each in ledger.entries()]
-    assert replayed(entries, spec_of, text_of).conditional
+    assert replay_entries(entries, spec_of, text_of).conditional
     *before, amendment = entries
     forged = [
         {name: value for name, value in amendment.items() if name != "declared"},
@@ -119,7 +119,7 @@ def test_an_amended_ledger_replays_and_a_forged_amendment_does_not(books, ledger
     ]
     for entry in forged:
         with pytest.raises(DoesNotReplay):
-            replayed([*before, entry], spec_of, text_of)
+            replay_entries([*before, entry], spec_of, text_of)
 
 
 def test_a_closed_ledger_keeps_its_plan(ledger):

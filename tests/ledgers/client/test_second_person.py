@@ -41,7 +41,7 @@ def resigned(books, entries):
     """Return a bundle of entries under a head that the file's own key signs."""
     signing = books._place._keyring.signing
     tree = Tree(MemoryNodes()).extend(map(canonical, entries))
-    return Bundle(entries=entries, checkpoints=[checkpoints.signed(checkpoints.of_tree(tree, signing.name), signing)])
+    return Bundle(entries=entries, checkpoints=[checkpoints.sign(checkpoints.of_tree(tree, signing.name), signing)])
 
 
 def test_an_amendment_waits_and_another_name_approves_it(ledger):

@@ -17,7 +17,7 @@ from epsilond.ledgers.cosigning.quorum import TooFewCosignatures, WitnessQuorum
 from epsilond.ledgers.cosigning.remote import HeadRejected, WitnessAddress, read_addresses
 from epsilond.ledgers.log import notes
 from epsilond.ledgers.log.canonical import canonical
-from epsilond.ledgers.log.checkpoints import Checkpoint, signed
+from epsilond.ledgers.log.checkpoints import Checkpoint, sign
 from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
@@ -35,7 +35,7 @@ class LogOfEntries:
         self.tree = Tree(MemoryNodes()).extend(map(canonical, entries))
 
     def checkpoint(self) -> str:
-        return signed(Checkpoint(ORIGIN, self.size, Tree(self.tree.nodes, self.size).root()), FIRST)
+        return sign(Checkpoint(ORIGIN, self.size, Tree(self.tree.nodes, self.size).root()), FIRST)
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
         return Consistency.of(Tree(self.tree.nodes, self.size if later is None else later), earlier)

@@ -16,7 +16,7 @@ REWRITTEN = tuple(entry | {"charge": "0"} if entry["seq"] == 4 else entry for en
 def note(size, *, entries=ENTRIES, key=FIRST):
     """The signed head, its root worked out by the definition."""
     root = mth([canonical(entry) for entry in entries[:size]])
-    return checkpoints.signed(Checkpoint(ORIGIN, size, root), key)
+    return checkpoints.sign(Checkpoint(ORIGIN, size, root), key)
 
 
 def receipt(index, size, *, entries=ENTRIES, key=FIRST):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilond.ledgers.log.canonical import LARGEST, canonical, digest, is_digest, parse, read
+from epsilond.ledgers.log.canonical import LARGEST, canonical, digest, is_digest, parse, read_json
 from epsilond.ledgers.log.errors import Malformed
 
 TEXTS = st.text(max_size=6)
@@ -53,13 +53,13 @@ def test_the_form_is_the_standards_and_reads_back(record):
     text = canonical(record)
     assert text == as_defined(record).encode()
     assert parse(text) == record
-    assert read(json.dumps(record, indent=2).encode()) == record
+    assert read_json(json.dumps(record, indent=2).encode()) == record
 
 
 def test_the_standards_own_examples():
     # Section 3.2.2, its numbers left out, and section 3.2.3's order of names by UTF-16 units.
     text = b'{"string": "\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/", "literals": [null, true, false]}'
-    assert canonical(read(text)).hex(" ") == (
+    assert canonical(read_json(text)).hex(" ") == (
         "7b 22 6c 69 74 65 72 61 6c 73 22 3a 5b 6e 75 6c 6c 2c 74 72 75 65 2c 66 61 6c 73 65 5d 2c 22 73 74 72 69 6e 67 22 3a"
         " 22 e2 82 ac 24 5c 75 30 30 30 66 5c 6e 41 27 42 5c 22 5c 5c 5c 5c 5c 22 2f 22 7d"
     )
@@ -100,7 +100,7 @@ def test_depth_is_bounded():
     with pytest.raises(Malformed, match="deeper"):
         canonical({"a": [[deep]]})
     with pytest.raises(Malformed, match="deeper"):
-        read(b'{"a":' + b"[" * 100_000)
+        read_json(b'{"a":' + b"[" * 100_000)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_another_form_is_not_the_canonical_one(text):
     ],
 )  # fmt: skip
 def test_what_is_no_record_is_refused_in_any_form(text):
-    for reader in (read, parse):
+    for reader in (read_json, parse):
         with pytest.raises(Malformed):
             reader(text)
 

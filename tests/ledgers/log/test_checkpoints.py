@@ -28,22 +28,22 @@ def test_a_trees_head_is_signed_and_verified():
     tree = Tree(MemoryNodes()).extend(leaves(70))
     head = checkpoints.of_tree(tree, ORIGIN)
     assert head == HEAD
-    note = checkpoints.signed(head, FIRST)
-    assert checkpoints.signed(head, FIRST) == note
+    note = checkpoints.sign(head, FIRST)
+    assert checkpoints.sign(head, FIRST) == note
     assert checkpoints.verify(note, ORIGIN, [FIRST.public, OTHERS.public]) == HEAD
     assert checkpoints.of_tree(Tree(MemoryNodes()), ORIGIN) == Checkpoint(ORIGIN, 0, EMPTY_ROOT)
 
 
 def test_either_key_will_do_while_they_follow_each_other():
-    both = checkpoints.signed(HEAD, FIRST, SECOND)
+    both = checkpoints.sign(HEAD, FIRST, SECOND)
     for key in (FIRST, SECOND):
         assert checkpoints.verify(both, ORIGIN, [key.public]) == HEAD
 
 
 def test_another_logs_checkpoint_is_refused():
-    theirs = checkpoints.signed(Checkpoint(OTHERS.name, 70, HEAD.root), OTHERS)
-    under_our_name = checkpoints.signed(HEAD, OTHERS)  # they sign ours: a cosignature, which alone is not enough
-    ours_for_theirs = checkpoints.signed(Checkpoint(OTHERS.name, 70, HEAD.root), FIRST)
+    theirs = checkpoints.sign(Checkpoint(OTHERS.name, 70, HEAD.root), OTHERS)
+    under_our_name = checkpoints.sign(HEAD, OTHERS)  # they sign ours: a cosignature, which alone is not enough
+    ours_for_theirs = checkpoints.sign(Checkpoint(OTHERS.name, 70, HEAD.root), FIRST)
     for note in (theirs, under_our_name, ours_for_theirs):
         with pytest.raises(NotVerified):
             checkpoints.verify(note, ORIGIN, [FIRST.public, OTHERS.public])
@@ -52,7 +52,7 @@ def test_another_logs_checkpoint_is_refused():
 
 
 def test_no_changed_byte_passes():
-    whole = checkpoints.signed(HEAD, FIRST).encode()
+    whole = checkpoints.sign(HEAD, FIRST).encode()
     for place in range(len(whole)):
         changed = whole[:place] + bytes([whole[place] ^ 0x01]) + whole[place + 1 :]
         with pytest.raises((NotVerified, UnicodeDecodeError)):
@@ -61,7 +61,7 @@ def test_no_changed_byte_passes():
 
 def test_extension_lines_are_kept():
     extended = Checkpoint(ORIGIN, 70, HEAD.root, ("first", "second one"))
-    assert checkpoints.verify(checkpoints.signed(extended, FIRST), ORIGIN, [FIRST.public]) == extended
+    assert checkpoints.verify(checkpoints.sign(extended, FIRST), ORIGIN, [FIRST.public]) == extended
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.client.auditing import audited, replay
 from epsilond.ledgers.log import statements
 from epsilond.ledgers.log.bundles import Bundle
-from epsilond.ledgers.log.canonical import canonical, digest, read
+from epsilond.ledgers.log.canonical import canonical, digest, read_json
 from epsilond.ledgers.log.checkpoints import verify as verified_checkpoint
 from epsilond.ledgers.log.encodings import from_base64, to_base64
 from epsilond.ledgers.log.errors import Malformed
@@ -24,7 +24,7 @@ from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.receipts import verify as verified_receipt
 from epsilond.ledgers.log.signing import published_keys
 from epsilond.ledgers.log.tree import leaf_hash
-from epsilond.ledgers.mathematics.replay import applied
+from epsilond.ledgers.mathematics.replay import apply_entry
 from scripts.ledger_vectors.__main__ import FILE, text
 from scripts.ledger_vectors.vectors import ORIGIN, WITNESS, good_bundle, short_log
 from tests.documents import ROOT
@@ -59,7 +59,7 @@ def test_every_kind_of_entry_fits_the_schema():
 
 
 def test_the_vectors_and_the_schemas_know_every_kind_that_is_replayed():
-    compared = re.findall(r"kind (?:==|in) (.*):", inspect.getsource(applied))
+    compared = re.findall(r"kind (?:==|in) (.*):", inspect.getsource(apply_entry))
     assert {name for each in compared for name in re.findall(r'"(\w+)"', each)} == KINDS
     assert list(replay(ENTRIES))
 
@@ -122,9 +122,9 @@ def test_canonical_texts():
     for each in VECTORS["canonical"]:
         if each["canonical"] is None:
             with pytest.raises(Malformed):
-                read(each["json"].encode())
+                read_json(each["json"].encode())
         else:
-            assert canonical(read(each["json"].encode())).decode() == each["canonical"]
+            assert canonical(read_json(each["json"].encode())).decode() == each["canonical"]
 
 
 def test_proofs_lead_to_the_roots():

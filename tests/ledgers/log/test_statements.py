@@ -10,7 +10,7 @@ from epsilond.ledgers.log import jws, statements
 from epsilond.ledgers.log.canonical import canonical, digest
 from epsilond.ledgers.log.encodings import from_base64url, to_base64url
 from epsilond.ledgers.log.errors import NotVerified
-from epsilond.ledgers.log.statements import SignedStatement, digest_of, found_in, sign, verify
+from epsilond.ledgers.log.statements import SignedStatement, digest_of, find_signature, sign, verify
 from tests.ledgers.log.keys import FIRST, OTHERS, SECOND
 
 ANSWER = b'{"epsilon": 1.25, "parameters": {"rounds": 3, "noise": 1e-3}}'
@@ -113,7 +113,7 @@ def test_other_libraries_verify_it():
 
 def test_it_is_found_among_headers():
     token = sign(TOLD, ANSWER, FIRST)
-    assert found_in(f" {token}\n") == token
-    assert found_in(f"HTTP/1.1 200 OK\r\nx-cache: miss\r\nepsilond-signature: {token}\r\n\r\n") == token
+    assert find_signature(f" {token}\n") == token
+    assert find_signature(f"HTTP/1.1 200 OK\r\nx-cache: miss\r\nepsilond-signature: {token}\r\n\r\n") == token
     with pytest.raises(NotVerified):
-        found_in(f"Epsilond-Signature: {token}\nEpsilond-Signature: {token}\n")
+        find_signature(f"Epsilond-Signature: {token}\nEpsilond-Signature: {token}\n")

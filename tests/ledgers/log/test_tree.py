@@ -30,11 +30,11 @@ class Counting(MemoryNodes):
         super().__init__()
         self.calls = self.asked = 0
 
-    def read(self, wanted):
+    def read_hashes(self, wanted):
         wanted = tuple(wanted)
         self.calls += 1
         self.asked += len(wanted)
-        return super().read(wanted)
+        return super().read_hashes(wanted)
 
 
 def grown(entries):

@@ -8,7 +8,7 @@ from typing import Any
 
 from epsilond.accountants import specs
 from epsilond.accountants.guarantee import Setting
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, opened
+from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, open_ledger
 from epsilond.ledgers.mathematics.state import Declared, LedgerState, LedgerTarget
 
 SETTING = Setting(relation="add-or-remove-one")
@@ -46,7 +46,7 @@ def ledger(
 ) -> LedgerState:
     """An opened and sealed ledger with these slots, and these mechanisms as items a, b, c, …"""
     planned = tuple(Planned(name="abcdefghijklmnop"[place], spec=spec) for place, spec in enumerate(plan))
-    return opened(setting=setting, target=target, declared=SEALED, plan=planned, slots=slots)[0]
+    return open_ledger(setting=setting, target=target, declared=SEALED, plan=planned, slots=slots)[0]
 
 
 def gaussian_slot(eta: str = "2.6e-7", mu_squared: str = "largest") -> AskedSlot:

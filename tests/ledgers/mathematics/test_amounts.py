@@ -29,7 +29,7 @@ def test_a_root_is_on_its_side(amount: Decimal) -> None:
 
 @pytest.mark.parametrize(("told", "amount"), [(0.1, "0.1"), ("0.1", "0.1"), (8, "8"), ("2.6e-7", "0.00000026")])
 def test_amounts_are_read_as_people_write_them(told: float | str, amount: str) -> None:
-    assert amounts.shown(amounts.exact(told, "/x")) == amount
+    assert amounts.format_amount(amounts.exact(told, "/x")) == amount
 
 
 @pytest.mark.parametrize("told", ["-1", "nan", "inf", "1e-19", "1e18", "one", -0.5])

@@ -9,9 +9,9 @@ import pytest
 
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
 from epsilond.ledgers.mathematics import entries, moves
-from epsilond.ledgers.mathematics.amending import amended
-from epsilond.ledgers.mathematics.opening import Planned, opened
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.amending import amend_plan
+from epsilond.ledgers.mathematics.opening import Planned, open_ledger
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.view import plan_curve
 from epsilond.ledgers.mathematics.what_if import what_if
@@ -25,13 +25,13 @@ QUIET = Observation("noise", "the sum of a step had no noise", remedy="Call the 
 def history() -> tuple[LedgerState, list[dict[str, Any]]]:
     """A ledger with committed runs of one reservation, and runs of another that are only held; and its entries."""
     plan = [Planned(name="a", spec=job(steps=100))]
-    state, certified = opened(setting=SETTING, target=TARGET, declared=SEALED, plan=plan, slots=())
-    found = [entries.opened(state, certified, {"a": text_of(step())})]
+    state, certified = open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=plan, slots=())
+    found = [entries.opening_record(state, certified, {"a": text_of(step())})]
     for name, count in (("paid", 10), ("held", 5)):
         state = moves.reserve(state, name, item="a", count=count)
-        found.append(entries.reserved(state.reservations[name], text_of(step())))
+        found.append(entries.reservation_record(state.reservations[name], text_of(step())))
     state = moves.commit(state, "paid", 4)
-    return state, [*found, entries.committed(state.reservations["paid"], 4)]
+    return state, [*found, entries.commit_record(state.reservations["paid"], 4)]
 
 
 def used() -> LedgerState:
@@ -46,7 +46,7 @@ def used() -> LedgerState:
         lambda state: moves.commit(state, "paid", 1),
         lambda state: moves.commit(state, "held"),
         moves.seal,
-        lambda state: amended(state, lower={"a": 50}, declared="independent-of-outputs"),
+        lambda state: amend_plan(state, lower={"a": 50}, declared="independent-of-outputs"),
     ],
 )
 def test_nothing_more_is_paid(move: Any) -> None:
@@ -101,7 +101,7 @@ def test_entries_give_the_state(named: list[str] | None) -> None:
     state, found = history()
     assert not state.observations
     state = moves.contradict(state, [REPEATED, QUIET], named)
-    again = replayed([*found, entries.contradiction([REPEATED, QUIET], named)], spec_of, text_of)
+    again = replay_entries([*found, entries.contradiction_record([REPEATED, QUIET], named)], spec_of, text_of)
     assert again == state
     assert balances(again) == balances(state)
 
@@ -120,11 +120,13 @@ def test_entries_give_the_state(named: list[str] | None) -> None:
 def test_an_entry_that_is_no_contradiction_does_not_replay(changed: dict[str, Any]) -> None:
     _, found = history()
     with pytest.raises(DoesNotReplay, match="contradicted"):
-        replayed([*found, entries.contradiction([REPEATED], ["paid"]) | changed], spec_of, text_of)
+        replay_entries([*found, entries.contradiction_record([REPEATED], ["paid"]) | changed], spec_of, text_of)
 
 
 def test_a_commit_after_a_contradiction_does_not_replay() -> None:
     _, found = history()
     first = [each["kind"] for each in found].index("committed")
     with pytest.raises(DoesNotReplay, match="committed"):
-        replayed([*found[:first], entries.contradiction([REPEATED], None), *found[first:]], spec_of, text_of)
+        replay_entries(
+            [*found[:first], entries.contradiction_record([REPEATED], None), *found[first:]], spec_of, text_of
+        )

@@ -23,7 +23,7 @@ from epsilond.accountants.errors import (
 )
 from epsilond.accountants.guarantee import Setting
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, opened
+from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, open_ledger
 from epsilond.ledgers.mathematics.state import Declared, LedgerState
 from epsilond.ledgers.mathematics.what_if import what_if
 from tests.ledgers.mathematics.setups import DIFFERENT, SEALED, SETTING, TARGET, gaussian_slot, job, ledger, step
@@ -44,8 +44,8 @@ def test_twelve_training_jobs_chosen_adaptively_fit_in_eight() -> None:
         state = run(state, f"job-{place}", spec=job(), slot="gdp", eta=eta)
     slot = state.slot("gdp")
     assert slot is not None
-    assert slot.left("eta") == 0
-    assert 0 < slot.left("mu_squared") < Decimal("0.05")
+    assert slot.remainder("eta") == 0
+    assert 0 < slot.remainder("mu_squared") < Decimal("0.05")
     with pytest.raises((LedgerExhausted, Exception)):
         run(state, "one-more", spec=job(), slot="gdp", eta=ETA)
 
@@ -53,10 +53,10 @@ def test_twelve_training_jobs_chosen_adaptively_fit_in_eight() -> None:
 def test_the_plan_of_twelve_different_jobs_is_as_good_as_their_exact_composition() -> None:
     plan = [Planned(name=str(place), spec=job(*one)) for place, one in enumerate(DIFFERENT)]
     with pytest.raises(Infeasible) as refused:
-        opened(setting=SETTING, target=TARGET, declared=SEALED, plan=plan)
+        open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=plan)
     assert refused.value.nearest["epsilon"] == pytest.approx(8.7725526, abs=1e-7)
     wider = replace(TARGET, epsilon=float(refused.value.nearest["epsilon"]))
-    state, certified = opened(setting=SETTING, target=wider, declared=SEALED, plan=plan)
+    state, certified = open_ledger(setting=SETTING, target=wider, declared=SEALED, plan=plan)
     assert certified.epsilon <= wider.epsilon
     state = run(state, "a", 500, item="3")
     assert [item.committed for item in state.plan] == [0, 0, 0, 500, *[0] * 8]
@@ -193,7 +193,7 @@ def test_a_mixture_of_orders_may_overdraw_one_while_the_others_bear_it() -> None
 
 def test_a_closed_or_open_membership_refuses() -> None:
     slots = [gaussian_slot()]
-    state, _ = opened(setting=SETTING, target=TARGET, declared=Declared(), slots=slots)
+    state, _ = open_ledger(setting=SETTING, target=TARGET, declared=Declared(), slots=slots)
     with pytest.raises(NotSealed):
         moves.reserve(state, "a", slot="gdp", spec=SMALL)
     state = moves.reserve(moves.seal(state), "a", slot="gdp", spec=SMALL)
@@ -202,7 +202,7 @@ def test_a_closed_or_open_membership_refuses() -> None:
         moves.reserve(closed, "b", slot="gdp", spec=SMALL)
     assert moves.commit(closed, "a").released
     with pytest.raises(InvalidInput):
-        opened(setting=SETTING, target=TARGET, declared=Declared(released_before=True), slots=slots)
+        open_ledger(setting=SETTING, target=TARGET, declared=Declared(released_before=True), slots=slots)
 
 
 def test_a_void_marks_the_ledger_as_conditional() -> None:
@@ -258,4 +258,4 @@ def test_amounts_that_are_none_are_refused(amounts: dict[str, Decimal]) -> None:
 
 def test_names_of_charged_jobs_are_kept_for_them() -> None:
     with pytest.raises(InvalidInput):
-        opened(setting=SETTING, target=TARGET, declared=SEALED, plan=[Planned(name="job r1", spec=SMALL)])
+        open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=[Planned(name="job r1", spec=SMALL)])

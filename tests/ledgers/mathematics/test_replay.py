@@ -10,8 +10,8 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.ledgers.mathematics import entries, moves
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, opened
-from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replayed
+from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, open_ledger
+from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from tests.ledgers.mathematics.setups import SEALED, SETTING, TARGET, gaussian_slot, job, spec_of, step, text_of
 
@@ -22,25 +22,25 @@ def history() -> tuple[LedgerState, Entries]:
     """A ledger with a plan and two slots, in which something of every kind has happened."""
     slots = [gaussian_slot(eta="1e-7", mu_squared="0.5"), AskedSlot(kind="zcdp", capacity={"rho": "0.05"})]
     plan = [Planned(name="train", spec=job(steps=200))]
-    state, certified = opened(setting=SETTING, target=TARGET, declared=SEALED, plan=plan, slots=slots)
-    found: Entries = [entries.opened(state, certified, {"train": text_of(step())})]
+    state, certified = open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=plan, slots=slots)
+    found: Entries = [entries.opening_record(state, certified, {"train": text_of(step())})]
 
     def reserve(name: str, **asked: Any) -> None:
         nonlocal state
         state = moves.reserve(state, name, **asked)
         held = state.reservations[name]
-        found.append(entries.reserved(held, text_of(held.spec)))
+        found.append(entries.reservation_record(held, text_of(held.spec)))
 
     def commit(name: str, count: int) -> None:
         nonlocal state
         state = moves.commit(state, name, count)
-        found.append(entries.committed(state.reservations[name], count))
+        found.append(entries.commit_record(state.reservations[name], count))
 
     def release(name: str, how: Any = "cancelled") -> None:
         nonlocal state
         state = moves.release(state, name, how)
         held = state.reservations[name]
-        found.append(entries.ended(held))
+        found.append(entries.end_record(held))
 
     reserve("p", item="train", count=100)
     commit("p", 60)
@@ -54,7 +54,7 @@ def history() -> tuple[LedgerState, Entries]:
     release("p", "expired")
     release("sum")
     state = moves.void(state, "query", 1)
-    found.append(entries.voided(state.reservations["query"], 1))
+    found.append(entries.void_record(state.reservations["query"], 1))
     state = moves.close(state)
     found.append({"kind": "closed"})
     return state, found
@@ -67,7 +67,7 @@ def told() -> tuple[LedgerState, Entries]:
 
 def test_replaying_gives_the_state(told: tuple[LedgerState, Entries]) -> None:
     state, found = told
-    again = replayed(found, spec_of, text_of)
+    again = replay_entries(found, spec_of, text_of)
     assert balances(again) == balances(state)
     assert again == state
 
@@ -107,7 +107,7 @@ def test_what_was_changed_is_found(told: tuple[LedgerState, Entries]) -> None:
         [*found, {"kind": "refunded"}],
     ):
         with pytest.raises(DoesNotReplay):
-            replayed(changed, spec_of, text_of)
+            replay_entries(changed, spec_of, text_of)
 
 
 def forged(found: Entries, place: int, **changed: Any) -> Entries:
@@ -149,4 +149,4 @@ def test_forged_charges_and_gates_are_found(told: tuple[LedgerState, Entries]) -
         named,
     ):
         with pytest.raises(DoesNotReplay):
-            replayed(changed, spec_of, text_of)
+            replay_entries(changed, spec_of, text_of)

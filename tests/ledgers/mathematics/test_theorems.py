@@ -11,7 +11,7 @@ from epsilond.accountants import specs
 from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.ledgers.mathematics.charges import CHARGES, charge
-from epsilond.ledgers.mathematics.charges.asked import ChargeRequest
+from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.opening import AskedSlot
 from tests.ledgers.mathematics.setups import SETTING, gaussian_slot, ledger, step
 

@@ -50,7 +50,7 @@ def test_it_says_what_the_ledger_says(made, page):
     assert found.headline == (shown["guarantee"]["in_words"],)
     assert "&lt;b&gt; &amp; \\u003c &lt;signature/&gt; {{ 7 * 7 }}" in page
     assert "<b>" not in page
-    report, _ = pages.opened(page, [each.key for each in pages_keys(made)])
+    report, _ = pages.open_page(page, [each.key for each in pages_keys(made)])
     assert report["entries"] == {
         "count": 6,
         "first": 0,
@@ -88,11 +88,11 @@ def test_a_compartment_of_nothing_is_full():
 
 def test_no_byte_of_it_can_be_another(made, page):
     keys = [each.key for each in pages_keys(made)]
-    pages.opened(page, keys)
+    pages.open_page(page, keys)
     for place in range(0, len(page), 7):
         other = "0" if page[place] != "0" else "1"
         with pytest.raises(NotVerified):
-            pages.opened(page[:place] + other + page[place + 1 :], keys)
+            pages.open_page(page[:place] + other + page[place + 1 :], keys)
     for other in (
         page + " ",
         page[1:],
@@ -102,7 +102,7 @@ def test_no_byte_of_it_can_be_another(made, page):
         "",
     ):
         with pytest.raises(NotVerified):
-            pages.opened(other, keys)
+            pages.open_page(other, keys)
 
 
 def test_a_second_signature_or_the_word_for_it_is_refused(made, page):
@@ -115,21 +115,21 @@ def test_a_second_signature_or_the_word_for_it_is_refused(made, page):
         page.replace(signature, ""),
     ):
         with pytest.raises(NotVerified):
-            pages.opened(other, keys)
+            pages.open_page(other, keys)
 
 
 def test_the_signature_of_the_record_alone_is_not_the_pages_nor_the_other_way_round(made, page):
     keyring = open_keyring(made / "ledger.db.keys", pages_keys(made)[0].key.name, NOW)
-    report, _ = pages.opened(page, keyring.keys)
-    alone = reports.signed(report, keyring.signing)
-    assert reports.verified(alone, keyring.keys) == keyring.signing.public
+    report, _ = pages.open_page(page, keyring.keys)
+    alone = reports.sign_report(report, keyring.signing)
+    assert reports.verify_report(alone, keyring.keys) == keyring.signing.public
     signature = page.partition(pages.BEFORE)[2].partition(pages.AFTER)[0]
     with pytest.raises(NotVerified):
-        pages.opened(page.replace(signature, alone["signature"]), keyring.keys)
+        pages.open_page(page.replace(signature, alone["signature"]), keyring.keys)
     with pytest.raises(NotVerified):
-        reports.verified({**alone, "signature": signature}, keyring.keys)
+        reports.verify_report({**alone, "signature": signature}, keyring.keys)
     with pytest.raises(NotVerified):
-        reports.verified({**alone, "report": {**report, "format": "epsilond-statement-1"}}, keyring.keys)
+        reports.verify_report({**alone, "report": {**report, "format": "epsilond-statement-1"}}, keyring.keys)
 
 
 def test_its_checkpoint_is_compared_with_the_log(made, tmp_path):

@@ -13,7 +13,7 @@ import sys
 from sqlalchemy import event, func, select
 
 from epsilond.ledgers.store import entries, keys, ledgers, reservations
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.tables import ENTRIES, HOLDINGS, KEYS, NODES
 from epsilond.ledgers.store.transactions import looking, moving
 from tests.ledgers.store.samples import CENT, answer, enter, kept, ledger, reservation, spent
@@ -21,7 +21,7 @@ from tests.ledgers.store.samples import CENT, answer, enter, kept, ledger, reser
 
 def move(place: str, attempt: int) -> None:
     """A reservation, its debit, its entry with its node, and its key; killed at the place of this number."""
-    database = opened(place)
+    database = open_store(place)
     places = iter(range(attempt + 1))
 
     def perhaps_killed(*_: object) -> None:
@@ -42,7 +42,7 @@ def move(place: str, attempt: int) -> None:
 
 def check(place: str) -> int:
     """Every debit has its entry, and every entry its debit; answers how many there are."""
-    database = opened(place)
+    database = open_store(place)
     with looking(database) as connection:
         row = ledgers.load(connection, "a")["a"]
         told = [each.seq for each in entries.page(connection, limit=1000)]
@@ -63,7 +63,7 @@ def check(place: str) -> int:
 
 def main(place: str) -> None:
     """Kill it at one place after another, until it is through."""
-    database = opened(place)
+    database = open_store(place)
     kept(database, ledger())
     database.close()
     attempt = made = 0

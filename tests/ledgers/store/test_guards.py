@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from epsilond.ledgers.store import ledgers, reservations
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import PartRow
 from epsilond.ledgers.store.transactions import moving
 from epsilond.storage.faults import StoreFault
@@ -142,7 +142,7 @@ def test_rows_are_not_replaced_and_entries_have_no_gaps(used):
 
 
 def test_sqlite_takes_no_amount_that_it_would_compare_wrongly(tmp_path):
-    database = opened(tmp_path / "ledgers.sqlite")
+    database = open_store(tmp_path / "ledgers.sqlite")
     kept(database, ledger())
     good = f"{'0.5':0>20}{'0' * 17}"
     assert len(good) == 37

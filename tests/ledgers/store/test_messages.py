@@ -13,7 +13,7 @@ ROW = MessageRow(id="msg_a", endpoint="e", kind="fraction", body="{}", created=1
 
 def put(database, *rows: MessageRow) -> int:
     with database.writing() as connection:
-        return messages.put(connection, rows)
+        return messages.add(connection, rows)
 
 
 def claim(database, now: float) -> MessageRow | None:
@@ -27,8 +27,8 @@ def test_a_message_is_put_once(database):
     with database.reading() as connection:
         assert messages.pending(connection, ["e"]) == 2
         assert messages.pending(connection, ["another"]) == 0
-        assert messages.known(connection, "msg_a")
-        assert not messages.known(connection, "msg_c")
+        assert messages.is_kept(connection, "msg_a")
+        assert not messages.is_kept(connection, "msg_c")
 
 
 def test_a_claimed_message_comes_back_when_its_lease_ends(database):
@@ -69,4 +69,4 @@ def test_old_messages_are_removed_except_for_those_that_are_sent_once(database):
     put(database, ROW, replace(ROW, id="msg_b", kind="expired"), replace(ROW, id="msg_c", kind="expired", created=30.0))
     with database.writing() as connection:
         messages.prune(connection, 20.0, "fraction")
-        assert [messages.known(connection, f"msg_{name}") for name in "abc"] == [True, False, True]
+        assert [messages.is_kept(connection, f"msg_{name}") for name in "abc"] == [True, False, True]

@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL, make_url
 from epsilond.app.settings import Settings
 from epsilond.app.store.opening import opened as opened_jobs
 from epsilond.ledgers.store import entries
-from epsilond.ledgers.store.opening import CHAIN, added, opened
+from epsilond.ledgers.store.opening import CHAIN, add_tables, open_store
 from epsilond.ledgers.store.tables import TABLES
 from epsilond.ledgers.store.transactions import looking
 from epsilond.storage import opening as storage
@@ -36,12 +36,12 @@ def test_the_tables_are_those_that_are_asked(database):
 
 
 def test_what_was_kept_is_there_when_it_is_opened_again(place):
-    first = opened(place)
+    first = open_store(place)
     kept(first, ledger())
     spend(first, "a")
     before = loaded(first)
     first.close()
-    again = opened(place)
+    again = open_store(place)
     assert loaded(again) == before
     with looking(again) as connection:
         assert entries.size(connection) == 2
@@ -52,7 +52,7 @@ def test_what_was_kept_is_there_when_it_is_opened_again(place):
 def first_revision(place: str):
     """A database with the tables of the first revision, and one closed ledger."""
     url = make_url(place) if "://" in place else URL.create("sqlite", database=place)
-    made = storage.opened(url, [], name="the place", what="ledgers")
+    made = storage.open_database(url, [], name="the place", what="ledgers")
     configuration = Config()
     configuration.set_main_option("script_location", str(CHAIN.scripts))
     with made.writing() as connection:
@@ -63,7 +63,7 @@ def first_revision(place: str):
 
 
 def test_ledgers_of_the_first_revision_are_kept(first_revision, place):
-    database = opened(place)
+    database = open_store(place)
     row = loaded(database)
     assert (row.status, row.contradicted, row.contradictions) == ("closed", False, ())
     with database.reading() as connection:
@@ -78,7 +78,7 @@ def test_ledgers_of_the_first_revision_are_kept(first_revision, place):
 def test_ledgers_stand_beside_jobs(place):
     settings = Settings(store_url=place) if "://" in place else Settings(store_path=place)
     for _ in range(2):  # the second time everything is there
-        database = added(opened_jobs(settings))
+        database = add_tables(opened_jobs(settings))
         with database.reading() as connection:
             names = set(inspect(connection).get_table_names())
         assert {"jobs", "ticks", "alembic_version", "ledger_version", *TABLES.tables} <= names
@@ -86,19 +86,19 @@ def test_ledgers_stand_beside_jobs(place):
 
 
 def test_tables_of_a_later_version_are_left_alone(place):
-    database = opened(place)
+    database = open_store(place)
     with database.writing() as connection:
         connection.execute(text("UPDATE ledger_version SET version_num = '9999'"))
     with pytest.raises(StoreUnavailable, match=r"later version of epsilond \(revision 9999\)"):
-        added(database)
+        add_tables(database)
     database.close()
     with pytest.raises(StoreUnavailable, match=r"ledgers cannot be kept in .*later version"):
-        opened(place)
+        open_store(place)
 
 
 def test_replicas_may_start_together(postgresql_url: str):
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(opened, [postgresql_url] * 4))
+        made = list(pool.map(open_store, [postgresql_url] * 4))
     kept(made[0], ledger())
     assert {loaded(each) for each in made} == {ledger()}
     for each in made:
@@ -106,7 +106,7 @@ def test_replicas_may_start_together(postgresql_url: str):
 
 
 def test_memory_takes_ledgers_too():
-    database = opened(":memory:")
+    database = open_store(":memory:")
     kept(database, ledger())
     assert [spend(database, "a", key=key) for key in "kkl"] == [1, 1, 2]
     database.close()
@@ -114,15 +114,15 @@ def test_memory_takes_ledgers_too():
 
 def test_a_file_has_one_process(tmp_path: Path):
     path = tmp_path / "ledgers.sqlite"
-    first = opened(path)
+    first = open_store(path)
     with pytest.raises(StoreLocked, match=r"another service keeps its ledgers in .*ledgers\.sqlite"):
-        opened(path)
+        open_store(path)
     first.close()
-    opened(path).close()
+    open_store(path).close()
 
 
 def test_a_file_loses_nothing_with_the_power(tmp_path: Path):
-    database = opened(tmp_path / "ledgers.sqlite")
+    database = open_store(tmp_path / "ledgers.sqlite")
     with database.reading() as connection:
         pragmas = ("synchronous", "journal_mode", "foreign_keys")
         found = [connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in pragmas]

@@ -11,7 +11,7 @@ from epsilond.ledgers.store import entries, keys, ledgers, reservations
 from epsilond.ledgers.store.nodes import StoredNodes
 from epsilond.ledgers.store.records import ItemRow, PartRow
 from epsilond.ledgers.store.tables import SLOTS
-from epsilond.ledgers.store.transactions import Again, Unknown, locked, looking, moving
+from epsilond.ledgers.store.transactions import Again, Unknown, lock_ledgers, looking, moving
 from epsilond.storage.faults import StoreFault
 from tests.ledgers.store.samples import answer, enter, kept, ledger, loaded, reservation, spend, spent
 
@@ -162,7 +162,7 @@ def test_ledgers_are_listed_by_tenant_in_the_order_of_opening(database):
 def test_a_lock_names_what_is_not_there(database):
     kept(database, ledger("b"), ledger("a"))
     with moving(database, {}) as connection:
-        assert list(locked(connection, "b", "a").items()) == [("a", 0), ("b", 0)]
+        assert list(lock_ledgers(connection, "b", "a").items()) == [("a", 0), ("b", 0)]
     with pytest.raises(Unknown, match=r"^c$"), moving(database, {"a": 0, "c": None}):
         pass
 
@@ -231,7 +231,7 @@ def test_entries_are_numbered_without_gaps_whatever_is_rolled_back(database):
         assert entries.page(connection, start=3, limit=2, ledger="a") == [whole[3], whole[5]]
         assert entries.get(connection, 7) == whole[7]
         assert entries.get(connection, 10) is None
-        nodes = StoredNodes(connection).read([(0, seq) for seq in range(11)])
+        nodes = StoredNodes(connection).read_hashes([(0, seq) for seq in range(11)])
         assert nodes == {(0, each.seq): entries.digest(each.leaf) for each in whole}
     with pytest.raises(ValueError, match="at least one"), moving(database, {}) as connection:
         entries.take(connection, 0)
@@ -242,14 +242,14 @@ def test_nodes_are_written_once(database):
         stored = StoredNodes(connection)
         stored.write({})
         stored.write({(0, 0): b"x" * 32, (1, 0): b"y" * 32})
-        assert stored.read([]) == {}
-        assert stored.read([(1, 0), (0, 1)]) == {(1, 0): b"y" * 32}
+        assert stored.read_hashes([]) == {}
+        assert stored.read_hashes([(1, 0), (0, 1)]) == {(1, 0): b"y" * 32}
     for wrong in ({(0, 1): b"z" * 32, (0, 0): b"z" * 32}, {(0, 1): b"short"}, {(-1, 0): b"z" * 32}):
         with pytest.raises(ValueError, match="node"), moving(database, {}) as connection:
             StoredNodes(connection).write(wrong)
     with looking(database) as connection:
         stored = StoredNodes(connection)
-        assert stored.read([(0, 0), (0, 1)]) == {(0, 0): b"x" * 32}
+        assert stored.read_hashes([(0, 0), (0, 1)]) == {(0, 0): b"x" * 32}
 
 
 def test_keys_are_kept_by_tenant_and_taken_once(database):

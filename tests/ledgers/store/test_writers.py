@@ -14,7 +14,7 @@ import pytest
 
 from epsilond.ledgers.store import entries, keys, ledgers
 from epsilond.ledgers.store.exact import written
-from epsilond.ledgers.store.opening import opened
+from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.transactions import Again, looking, moving
 from epsilond.storage.transactions import Database
 from tests.ledgers.store.samples import CENT, answer, enter, kept, ledger, loaded, spend
@@ -58,7 +58,7 @@ def raw(place: str) -> Iterator[Raw]:
 
 def test_check_then_add_overspends_where_no_constraint_stands(place):
     """READ COMMITTED, eight writers, 0.99 of 1.00 used: each sees room for one more, and 107 are granted."""
-    opened(place).close()
+    open_store(place).close()
     with writers(place) as eight:
         eight[0].run("CREATE TABLE balance (cents INTEGER)")
         eight[0].run("INSERT INTO balance VALUES (99)")
@@ -76,7 +76,7 @@ def test_check_then_add_overspends_where_no_constraint_stands(place):
 
 def test_check_then_write_overspends_and_the_balance_does_not_tell(place):
     """Eight writers who write what they computed: 200 are granted of 25, and the constraint sees nothing of it."""
-    database = opened(place)
+    database = open_store(place)
     kept(database, ledger(capacity="0.25"))
     database.close()
     granted = 0
@@ -90,13 +90,13 @@ def test_check_then_write_overspends_and_the_balance_does_not_tell(place):
                 each.connection.commit()
                 granted += 1
     assert granted == 200
-    database = opened(place)
+    database = open_store(place)
     assert loaded(database).parts[0].used == loaded(database).parts[0].capacity
     database.close()
 
 
 def test_a_constraint_stops_who_checks_and_then_adds(place):
-    database = opened(place)
+    database = open_store(place)
     kept(database, ledger())
     spend(database, "a", amount=Decimal("0.99"))
     database.close()
@@ -121,7 +121,7 @@ def test_a_constraint_stops_who_checks_and_then_adds(place):
 @pytest.fixture
 def replicas(place: str) -> Iterator[list[Database]]:
     """Two services on one PostgreSQL database; one on a file."""
-    made = [opened(place) for _ in range(2 if "://" in place else 1)]
+    made = [open_store(place) for _ in range(2 if "://" in place else 1)]
     yield made
     for each in made:
         each.close()

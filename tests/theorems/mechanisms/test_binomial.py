@@ -16,7 +16,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import (
     BinomialInputs,
     binomial_bits,
     binomial_epsilon,
-    law_constants,
+    constants_of,
     least_trials,
 )
 
@@ -151,4 +151,4 @@ def test_the_formula_of_any_coin_in_many_digits() -> None:
 
 
 def test_the_constants_of_a_fair_coin() -> None:
-    assert law_constants(0.5) == pytest.approx((1 / 3, 1.75 * math.sqrt(2), 2 / 3), rel=1e-15)
+    assert constants_of(0.5) == pytest.approx((1 / 3, 1.75 * math.sqrt(2), 2 / 3), rel=1e-15)

@@ -20,7 +20,7 @@ from epsilond.accountants.theorems.mechanisms.gaussian_calibration import (
     bun_steinke_noise_std,
     dwork_roth_noise_std,
     gaussian_noise_std,
-    gaussian_noise_std_ends,
+    gaussian_noise_std_bounds,
 )
 
 DELTAS = [-1e8, -1e4, -690.0, -30.0, -10.0, -2.0, -0.7, -0.01]
@@ -50,7 +50,7 @@ def test_bun_steinke_noise_is_enough_in_its_range(share: float, log_delta: float
 @pytest.mark.parametrize("log_delta", [*DELTAS, -1e-15])
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-2, 1.0, 700.0, 1e6])
 def test_the_exact_noise_is_safe_minimal_and_scales(epsilon: float, log_delta: float) -> None:
-    ends = gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0)
+    ends = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0)
     assert float(log_theta(epsilon, 1.0 / ends.upper)) <= log_delta
     assert ends.lower < ends.upper <= ends.lower * (1 + 1e-12)
     scaled = gaussian_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=1e-6)

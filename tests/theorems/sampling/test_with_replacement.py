@@ -32,7 +32,7 @@ def test_gaussian_groups_answer_as_their_profiles_do() -> None:
 
 @pytest.mark.parametrize(("draws", "population", "shift"), [(3, 5, 0.7), (40, 100, 0.25), (443, 1238, 0.2667)])
 def test_the_weighted_sum_encloses_the_definition(draws: int, population: int, shift: float) -> None:
-    drawn = multiplicities(draws, population, told_apart=draws + 1)
+    drawn = multiplicities(draws, population, single_groups=draws + 1)
     assert drawn is not None
     assert drawn.least == drawn.most  # every multiplicity by itself, so that the sum is the theorem's
     groups = GaussianGroups(tuple(times * shift for times in drawn.most))

@@ -13,17 +13,17 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     KERNEL,
     Probabilities,
     TwoLaws,
+    apply_channel,
     check_kernel,
     check_law,
     hockey_stick,
     largest_loss,
-    law,
-    sent_through,
+    normalise,
 )
 
 _TESTS = "tests/theorems/papers/asoodeh/test_divergence.py"
-OTHER_FIRST = Quantity(symbol="P'", description="the first law of another pair, with which this one is mixed")
-OTHER_SECOND = Quantity(symbol="Q'", description="the second law of that pair")
+OTHER_FIRST = Quantity(symbol="P'", description="first distribution of the pair that this pair is mixed with")
+OTHER_SECOND = Quantity(symbol="Q'", description="second distribution of that pair")
 SHARE = Quantity(symbol="λ", ge=0, le=1, description="the share of the pair itself in the mixture")
 
 
@@ -59,7 +59,7 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         `singular_mass` is the mass that the first distribution has where the second has none: the limit of E_ε.
         `largest_loss` is D_∞, infinite if that mass is positive.
     """
-    first, second, epsilon = law(inputs.first), law(inputs.second), inputs.epsilon
+    first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
     plain = hockey_stick(first, second, epsilon)
     outputs = {
         "divergence": plain,
@@ -69,10 +69,10 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         "singular_mass": math.fsum(first[second == 0.0]),
     }
     if inputs.kernel is not None:
-        sent_first, sent_second = sent_through(first, inputs.kernel), sent_through(second, inputs.kernel)
-        outputs["divergence_after_kernel"] = hockey_stick(sent_first, sent_second, epsilon)
+        first_output, second_output = apply_channel(first, inputs.kernel), apply_channel(second, inputs.kernel)
+        outputs["divergence_after_kernel"] = hockey_stick(first_output, second_output, epsilon)
     if inputs.other_first is not None and inputs.other_second is not None:
-        third, fourth = law(inputs.other_first), law(inputs.other_second)
+        third, fourth = normalise(inputs.other_first), normalise(inputs.other_second)
         share, rest = inputs.share, 1.0 - inputs.share
         mixed_first, mixed_second = share * first + rest * third, share * second + rest * fourth
         outputs["divergence_of_mixture"] = hockey_stick(mixed_first, mixed_second, epsilon)
@@ -82,7 +82,7 @@ def facts(inputs: DivergenceInputs) -> Outputs:
 
 FACTS = Theorem(
     id="asoodeh.section-2",
-    title="What holds of E_ε for any two laws",
+    title="Properties of E_ε for any two distributions",
     statement=(
         "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through enlarges "
         "it. In ε it is continuous; it decreases strictly until it reaches the mass of the part of μ that is singular "
@@ -96,8 +96,8 @@ FACTS = Theorem(
             grade=Grade.PROVED_WRONG,
             printed="ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)], for any two laws",
             truth=(
-                "it holds if ν dominates μ, as then TV ≤ D_∞. Else E_ε is constant once it reaches the mass of the "
-                "part of μ that is singular to ν: for (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
+                "it holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant once it reaches the mass of "
+                "the part of μ that is singular to ν: for (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
             ),
             test=f"{_TESTS}::test_laws_of_overlapping_halves_have_a_constant_divergence",
         ),

@@ -39,7 +39,7 @@ _TESTS = "tests/theorems/papers/bietti/test_billboard.py"
 
 PUBLIC_BILLBOARD = Condition(
     "own-parts-stay-home",
-    "a client's own part of the model is computed from the shared models and its own data, and is shown to nobody else",
+    "a client's own part of the model is computed from the shared models and its own data, and stays with the client",
 )
 BILLBOARD = Theorem(
     id="hsu-2014.billboard-lemma",
@@ -112,7 +112,7 @@ def coalition(
 
 COALITION = Theorem(
     id="epsilond.coalition-participation",
-    title="A fixed number of participants hides nobody from the others",
+    title="A fixed number of participants gives no amplification against the other clients",
     statement=(
         "If Q of N clients are drawn, all others together know whether client i was: a client of k rounds is exactly "
         "k_rel√k/z-Gaussian differentially private to them (k_rel = 2 replaced, 1 zeroed), without any amplification"

@@ -331,13 +331,14 @@ SENSITIVITY = Erratum(
 )
 
 
-def _constant_suffices(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
+def _compare_constant(*, noise_constant: float, epsilon: float, log_delta: float, relation: Relation) -> Sides:
+    """Compare c with the least valid constant at the target."""
     least = least_constant(epsilon=epsilon, log_delta=log_delta, sensitivity_factor=sensitivity_factor(relation))
     return Sides.at_least(noise_constant, least)
 
 
 CONSTANT_SUFFICES = Condition(
-    "constant-suffices", "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target", _constant_suffices
+    "constant-suffices", "c is at least kε/(μ*(ε, δ)√ln(1/δ)), the least constant at this target", _compare_constant
 )
 NORM_BOUNDED = Condition("clipped-messages", "every client's message is clipped to norm C before it is averaged")
 
@@ -367,7 +368,7 @@ LEAST_NOISE = Theorem(
     title="The least noise of PPSGD, all clients in every round",
     statement=(
         "σ_ζ = kC√n/(N μ*(ε, δ)), μ* the parameter of Gaussian differential privacy that is (ε, δ): attained by "
-        "clients whose messages differ by the same vector in every round, so that no smaller noise will do"
+        "clients whose messages differ by the same vector in every round, so no smaller noise is sufficient"
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
@@ -377,8 +378,8 @@ LEAST_NOISE = Theorem(
 )
 ACHIEVED = Theorem(
     id="epsilond.personalized-sgd-privacy",
-    title="What PPSGD achieves at its noise, all clients in every round",
-    statement="n rounds are exactly kC√n/(Nσ_ζ)-Gaussian differentially private to everybody but the client itself",
+    title="The privacy of PPSGD at its noise, all clients in every round",
+    statement="n rounds are exactly kC√n/(Nσ_ζ)-Gaussian differentially private against all other clients",
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,
     conditions=(NORM_BOUNDED,),

@@ -186,14 +186,15 @@ def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     }
 
 
-def _in_range(*, participation_rate: float, rounds: int, epsilon: float, range_constant: float | None) -> Sides:
-    reach = participation_rate**2 * rounds
+def _compare_epsilon(*, participation_rate: float, rounds: int, epsilon: float, range_constant: float | None) -> Sides:
+    """Compare ε with c₁q²T; undecidable without c₁."""
+    squared_rate_times_rounds = participation_rate**2 * rounds
     if range_constant is None:
-        return Sides(Verdict.UNDECIDABLE, epsilon, reach)
-    return Sides.below(epsilon, range_constant * reach)
+        return Sides(Verdict.UNDECIDABLE, epsilon, squared_rate_times_rounds)
+    return Sides.below(epsilon, range_constant * squared_rate_times_rounds)
 
 
-EPSILON_RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _in_range)
+EPSILON_RANGE = Condition("epsilon-range", "ε < c₁q²T (q²T where c₁ is absent: undecidable)", _compare_epsilon)
 HIDDEN_RANGE = Erratum(
     "E-B9",
     grade=Grade.UNCLEAR,

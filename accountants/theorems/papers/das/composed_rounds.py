@@ -31,8 +31,8 @@ _TESTS = "tests/theorems/papers/das/test_composed_rounds.py"
 Amplified = Literal["none", "record", "client"]
 AMPLIFIED = Quantity(
     description=(
-        "what the draw of clients, unknown to the observer, does: nothing to the server, δ₀ to a record, both to a "
-        "client whose whole message is within the round's guarantee"
+        "unit that a secret draw of clients amplifies: none against the server; for a record δ₀; for a client ε₀ and "
+        "δ₀, if its whole message is within the round's guarantee"
     )
 )
 
@@ -99,20 +99,23 @@ def theorem_2(inputs: RunInputs) -> Outputs:
     }
 
 
+EPSILON_RANGE = Condition("epsilon-range", "ε < 6", lambda inputs: Sides.below(inputs.epsilon, 6.0))
+DELTA_RANGE = Condition("delta-range", "δ < e^(−9/4)", lambda inputs: Sides.below(inputs.delta, math.exp(-2.25)))
+COMPOSED_EPSILON = Condition("composed-epsilon", "ε̂ < 1", lambda inputs: Sides.below(inputs.composed_epsilon, 1.0))
 THEOREM_2 = Theorem(
     id="das.2",
     title="Privacy of DP-NormFedAvg over rounds, as printed: false",
     statement=(
         "K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private, ε̂ ≤ ε/8 + ε²/(256 log 1/δ). FALSE: "
-        "2^−d is from Theorem 1 (das.1), and 2r/n protects nobody: drawing clients leaves a record's ε as it is and "
-        "multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain even as printed"
+        "2^−d is from Theorem 1 (das.1), and 2r/n is no amplification: drawing clients leaves a record's ε unchanged "
+        "and multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain even as printed"
     ),
     source=Source("das2021", "Theorem 2, privacy"),
     status=Status.REFUTED,
     conditions=(
-        Condition("epsilon-range", "ε < 6", lambda inputs: Sides.below(inputs.epsilon, 6.0)),
-        Condition("delta-range", "δ < e^(−9/4)", lambda inputs: Sides.below(inputs.delta, math.exp(-2.25))),
-        Condition("composed-epsilon", "ε̂ < 1", lambda inputs: Sides.below(inputs.composed_epsilon, 1.0)),
+        EPSILON_RANGE,
+        DELTA_RANGE,
+        COMPOSED_EPSILON,
         delta_below_one("claimed_delta"),
     ),
     errata=(
@@ -123,7 +126,7 @@ THEOREM_2 = Theorem(
             truth=(
                 "for a record, δ' = (r/n) δ at the same ε, and no smaller ε: with n = 50, r = 1, ε₀ = 0.3 the claimed "
                 "ε = 0.012 needs δ ≥ 2.6e-3. A client is amplified, to log(1 + (r/n)(e^ε₀ − 1)) a round, if its whole "
-                "message is within ε₀ and nobody sees who was drawn"
+                "message is within ε₀ and the draw is secret"
             ),
             test=f"{_TESTS}::test_drawing_clients_does_not_shrink_a_records_epsilon",
         ),
@@ -176,7 +179,7 @@ EQUATION_22 = Theorem(
 )
 
 
-@formula(given="Rounds of a true (ε₀, δ₀), and what the draw of clients does for whom.", bounded=False)
+@formula(given="Rounds of a true (ε₀, δ₀), and the unit that the draw of clients amplifies.", bounded=False)
 def rounds(
     *,
     round_epsilon: Epsilon,
@@ -214,10 +217,10 @@ def rounds(
 
 ROUNDS_OF_CLIENTS = Theorem(
     id="epsilond.rounds-of-clients",
-    title="Rounds with some of the clients: what is true of them",
+    title="Rounds with a random subset of the clients",
     statement=(
         "ε_K is the least of Kε, ε√(2K log 1/δ) + Kε tanh(ε/2) and Kε tanh(ε/2) + ε√(2K log(e + √K ε/δ)); "
-        "δ_K = 1 − (1 − δ₁)^K (1 − δ). The server: ε = ε₀, δ₁ = δ₀. A record, to who does not know the draw: ε = ε₀, "
+        "δ_K = 1 − (1 − δ₁)^K (1 − δ). The server: ε = ε₀, δ₁ = δ₀. A record, if the draw is secret: ε = ε₀, "
         "δ₁ = qδ₀. A client within (ε₀, δ₀) as a whole: ε = log(1 + q(e^ε₀ − 1)), δ₁ = qδ₀"
     ),
     source=Source("kairouz2015composition", "Theorems 3.3 and 3.4, with docs/shifted-noise.md, Two levels"),

@@ -40,6 +40,7 @@ _BEYOND = 60.0
 
 
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
+    """Return the worst integer shift within both sensitivities."""
     return largest_shift(dimension=dimension, l1=math.floor(l1_sensitivity), linf=math.floor(linf_sensitivity))
 
 
@@ -72,6 +73,7 @@ def levels(
 
     @functools.cache
     def log_delta_at(count: int) -> float:
+        """Return an upper bound on log δ at ε with `count` levels."""
         if closed:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
         spec = TruncatedDiscreteLaplace(
@@ -123,7 +125,7 @@ LEVELS = Theorem(
         ANY_INTEGERS,
         Condition(
             "escapes-alone",
-            "α⌊Δ₁⌋ ≤ ε, of the worst shift within both norms: m is then exactly the least, else certified",
+            "α⌊Δ₁⌋ ≤ ε, of the worst shift within both norms: m is then exactly the least, otherwise certified",
             lambda inputs: Sides.at_most(
                 inputs.decay_rate * _shift(inputs.dimension, inputs.l1_sensitivity, inputs.linf_sensitivity).total,
                 inputs.epsilon,

@@ -204,7 +204,7 @@ CORRECT_SENSITIVITY = Condition(
 )
 BITS_AFTER_COROLLARY = Theorem(
     id="das.corollary-3.1-bits",
-    title="Bits of privacy, beside the Binomial mechanism",
+    title="Bits of privacy, compared with the Binomial mechanism",
     statement="Privacy costs C₁ = rd ⌈log₂(1 + 6/√d + 50ρ/n)⌉ bits a round, the Binomial mechanism rd ⌈log₂(1 + √d/r)⌉",
     source=Source("das2021", "after Corollary 3.1"),
     status=Status.REFUTED,

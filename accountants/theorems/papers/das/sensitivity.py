@@ -26,6 +26,7 @@ from epsilond.accountants.theorem import Erratum, Grade, Outputs, Source, Status
 
 _TESTS = "tests/theorems/papers/das/test_sensitivity.py"
 _UP = 1.0 + 8.0 * UNIT_ROUNDOFF
+"""Relative margin above the rounding error of a bound."""
 
 
 class Movement(NamedTuple):
@@ -156,6 +157,7 @@ class LikelyUpdateInputs(UpdateInputs):
 
 
 def _distances(inputs: UpdateInputs) -> dict[str, float]:
+    """Return the distances of the unit updates, as arguments of the bounds."""
     return {"l1": inputs.update_l1, "l2": inputs.update_l2, "linf": inputs.update_linf}
 
 

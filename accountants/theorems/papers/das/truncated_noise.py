@@ -118,30 +118,28 @@ def theorem_1(inputs: PrintedInputs) -> Outputs:
 
 LEVELS_DEFINED = Condition(
     "levels-defined",
-    "(e^(ε/Δ₁) − 1) Δ∞ < 1, else m is the logarithm of nothing",
+    "(e^(ε/Δ₁) − 1) Δ∞ < 1. Otherwise the formula for m takes the logarithm of a number that is not positive",
     lambda inputs: Sides.below(_expm1(inputs.decay_rate) * inputs.linf_sensitivity, 1.0),
 )
-CONDITIONS = (
-    Condition(
-        "epsilon-range",
-        "ε < Δ₁/(e Δ∞)",
-        lambda inputs: Sides.below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
-    ),
-    Condition(
-        "linf-at-most-l1",
-        "Δ∞ ≤ Δ₁",
-        lambda inputs: Sides.at_most(inputs.linf_sensitivity, inputs.l1_sensitivity),
-    ),
-    Condition(
-        "l1-at-most-d-linf",
-        "Δ₁ ≤ d Δ∞",
-        lambda inputs: Sides.at_most(inputs.l1_sensitivity, inputs.dimension * inputs.linf_sensitivity),
-    ),
-    LEVELS_DEFINED,
+EPSILON_RANGE = Condition(
+    "epsilon-range",
+    "ε < Δ₁/(e Δ∞)",
+    lambda inputs: Sides.below(inputs.epsilon, inputs.l1_sensitivity / (math.e * inputs.linf_sensitivity)),
+)
+LINF_AT_MOST_L1 = Condition(
+    "linf-at-most-l1",
+    "Δ∞ ≤ Δ₁",
+    lambda inputs: Sides.at_most(inputs.linf_sensitivity, inputs.l1_sensitivity),
+)
+L1_AT_MOST_D_LINF = Condition(
+    "l1-at-most-d-linf",
+    "Δ₁ ≤ d Δ∞",
+    lambda inputs: Sides.at_most(inputs.l1_sensitivity, inputs.dimension * inputs.linf_sensitivity),
 )
 
 
 def _expm1(x: float) -> float:
+    """Compute e^x − 1; infinite on overflow."""
     return math.expm1(x) if x < 709.0 else math.inf
 
 
@@ -158,7 +156,7 @@ THEOREM_1 = Theorem(
     ),
     source=Source("das2021", "Theorem 1"),
     status=Status.REFUTED,
-    conditions=CONDITIONS,
+    conditions=(EPSILON_RANGE, LINF_AT_MOST_L1, L1_AT_MOST_D_LINF, LEVELS_DEFINED),
     errata=(
         Erratum(
             "D-1",
@@ -166,7 +164,7 @@ THEOREM_1 = Theorem(
             printed="|S₂ ∖ S₁| ≤ Δ∞^d, hence δ ≤ (Δ∞/Z)^d ≤ 2^−d",
             truth=(
                 "|S₂ ∖ S₁| = (2m+1)^d − Π (2m+1−|k_i|): at d = 2, m = 1, k = (1, 0) it is 3, not 1. From ε = αΔ₁ on "
-                "δ = 1 − Π (1 − esc k_i), which at the printed m is at least 0.14 for one coordinate alone"
+                "δ = 1 − Π (1 − esc k_i), which at the printed m is at least 0.14 for a single coordinate"
             ),
             test=f"{_TESTS}::test_two_coordinates_refute_the_count",
         ),
@@ -181,7 +179,7 @@ THEOREM_1 = Theorem(
             "D-5",
             grade=Grade.MISPRINT,
             printed="e α Δ∞ = ε Δ∞/Δ₁",
-            truth="e α Δ∞ = e ε Δ∞/Δ₁, which is what the condition ε < Δ₁/(e Δ∞) bounds by 1",
+            truth="e α Δ∞ = e ε Δ∞/Δ₁, which the condition ε < Δ₁/(e Δ∞) bounds by 1",
             test=f"{_TESTS}::test_each_condition_violated_once",
         ),
     ),
@@ -242,7 +240,7 @@ REMARK_2 = Theorem(
     ),
     source=Source("das2021", "Remark 2"),
     status=Status.REFUTED,
-    conditions=CONDITIONS[1:3],
+    conditions=(LINF_AT_MOST_L1, L1_AT_MOST_D_LINF),
     errata=(
         Erratum(
             "D-1",

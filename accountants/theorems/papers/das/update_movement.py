@@ -87,7 +87,8 @@ def movement(
     }
 
 
-def _mean_to_client(*, client_gradient_norm: float, mean_gradient_norm: float | None) -> Sides:
+def _compare_gradient_norms(*, client_gradient_norm: float, mean_gradient_norm: float | None) -> Sides:
+    """Compare ‖∇f̄(w)‖ with 2‖∇f_i(w)‖."""
     mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
     return Sides.at_most(mean, 2.0 * client_gradient_norm)
 
@@ -110,7 +111,7 @@ LEMMA_5 = Theorem(
         Condition(
             "client-is-typical",
             "‖∇f̄(w)‖ ≤ 2‖∇f_i(w)‖: true at one fixed model but with probability 4(ρ² − 1)/n over the data",
-            _mean_to_client,
+            _compare_gradient_norms,
         ),
         Condition("growth", "the gradient of every record has norm at most ρ‖∇f̄‖, at every model of the round"),
     ),

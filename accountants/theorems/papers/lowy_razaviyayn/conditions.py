@@ -22,6 +22,7 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
 
     def relative_difference(sides: Sides) -> float:
+        """Return |left − right| over the larger absolute value."""
         return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)
 
     if failing:

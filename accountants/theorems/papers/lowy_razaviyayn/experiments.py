@@ -133,7 +133,9 @@ APPENDIX_H = Theorem(
 
 
 INSURANCE_RECORDS = 1338
+"""Number of records of the insurance data."""
 MOST_VALUES, MOST_LISTED = 10_000, 10_000
+"""Largest number of values of a metric, and of clients in a list of sizes."""
 Experiment = Literal["mnist", "insurance"]
 VALUES = Quantity(description="true values of the test records")
 PREDICTIONS = Quantity(description="their predictions, in the same order")
@@ -232,7 +234,8 @@ def settings(*, experiment: Annotated[Experiment, EXPERIMENT]) -> Outputs:
     return dict(SETTINGS[experiment])
 
 
-def _last_group(*, clients: int) -> Sides:
+def _compare_last_group(*, clients: int) -> Sides:
+    """Compare the records of the last client with 1."""
     return Sides.at_least(group_sizes(clients)[-1], 1)
 
 
@@ -251,7 +254,7 @@ SIZES = Theorem(
     statement="1338 records: N − 1 clients of ⌈1338/N⌉, the rest with the last one, which must be left with some",
     source=Source("lowy2023", "Appendix H"),
     status=Status.PROVED,
-    conditions=(Condition("last-group", "the last client has at least one record", _last_group),),
+    conditions=(Condition("last-group", "the last client has at least one record", _compare_last_group),),
     formula=sizes,
     examples=({"clients": 5},),
 )

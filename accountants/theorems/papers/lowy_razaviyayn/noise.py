@@ -147,7 +147,7 @@ class Aggregates:
     Attributes:
         average_xi: Ξ.
         largest_xi: ξ_max.
-        branch: `average` if Ξ/M' is at most ξ_max/M, else `largest`.
+        branch: `average` if Ξ/M' is at most ξ_max/M, otherwise `largest`.
         participants: M~, equal to `plain_participants` in the corrected reading, and to its root as printed (E-06).
         plain_participants: M' or M, by the branch.
         xi: Ξ~, which is Ξ or ξ_max, by the branch.

@@ -52,7 +52,7 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
     return {"epsilon": math.log1p(8.0 * math.sqrt((math.log(4.0) - log_delta) / hidden) + 8.0 / hidden)}
 
 
-@formula(given="An (ε, δ) pair of laws, and how far two other laws are from it.", bounded=False)
+@formula(given="An (ε, δ) pair of distributions, and the distance of two other distributions from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
     """Compute δ + (e^ε + 1) t of Lemma F.6.
 
@@ -65,14 +65,14 @@ def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[
     return delta_outputs(transferred_log_delta(epsilon=epsilon, log_delta=log_delta, log_distance=log_distance))
 
 
-@formula(given="An (ε, δ) report, that another with δ = 0 is to stand in for.", bounded=False)
+@formula(given="An (ε, δ) report, to be replaced by a report with δ = 0.", bounded=False)
 def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outputs:
-    """Compute the total variation distance of Lemma F.5: δ if one distribution is fixed, else δ/(e^ε + 1) for each."""
+    """Compute the total variation distance of Lemma F.5: δ with one distribution fixed, δ/(e^ε + 1) if both move."""
     both = log_delta - float(np.logaddexp(0.0, epsilon))
     return delta_outputs(log_delta, "distance") | delta_outputs(both, "pair_distance")
 
 
-@formula(given="An ε-indistinguishable pair, mixed with what both share.", bounded=False)
+@formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
     """Compute ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
     return {"epsilon": subsampled_epsilon(epsilon=epsilon, rate=rate)}
@@ -121,7 +121,8 @@ def example(
     }
 
 
-def _share(*, share: float, log_delta: GivenLogDelta, clients: int) -> Sides:
+def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> Sides:
+    """Compare p with 16 ln(2/δ)/N."""
     return Sides.at_least(share, 16.0 * (math.log(2.0) - log_delta) / clients)
 
 
@@ -157,7 +158,7 @@ BLANKET = Theorem(
     source=Source("lowy2023", "Lemma F.3"),
     status=Status.PROVED,
     conditions=(
-        Condition("least-share", "p ≥ 16 ln(2/δ)/N", _share),
+        Condition("least-share", "p ≥ 16 ln(2/δ)/N", _compare_share),
         Condition(
             "shared-part",
             "every other client's report is (p/2) R(x) + (p/2) R(x') + (1 − p) times a third distribution, where x and "
@@ -193,7 +194,7 @@ TRANSFER = Theorem(
 )
 MIXTURE = Theorem(
     id="lowy.lemma-f.7",
-    title="An indistinguishable pair mixed with what both share",
+    title="An indistinguishable pair mixed with a common distribution",
     statement=(
         "two ε-indistinguishable distributions, mixed at rate q with a common one from which each is "
         "ε-indistinguishable too, are ln(1 + q(e^ε − 1))-indistinguishable"

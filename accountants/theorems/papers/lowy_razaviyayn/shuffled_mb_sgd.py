@@ -41,7 +41,7 @@ class ShuffledInputs(EqualClientsInputs):
     def prescribed_rounds(self) -> float:
         """Prescribed number of rounds, a real number."""
         privacy = self.epsilon * self.records
-        return max(self._pace, privacy * privacy / self.participants, self.clients / self.participants)
+        return max(self._rounds_of_loss, privacy * privacy / self.participants, self.clients / self.participants)
 
     @property
     def logarithm_argument(self) -> float:
@@ -52,7 +52,8 @@ class ShuffledInputs(EqualClientsInputs):
         return curved * (self.epsilon * self.records) ** 2 / self.dimension
 
     @property
-    def _pace(self) -> float:
+    def _rounds_of_loss(self) -> float:
+        """Prescribed number of rounds for the excess risk, by the curvature of the loss."""
         n, d = self.samples_per_client, self.dimension
         privacy = self.epsilon * self.records
         batches = min(float(n), privacy * privacy / (d * self.participants))
@@ -151,44 +152,56 @@ def shuffled_run(inputs: ShuffledInputs) -> Outputs:
     return outputs | participants
 
 
-def _logarithm(inputs: ShuffledInputs) -> Sides:
+def _compare_logarithm(inputs: ShuffledInputs) -> Sides:
+    """Compare the argument of the logarithm with 1."""
     return Sides.above(inputs.logarithm_argument, 1.0)
 
 
-def _enough_for_privacy(inputs: ShuffledInputs) -> Sides:
+def _compare_rounds(inputs: ShuffledInputs) -> Sides:
+    """Compare R with (nNε)²/M."""
     return Sides.at_least(inputs.rounds_run, (inputs.epsilon * inputs.records) ** 2 / inputs.participants)
 
 
-def _some_noise(inputs: ShuffledInputs) -> Sides:
+def _compare_noise(inputs: ShuffledInputs) -> Sides:
+    """Compare ln(RM²/(Nδ)) with 0."""
     return Sides.above(inputs.log_pairs, 0.0)
 
 
+EPSILON_RANGE = Condition(
+    "epsilon-range", "ε ≤ ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta)
+)
+PRINTED_PARTICIPANTS = Condition(
+    "printed-enough-participants",
+    "M ≥ 16 ln(18RM²/(Nδ)), as printed",
+    lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=True)),
+)
+ENOUGH_PARTICIPANTS = Condition(
+    "enough-participants",
+    "M ≥ 16e ln(36RM²/(nNδ)), which the proof needs",
+    lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=False)),
+)
+ROUNDS_FOR_ALL = Condition(
+    "enough-rounds-for-all",
+    "R ≥ N/M",
+    lambda inputs: Sides.at_least(inputs.rounds_run, inputs.clients / inputs.participants),
+)
+PRESCRIBED_ROUNDS = Condition(
+    "prescribed-rounds",
+    "R is at least the prescribed number (for the risk)",
+    lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
+)
 UNSPECIFIED = Condition("unspecified-constant", "the C of the noise is large enough; it is not given", undecidable=True)
 CONDITIONS = (
-    Condition("epsilon-range", "ε ≤ ln(2/δ)", lambda inputs: Sides.at_most(inputs.epsilon, LN2 - inputs.log_delta)),
+    EPSILON_RANGE,
+    PRINTED_PARTICIPANTS,
+    ENOUGH_PARTICIPANTS,
+    ROUNDS_FOR_ALL,
+    Condition("enough-rounds-for-privacy", "R ≥ (nNε)²/M", _compare_rounds),
+    PRESCRIBED_ROUNDS,
     Condition(
-        "printed-enough-participants",
-        "M ≥ 16 ln(18RM²/(Nδ)), as printed",
-        lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=True)),
+        "some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _compare_noise
     ),
-    Condition(
-        "enough-participants",
-        "M ≥ 16e ln(36RM²/(nNδ)), which the proof needs",
-        lambda inputs: Sides.at_least(inputs.participants, inputs.least_participants(printed=False)),
-    ),
-    Condition(
-        "enough-rounds-for-all",
-        "R ≥ N/M",
-        lambda inputs: Sides.at_least(inputs.rounds_run, inputs.clients / inputs.participants),
-    ),
-    Condition("enough-rounds-for-privacy", "R ≥ (nNε)²/M", _enough_for_privacy),
-    Condition(
-        "prescribed-rounds",
-        "R is at least the prescribed number (for the risk)",
-        lambda inputs: Sides.at_least(inputs.rounds_run, inputs.prescribed_rounds),
-    ),
-    Condition("some-noise", "ln(RM²/(Nδ)) > 0: otherwise the statement prescribes no noise and no risk", _some_noise),
-    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _logarithm),
+    Condition("logarithm", "the logarithm's argument exceeds 1 (unbounded if μ = 0)", _compare_logarithm),
     UNSPECIFIED,
     Condition("one-record", "every report is on one record (K = 1): the proof covers no other"),
     INSIDE_DOMAIN,

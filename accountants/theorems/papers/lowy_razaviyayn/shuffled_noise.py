@@ -13,7 +13,7 @@ the R rounds are (ε, δ) for every record, if ε ≤ 8 ln(2/δ) and M ≥ 16 e^
 Proof.
 1. Two reports differ by at most 2L, and ε₀ ≤ 1. By Dwork and Roth, Theorem A.1, one report is (ε₀, δ₀) for all data
    that its client may hold.
-2. Theorem F.2 with N = M and n = 1, whose premise is the condition on M: shuffled, the round is (ε^r, δ^r) for one
+2. By Theorem F.2 with N = M and n = 1 (its premise is the condition on M), the shuffled round is (ε^r, δ^r) for one
    whole report, e^{ε^r} − 1 = tanh(ε₀/2)(8√(e^ε₀ ln(4/δ_s)/M) + 8e^ε₀/M) ≤ (ε₀/2) a ≤ g, as e^ε₀ ≤ e and tanh x ≤ x,
    and δ^r = δ_s + (e^{ε^r} + 1) 2Mδ₀ (with E-20's factor), e^{ε^r} + 1 ≤ 2 + min{g, aε₀/2}.
 3. The record is used with probability q, and both draws amplify (`epsilond.shuffled-batches-of-clients`): the round is

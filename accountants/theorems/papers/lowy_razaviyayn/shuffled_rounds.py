@@ -166,6 +166,7 @@ class RepeatedInputs(StandardInputs):
 
 
 def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
+    """Return the shuffled round of a request."""
     return ShuffledRound(
         clients=inputs.clients,
         samples_per_client=inputs.samples_per_client,
@@ -202,12 +203,14 @@ def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outp
 
 
 def _limit(inputs: RoundInputs | StandardInputs) -> float:
+    """Return the largest ε₀ of Theorem F.2 for a request."""
     return local_epsilon_limit(
         clients=inputs.clients, samples_per_client=inputs.samples_per_client, log_delta=inputs.log_delta
     )
 
 
 def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
+    """Compute ln of the bound on δ̃: 7Nnδ₀ as printed, (1 + 2e(e^{ε^r} + 1)) Nnδ₀ as corrected."""
     if reading == "printed":
         return math.log(7.0) + inputs.log_delta
     factor = math.log(2.0) + 1.0 + float(np.logaddexp(0.0, inputs.round.epsilon(inputs.log_delta)))
@@ -256,38 +259,43 @@ def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outpu
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
-def _within_limit(inputs: RoundInputs | StandardInputs) -> Sides:
+def _compare_local_epsilon(inputs: RoundInputs | StandardInputs) -> Sides:
+    """Compare ε₀ with its largest value in Theorem F.2."""
     return Sides.at_most(inputs.local_epsilon, _limit(inputs))
 
 
-def _delta_below_one(inputs: RoundInputs) -> Sides:
+def _compare_delta(inputs: RoundInputs) -> Sides:
+    """Compare log10 δ̃ (corrected) with 0."""
     log_delta = inputs.round.log_delta(inputs.log_delta)
     return Sides.below(log_delta / LN10, 0.0)
 
 
-def _cap_below_one(inputs: StandardInputs) -> Sides:
+def _compare_cap(inputs: StandardInputs) -> Sides:
+    """Compare log10 of the bound on δ̃ (corrected) with 0."""
     cap = _log_cap(inputs, "corrected")
     return Sides.below(cap / LN10, 0.0)
 
 
-def _sum_below_one(inputs: RepeatedInputs) -> Sides:
+def _compare_local_delta(inputs: RepeatedInputs) -> Sides:
+    """Compare δ₀ with 1/(14NnR)."""
     return Sides.at_most(inputs.local_delta, 1.0 / (14.0 * inputs.clients * inputs.samples_per_client * inputs.rounds))
 
 
-def _least_local_delta(inputs: StandardInputs) -> Sides:
+def _compare_least_local_delta(inputs: StandardInputs) -> Sides:
+    """Compare log10 δ₀ with that of its least value (corrected)."""
     least, own = _log_least_local_delta(inputs, "corrected") / LN10, math.log10(inputs.local_delta)
     return Sides.at_least(own, least)
 
 
-WITHIN_LIMIT = Condition("local-epsilon-limit", "ε₀ ≤ ln(N/(16 ln(2/δ)))/n", _within_limit)
-DELTA_BELOW_ONE = Condition("delta-below-one", "log10 δ̃ (corrected) is below 0", _delta_below_one)
-CAP_BELOW_ONE = Condition("cap-below-one", "log10 of the cap on δ̃ (corrected) is below 0", _cap_below_one)
+WITHIN_LIMIT = Condition("local-epsilon-limit", "ε₀ ≤ ln(N/(16 ln(2/δ)))/n", _compare_local_epsilon)
+DELTA_BELOW_ONE = Condition("delta-below-one", "log10 δ̃ (corrected) is below 0", _compare_delta)
+CAP_BELOW_ONE = Condition("cap-below-one", "log10 of the cap on δ̃ (corrected) is below 0", _compare_cap)
 ONE_OVER_RECORDS = Condition(
     "one-over-records",
     "ε₀ ≤ 1/n",
     lambda inputs: Sides.at_most(inputs.local_epsilon, 1.0 / inputs.samples_per_client),
 )
-LEAST_LOCAL_DELTA = Condition("least-local-delta", "log10 δ₀ ≥ log10(2e^{−N/(16e)}/(Nn))", _least_local_delta)
+LEAST_LOCAL_DELTA = Condition("least-local-delta", "log10 δ₀ ≥ log10(2e^{−N/(16e)}/(Nn))", _compare_least_local_delta)
 NOT_ABOVE_ROOT = Condition(
     "root-of-clients", "ε₀ ≤ √N", lambda inputs: Sides.at_most(inputs.local_epsilon, math.sqrt(inputs.clients))
 )
@@ -304,7 +312,7 @@ SMALL_ROUND_EPSILON = Condition(
     ),
 )
 TRUSTED_SHUFFLER = Condition(
-    "trusted-shuffler", "the shuffler permutes the round's reports uniformly, and nothing else tells who sent which"
+    "trusted-shuffler", "the shuffler permutes the round's reports uniformly, and reports do not show their senders"
 )
 
 # Errata -------------------------------------------------------------------------------------------------------------
@@ -374,7 +382,7 @@ COMPOSITIONAL = Theorem(
     conditions=(
         WITHIN_LIMIT,
         ONE_OVER_RECORDS,
-        Condition("small-local-delta", "δ₀ ≤ 1/(14NnR)", _sum_below_one),
+        Condition("small-local-delta", "δ₀ ≤ 1/(14NnR)", _compare_local_delta),
         LEAST_LOCAL_DELTA,
         SMALL_ROUND_EPSILON,
         TRUSTED_SHUFFLER,

@@ -26,6 +26,7 @@ from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_transformations.py"
 MOST_CLIENTS = 10_000
+"""Largest number of clients in a list of weights."""
 WEIGHTS = Quantity(symbol="p_i", description="weight of each client's loss; they sum to 1")
 LIPSCHITZ_EACH = Quantity(symbol="L_i", unit="loss/length", description="gradient bound of each client's records")
 SMOOTHNESS_EACH = Quantity(symbol="β_i", unit="loss/length²", description="smoothness of each client's losses")
@@ -61,7 +62,8 @@ class WeightInputs:
             raise InvalidInput.at("/weights", "must sum to 1")
 
 
-def _some_round(record: FormulaRequest) -> None:
+def _check_rounds(record: FormulaRequest) -> None:
+    """Check that there is at least one round."""
     if not record.local_epsilons:
         raise InvalidInput.at("/local_epsilons", "has no entry")
 
@@ -82,7 +84,7 @@ def weighted_constants(inputs: WeightInputs) -> Outputs:
     }
 
 
-@formula(given="What every client's messages guarantee each of its records.", bounded=False)
+@formula(given="The guarantee of every client's messages for each of its records.", bounded=False)
 def weaker_observers(*, log_delta: GivenLogDelta, local_epsilon: LocalEpsilon) -> Outputs:
     """Return the same (ε, δ) for a trusted server and for a trusted shuffler."""
     return {"central_epsilon": local_epsilon, "shuffled_epsilon": local_epsilon, **delta_outputs(log_delta)}
@@ -95,8 +97,8 @@ def one_pass_compositionality(*, local_epsilon: LocalEpsilon, rounds: Rounds) ->
 
 
 @formula(
-    given="Rounds whose ε₀ in all is taken from advanced composition. Give one of delta and log10_delta: its slack δ'.",
-    checks=(_some_round,),
+    given="Rounds with ε₀ by advanced composition. Give one of delta and log10_delta: its slack δ'.",
+    checks=(_check_rounds,),
     bounded=False,
 )
 def advanced_compositionality(
@@ -123,13 +125,15 @@ def advanced_compositionality(
     return {"local_epsilon": total.epsilon, "compositionality": norm / total.epsilon}
 
 
-def _weights_positive(inputs: WeightInputs) -> Sides:
+def _compare_weights(inputs: WeightInputs) -> Sides:
+    """Compare the smallest weight with 0; it may be 0 if no loss is strongly convex."""
     used = max(inputs.strong_convexity) > 0.0
     smallest = min(inputs.weights)
     return Sides(Verdict.of(smallest > 0.0 or not used), smallest, 0.0)
 
 
-def _small_slack(*, log_delta: GivenLogDelta) -> Sides:
+def _compare_slack(*, log_delta: GivenLogDelta) -> Sides:
+    """Compare δ' with e^{−1/2}."""
     return Sides.at_most(math.exp(log_delta), math.exp(-0.5))
 
 
@@ -157,7 +161,7 @@ WEIGHTED = Theorem(
     source=Source("lowy2023", "Appendix B"),
     status=Status.PROVED,
     conditions=(
-        Condition("positive-weights", "every p_i > 0, if strong convexity is used", _weights_positive),
+        Condition("positive-weights", "every p_i > 0, if strong convexity is used", _compare_weights),
         Condition("different-clients", "the bounds used are those for clients that differ: F~_i are not identical"),
     ),
     errata=(OWN_SENSITIVITY,),
@@ -174,10 +178,10 @@ WEIGHTED = Theorem(
 )
 OBSERVED = Theorem(
     id="lowy.appendix-d.1",
-    title="Privacy against everyone is privacy against those who see less",
+    title="Privacy against an observer of all messages holds against weaker observers",
     statement=(
-        "What is (ε₀, δ₀) for every record against all messages is so with a trusted server and with a trusted "
-        "shuffler, whose outputs are made of the messages; the converse fails"
+        "A guarantee (ε₀, δ₀) for every record against all messages holds with a trusted server and with a trusted "
+        "shuffler: their outputs are computed from the messages. The converse fails"
     ),
     source=Source("lowy2023", "Appendix D.1"),
     status=Status.PROVED,
@@ -188,7 +192,7 @@ ONE_PASS = Theorem(
     id="lowy.definition-4.one-pass",
     title="One-pass algorithms are √R-compositional",
     statement="an algorithm whose rounds use disjoint records spends ε₀ in each of R rounds: C = √R",
-    source=Source("lowy2023", "Definition 4 and what follows it"),
+    source=Source("lowy2023", "Definition 4 and the text after it"),
     status=Status.PROVED,
     conditions=(Condition("disjoint-batches", "every record is used in one round at most"),),
     formula=one_pass_compositionality,
@@ -201,9 +205,9 @@ COMPOSED = Theorem(
         "if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} "
         "(printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
     ),
-    source=Source("lowy2023", "Definition 4 and what follows it"),
+    source=Source("lowy2023", "Definition 4 and the text after it"),
     status=Status.PROVED,
-    conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _small_slack),),
+    conditions=(Condition("small-slack", "δ' ≤ e^{−1/2}", _compare_slack),),
     errata=(DRIFT,),
     formula=advanced_compositionality,
     examples=({"local_epsilons": [0.1, 0.1, 0.2], "delta": 1e-6},),

@@ -41,7 +41,7 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.quantities.algorithms import Distance
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 
 GAUSSIAN_DP_MU = Quantity(
     symbol="ρ",
@@ -55,6 +55,7 @@ EPSILON_OR_NONE = Quantity(
     symbol="ε", unit="nat", ge=0, le=1e9, description="privacy loss bound ε of (ε, δ), 0 allowed"
 )
 _STEPS = 100
+"""Largest number of Newton steps; a bracket that is halved in every step reaches the last digit."""
 _LEAST_LOG_MU = -340.0
 """Least ln μ for which μ²/2 is a normal double. For a smaller μ, ε of zCDP is that of Lemma 2.6."""
 _SMALL_LOG_MU = -100.0
@@ -113,6 +114,7 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
 
 
 def _log_expm1(x: FloatArray) -> FloatArray:
+    """Compute ln(e^x − 1) for x > 0, elementwise."""
     return np.asarray(
         np.where(x > 1.0, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
     )
@@ -205,7 +207,7 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """
     if epsilon == 0.0:
         return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
-    return 1.0 / gaussian_noise_std_ends(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
+    return 1.0 / gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
 
 
 def _mu_of_advantage(log_delta: float) -> float:
@@ -271,13 +273,13 @@ def exact_conversion(inputs: MuInputs) -> Outputs:
     return {"epsilon": conversions["exact_epsilon"], "zcdp_rho": 0.5 * inputs.gaussian_dp_mu**2, **conversions}
 
 
-@formula(given="ρ, and the ε at which δ is asked for.", bounded=False)
+@formula(given="ρ, and the ε at which δ is computed.", bounded=False)
 def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSILON_OR_NONE]) -> Outputs:
     """Compute δ(ε) of ρ-Gaussian differential privacy, rounded up."""
     return delta_outputs(gaussian_pair(gaussian_dp_mu).log_delta_bounds(epsilon).upper)
 
 
-@formula(given="(ε, δ), for which ρ is asked. Give one of delta and log10_delta.")
+@formula(given="The (ε, δ) for which ρ is computed. Give one of delta and log10_delta.")
 def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
     """Compute the largest ρ for (ε, δ) by all three conversions.
 
@@ -288,6 +290,7 @@ def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: Given
     exact = conversions["exact_gaussian_dp_mu"]
 
     def ratio(mu: float) -> float:
+        """Return the noise for `mu` over the noise for the exact ρ."""
         return exact / mu if mu > 0.0 else math.inf
 
     return {
@@ -341,17 +344,15 @@ EXACT = Theorem(
         "epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"
     ),
     status=Status.PROVED,
-    conditions=(
-        Condition("gaussian", "what is composed are Gaussian mechanisms, each free to depend on what came before"),
-    ),
+    conditions=(Condition("gaussian", "the composed mechanisms are Gaussian; each may depend on earlier outputs"),),
     inputs=MuInputs,
     formula=exact_conversion,
     examples=({"gaussian_dp_mu": 4.0, "delta": 1e-5},),
 )
 TARGET = Theorem(
     id="epsilond.gaussian-composition-target",
-    title="The largest ρ for (ε, δ), three ways, and what exactness saves",
-    statement="The largest ρ whose ρ-Gaussian differential privacy is (ε, δ), beside those by zCDP and by Lemma 2.6",
+    title="The largest ρ for (ε, δ) by three conversions, and the ratios of their noise",
+    statement="The largest ρ at which ρ-Gaussian differential privacy is (ε, δ); and those by zCDP and by Lemma 2.6",
     source=Source("epsilond", "inverse of the three conversions"),
     status=Status.PROVED,
     conditions=EXACT.conditions,

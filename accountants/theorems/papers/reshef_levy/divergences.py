@@ -17,21 +17,23 @@ from epsilond.accountants.theorems.conversions.finite_laws import (
     KERNEL,
     Probabilities,
     TwoLaws,
+    apply_channel,
     check_kernel,
     check_law,
     difference,
-    exact_law,
     renyi_divergence,
-    sent_through,
+    rounded_probabilities,
 )
 
 _TESTS = "tests/theorems/papers/reshef_levy/test_divergences.py"
-OTHER_FIRST = Quantity(symbol="P₂", description="the first law of what is released beside it, independently")
-OTHER_SECOND = Quantity(symbol="Q₂", description="the second law of that")
+OTHER_FIRST = Quantity(symbol="P₂", description="the first distribution of an outcome that is released independently")
+OTHER_SECOND = Quantity(symbol="Q₂", description="the second distribution of that outcome")
 RHOS = Quantity(symbol="ρ_k", unit="nat", description="ρ of each mechanism's (ξ, ρ)-zCDP, in the order they are run")
 OFFSETS = Quantity(symbol="ξ_k", unit="nat", description="ξ of each mechanism's (ξ, ρ)-zCDP; absent: all 0")
 MOST = 1e9
+"""Largest ρ or ξ [nat] of one mechanism."""
 LONGEST = 10**6
+"""Largest number of mechanisms in a list."""
 
 
 @request
@@ -49,11 +51,11 @@ class ChannelInputs(TwoLaws):
 
 def post_process(inputs: ChannelInputs) -> Outputs:
     """Compute D_a of the two distributions, before and after the channel, each rounded up."""
-    change, second = difference(inputs.first, inputs.second), exact_law(inputs.second)
-    sent_change, sent_second = sent_through(change, inputs.kernel), sent_through(second, inputs.kernel)
+    change, second = difference(inputs.first, inputs.second), rounded_probabilities(inputs.second)
+    change_after, second_after = apply_channel(change, inputs.kernel), apply_channel(second, inputs.kernel)
     return {
         "renyi_divergence": renyi_divergence(change, second, inputs.order),
-        "renyi_divergence_after_kernel": renyi_divergence(sent_change, sent_second, inputs.order),
+        "renyi_divergence_after_kernel": renyi_divergence(change_after, second_after, inputs.order),
     }
 
 
@@ -74,10 +76,15 @@ class ProductInputs(TwoLaws):
 
 def product(inputs: ProductInputs) -> Outputs:
     """Compute D_a of each pair and of their product, each rounded up."""
-    pairs = ((inputs.first, inputs.second), (inputs.other_first, inputs.other_second))
-    own, further = (renyi_divergence(difference(*pair), exact_law(pair[1]), inputs.order) for pair in pairs)
-    joint = math.nextafter(own + further, math.inf)
-    return {"renyi_divergence": own, "other_renyi_divergence": further, "joint_renyi_divergence": joint}
+    own = _pair_divergence(inputs.first, inputs.second, inputs.order)
+    independent = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
+    joint = math.nextafter(own + independent, math.inf)
+    return {"renyi_divergence": own, "other_renyi_divergence": independent, "joint_renyi_divergence": joint}
+
+
+def _pair_divergence(first: Probabilities, second: Probabilities, order: float) -> float:
+    """Compute D_a of a pair of distributions, rounded up."""
+    return renyi_divergence(difference(first, second), rounded_probabilities(second), order)
 
 
 @request
@@ -112,8 +119,8 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
 _LAWS = {"first": (0.5, 0.375, 0.125), "second": (0.25, 0.25, 0.5)}
 POST_PROCESSING = Theorem(
     id="reshef.appendix-a.post-processing",
-    title="What is computed from an output has no larger Rényi divergence",
-    statement="D_a(μK‖νK) ≤ D_a(μ‖ν) for every channel K and a > 1: zCDP survives whatever is done with an output",
+    title="Post-processing does not increase a Rényi divergence",
+    statement="D_a(μK‖νK) ≤ D_a(μ‖ν) for every channel K and a > 1: zCDP holds after every post-processing",
     source=Source("reshef2025", "Lemma A.4"),
     status=Status.PROVED,
     inputs=ChannelInputs,

@@ -40,6 +40,7 @@ def inverse_sum(first: int, last: int) -> float:
 
 
 def _check_gap(inputs: FormulaRequest) -> None:
+    """Check that τ < t."""
     if inputs.last_round >= inputs.round:
         raise InvalidInput.at("/last_round", "must come before round", allowed=f"≤ {inputs.round - 1}")
 
@@ -89,7 +90,7 @@ ALTERNATIVE_1 = Theorem(
     source=Source("reshef2025", "Alternative 1, and Appendix G"),
     status=Status.PROVED,
     conditions=(
-        Condition("honest-server", "x_t and x_τ are those of Algorithm 1; else the client clips s to the norm"),
+        Condition("honest-server", "x_t and x_τ are those of Algorithm 1; otherwise the client clips s to the norm"),
         Condition("kept-model", "the client keeps x_τ from its last report, and uses no record twice"),
     ),
     formula=differences,

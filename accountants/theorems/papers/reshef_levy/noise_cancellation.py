@@ -31,6 +31,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.conversions import Gaussia
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import MALICIOUS
 
 MOST_LISTED = 10**6
+"""Largest number of reports in a list."""
 CLIPPING_NORM = Quantity(
     symbol="S", gt=0, unit="loss/length", description="bound on the ℓ2 norm of one weighted gradient difference s"
 )
@@ -286,10 +287,10 @@ SERVER_CLIPPED = Condition(
 ONE_MESSAGE = Condition("one-message-per-record", "a record enters one message of its client and is never used again")
 KEPT_STATE = Condition(
     "state-is-kept",
-    "a client keeps its last noise Y and its count N between its reports; what is lost is not cancelled, nothing else",
+    "a client keeps its last noise Y and its count N between its reports; a lost noise is not cancelled",
 )
 OBLIVIOUS = Condition("oblivious-participation", "who reports when, and which record is used when, depends on no data")
-FRESH = Condition("fresh-noise", "each report's noise is drawn afresh, of the scheduled σ, and nobody else knows it")
+FRESH = Condition("fresh-noise", "each report's noise is fresh, has the scheduled σ, and is known to its client only")
 PLANNED_MEAN = Condition("planned-divisor", "the server divides by m even where fewer than m clients report")
 SILENT_LAST = Condition(
     "released-models-only", "x_1, …, x_T are released, and nothing computed from the sum of round T"
@@ -317,8 +318,9 @@ UNTRUSTED = Theorem(
     id="reshef.5.1",
     title="Privacy of noise cancellation against the server",
     statement=(
-        "The messages of machine i are ρ_i²/2-zCDP for each of its records, ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}), whoever "
-        "else takes part, stays or leaves; read here: ρ_i-Gaussian differentially private, attained by the first record"
+        "The messages of machine i are ρ_i²/2-zCDP for each of its records, ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}), for "
+        "every participation of the others; read here: ρ_i-Gaussian differentially private, attained by the first "
+        "record"
     ),
     source=Source("reshef2025", "Theorem 5.1"),
     status=Status.PROVED,

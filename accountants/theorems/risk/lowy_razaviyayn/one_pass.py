@@ -24,7 +24,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import INSIDE_DOMAIN
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import ParticipationInputs, of_same_fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import EqualClientsRound
@@ -98,7 +98,7 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
         lipschitz=inputs.lipschitz, batch_size=batch, epsilon=inputs.epsilon, log_delta=inputs.log_delta
     )
     sensitivity = 2.0 * inputs.lipschitz / batch
-    exact = gaussian_noise_std_ends(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
+    exact = gaussian_noise_std_bounds(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
     if inputs.strong_convexity > 0.0:
         at_batch = strongly_convex_terms(run, batch_size=batch)
         balanced = balanced_strongly_convex_terms(run, reading=reading)

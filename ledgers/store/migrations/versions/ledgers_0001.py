@@ -150,9 +150,10 @@ def _amount() -> sa.String:
 
 
 def _is_amount(name: str) -> sa.CheckConstraint:
-    """At least 0 and below 10^18; in SQLite, text of the one width whose order by characters is that of the numbers.
+    """Return the constraint of an amount: at least 0 and below 10^18.
 
-    Of a number below 10^18, NaN is not one: PostgreSQL has it above every other.
+    In SQLite it is text of one width, whose order by characters is that of the numbers. PostgreSQL sorts NaN above
+    every number, so that NaN is not below 10^18.
     """
     if op.get_bind().dialect.name == "postgresql":
         return sa.CheckConstraint(f"{name} >= 0 AND {name} < 1e18", name=f"ledger_slots_{name}")

@@ -18,7 +18,7 @@ from epsilond.accountants.errors import LedgerExhausted
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.specs import RandomizedResponse
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import AskedSlot, opened
+from epsilond.ledgers.mathematics.opening import AskedSlot, open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState, LedgerTarget
 from tests.ledgers.mathematics.setups import SEALED
 
@@ -43,7 +43,7 @@ SLOTS = {
 def open_slot(slot: AskedSlot, epsilon: float, delta: float) -> LedgerState:
     """Return a ledger that has this slot only."""
     target = LedgerTarget(epsilon=epsilon, log_delta=math.log(delta))
-    return opened(setting=SETTING, target=target, declared=SEALED, plan=(), slots=(slot,))[0]
+    return open_ledger(setting=SETTING, target=target, declared=SEALED, plan=(), slots=(slot,))[0]
 
 
 def run_once(state: LedgerState, response: int, number: int) -> LedgerState | None:

@@ -324,7 +324,7 @@ def lemma3_lower(i: Any, o: Any) -> None:
 
 
 def binomial_consts(i: Any, o: Any) -> None:
-    constants = binomial.law_constants(i["p"])
+    constants = binomial.constants_of(i["p"])
     for found, name in zip(constants, "bcd", strict=True):
         close(found, o[name])
 

@@ -15,7 +15,7 @@ from epsilond.accountants.theorems.conversions.groups import (
     record_log_delta,
     replacement_log_delta,
 )
-from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_ends
+from epsilond.accountants.theorems.mechanisms.gaussian_calibration import gaussian_noise_std_bounds
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import (
     minimal_batch_size_real,
     noise_std,
@@ -124,7 +124,7 @@ def test_subsampling(rng: np.random.Generator) -> None:
 def test_both_ends_of_the_least_gaussian_noise(rng: np.random.Generator) -> None:
     epsilon, sensitivity = float(10 ** rng.uniform(-6, 2)), float(10 ** rng.uniform(-3, 3))
     delta = float(10 ** rng.uniform(-250, -1)) if rng.random() < 0.7 else float(rng.uniform(0.1, 0.999999))
-    ends = gaussian_noise_std_ends(epsilon=epsilon, log_delta=math.log(delta), sensitivity=sensitivity)
+    ends = gaussian_noise_std_bounds(epsilon=epsilon, log_delta=math.log(delta), sensitivity=sensitivity)
     assert oracle.gaussian_delta(epsilon, ends.upper, sensitivity) <= delta
     assert oracle.gaussian_delta(epsilon, ends.lower, sensitivity) > delta
     assert ends.upper <= ends.lower * (1 + 1e-12)

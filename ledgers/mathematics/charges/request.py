@@ -1,4 +1,4 @@
-"""A job of which the price is asked: its step, how many, and what is known of one step under the ledger's setting."""
+"""Requests for a price: a job's step, the number of steps, and the guarantee of one step in the ledger's setting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.account import account
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.theorems.composition.rounds import flattened
+from epsilond.accountants.theorems.composition.rounds import flatten
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeRequest:
-    """`count` runs of `spec`. `eta` and `delta` are what it may take of these parts; None leaves it to the slot.
+    """A job of `count` runs of `spec`, to be priced in a slot.
 
-    A `rough` price is quick and may be a little too high.
+    Attributes:
+        setting: relation, unit and observer of the ledger.
+        spec: one run.
+        count: number of runs.
+        eta: η that the job may take. None leaves it to the slot.
+        delta: δ that each run may take. None means 0.
+        rough: whether a quick price, which may be a little too high, is enough.
     """
 
     setting: Setting
@@ -35,8 +41,8 @@ class ChargeRequest:
         """Return the proved guarantee of a mechanism, for the ledger's relation, unit and observer."""
         if spec not in self._known:
             setting = self.setting
-            found = account(spec, relation=setting.relation, unit=setting.unit, observer=setting.observer)
-            self._known[spec] = found.guarantee
+            result = account(spec, relation=setting.relation, unit=setting.unit, observer=setting.observer)
+            self._known[spec] = result.guarantee
         return self._known[spec]
 
     @cached_property
@@ -46,5 +52,5 @@ class ChargeRequest:
 
     @cached_property
     def parts(self) -> list[tuple[Pair, int]]:
-        """The dominating pairs of the whole job with how often each is run."""
-        return [(self.guarantee(one).curve.upper, times * self.count) for one, times in flattened(self.spec)]
+        """The dominating pairs of the whole job, each with its number of runs."""
+        return [(self.guarantee(one).curve.upper, times * self.count) for one, times in flatten(self.spec)]

@@ -1,0 +1,235 @@
+"""Books: all ledgers of a file or of a service, with the same methods for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Literal, Self
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.guarantee import require_setting
+from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities import Observer, Relation, Unit
+from epsilond.calibrators.answer import as_json
+from epsilond.ledgers.book.restore import ACCOUNTED_FOR
+from epsilond.ledgers.client import bodies
+from epsilond.ledgers.client.answers import ReadableAnswer
+from epsilond.ledgers.client.bodies import AmountTold
+from epsilond.ledgers.client.ledgers import Ledger
+from epsilond.ledgers.client.place import Answer, Place
+from epsilond.ledgers.client.running import HeldRun
+from epsilond.ledgers.client.runs import RunNotes
+from epsilond.ledgers.log.bundles import Bundle
+from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.mathematics.state import SlotKind
+
+Inputs = Literal["functions-of-releases", "independent-of-outputs"]
+
+
+class Books:
+    """All ledgers of one place.
+
+    Use it in a `with` block or `close` it, because only one process at a time has a file.
+    """
+
+    def __init__(self, place: Place, runs: RunNotes) -> None:
+        """Use the ledgers of a place. The folder `runs` notes used receipts."""
+        self._place = place
+        self._runs = runs
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """Warnings in the answers of the place, by their codes, for example of ledgers that a service will lose."""
+        return self._place.warnings
+
+    @require_setting
+    def open(
+        self,
+        *,
+        name: str,
+        dataset: str,
+        block: str | None = None,
+        unit: Unit,
+        relation: Relation,
+        observer: Observer,
+        epsilon: float,
+        delta: float | None = None,
+        log10_delta: float | None = None,
+        plan: JsonObject | None = None,
+        slots: JsonObject | Iterable[str] = (),
+        sealed: bool = False,
+        inputs: Inputs = "functions-of-releases",
+        released_before: bool = False,
+        approval: bool = False,
+        by: str | None = None,
+        key: str | None = None,
+    ) -> Ledger:
+        """Open a new ledger, certified: everything that it will ever allow stays within ε and δ.
+
+        Args:
+            name: name of the ledger.
+            dataset: name of the data set.
+            block: name of the block of the data set; None for all of it.
+            unit: unit of the guarantee.
+            relation: relation of the neighbours.
+            observer: observer of the guarantee.
+            epsilon: ε of the target, in nats.
+            delta: δ of the target; give it or `log10_delta`.
+            log10_delta: log10 δ of the target.
+            plan: mechanisms, or their JSON forms, by the names of items. Each may be run that often, whatever the
+                outputs are.
+            slots: kinds of slots (gdp, zcdp, rdp or pure), each as large as the target allows, or a mapping from kinds
+                to "largest" or to parts.
+            sealed: whether you declare that the membership of the block is fixed.
+            inputs: your declaration of what decisions depend on.
+            released_before: whether you declare that something was released before.
+            approval: whether a second person approves amendments, voids and reconciliations.
+            by: your name in a file, which does not know its callers.
+            key: idempotency key of the request; None makes a new one.
+
+        Raises:
+            Infeasible: plan and slots lose more than the target; `nearest` says how much they lose.
+            BlockHasLedger: this block of this data set has a ledger, perhaps a closed one.
+            InvalidInput: a field is not valid.
+        """
+        body: JsonRecord = {
+            "name": name,
+            "dataset": dataset,
+            "block": block,
+            "unit": unit,
+            "relation": relation,
+            "observer": observer,
+            "target": bodies.without_absent({"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}),
+            "plan": [{"name": item_name, "spec": as_json(spec)} for item_name, spec in (plan or {}).items()],
+            "slots": bodies.slot_bodies(slots),
+            "declared": {"inputs": inputs, "sealed": sealed, "released_before": released_before},
+            "approval": approval or None,
+        }
+        return self._ledger(self._place.open(bodies.without_absent(body), bodies.key_or_new(key), by=by))
+
+    def ledgers(self) -> list[Ledger]:
+        """Return all ledgers in the order in which they were opened."""
+        return [self._ledger(answer) for answer in self._place.ledgers()]
+
+    def ledger(self, name: str) -> Ledger:
+        """Return the ledger with this name or id.
+
+        Raises:
+            InvalidInput: no ledger has the name or id, or several ledgers have the name.
+        """
+        ledgers = self._place.ledgers()
+        matches = [ledger for ledger in ledgers if ledger["id"] == name]
+        if not matches:
+            matches = [ledger for ledger in ledgers if ledger["name"] == name]
+        if len(matches) > 1:
+            raise InvalidInput.at("/ledger", "several ledgers have this name: give an id")
+        if not matches:
+            names = ", ".join(dict.fromkeys(str(ledger["name"]) for ledger in ledgers)) or "none yet"
+            raise InvalidInput.at("/ledger", "there is no such ledger", allowed=names)
+        return self._ledger(matches[0])
+
+    def reserve(
+        self,
+        ledgers: Sequence[Ledger],
+        name: str | None = None,
+        *,
+        spec: object | None = None,
+        slot: SlotKind | None = None,
+        count: int | None = None,
+        eta: AmountTold | None = None,
+        delta: AmountTold | None = None,
+        expires_in: float | None = None,
+        key: str | None = None,
+    ) -> HeldRun:
+        """Reserve runs that read several blocks: in all of their ledgers or in none.
+
+        Args:
+            ledgers: ledgers of the blocks.
+            name: name of the plan's item, or a label if a slot is charged.
+            spec: mechanism; needed for a slot.
+            slot: kind of the slot that is charged.
+            count: number of runs.
+            eta: η that the charge may take.
+            delta: δ that each run may take.
+            expires_in: seconds until the reservation expires; a day by default.
+            key: idempotency key of the request; None makes a new one.
+
+        Raises:
+            NoCertificate: as `Ledger.reserve`.
+        """
+        body = bodies.job(name, spec, slot, count, eta, delta, expires_in)
+        reservation = self._place.reserve([ledger.id for ledger in ledgers], body, bodies.key_or_new(key))
+        return HeldRun(self._place, self._runs, reservation)
+
+    def run(self, reservation: str) -> HeldRun:
+        """Return an earlier reservation by its id, to commit its remaining runs or to give them back."""
+        return HeldRun(self._place, self._runs, self._place.reservation(reservation))
+
+    def begin(self, *receipts: Receipt) -> None:
+        """Note durably that the run of these receipts begins now.
+
+        The process that runs calls it, if another process has committed the runs.
+
+        Raises:
+            ReceiptUsed: one was used before.
+        """
+        self._runs.begin(receipts)
+
+    def checkpoint(self) -> str:
+        """Return the signed head of the log. Keep a copy elsewhere: it shows if the log is ever rewritten."""
+        return self._place.checkpoint()
+
+    def reconcile(
+        self,
+        checkpoint: str | None = None,
+        *,
+        declared: Literal["missing-entries-are-accounted-for"] | None = None,
+        by: str | None = None,
+    ) -> ReadableAnswer:
+        """Compare the log with a checkpoint that was kept elsewhere, so that moves are possible again after a restore.
+
+        A log that continues the checkpoint, and the newest head noted next to a file, is accepted. Another log has lost
+        entries, whose debits would be free again. It is accepted only on your declaration. A service accepts nothing
+        without the declaration. Ledgers with approval then wait for a second person.
+
+        Args:
+            checkpoint: the checkpoint; None means the newest that the place knows.
+            declared: your declaration that the missing entries are accounted for: committed again, or their ledgers
+                closed.
+            by: your name in a file, which ledgers with approval record.
+
+        Raises:
+            Refused: the log is no continuation, or there is nothing to compare it with.
+            InvalidInput: another declaration.
+        """
+        if declared not in (None, ACCOUNTED_FOR):
+            raise InvalidInput.at("/declared", "is not what is declared", allowed=ACCOUNTED_FOR)
+        return ReadableAnswer(self._place.reconcile(checkpoint, declared, by=by))
+
+    def keys(self) -> ReadableAnswer:
+        """Return the keys that verify signatures. Keep them at a place that the verifier trusts."""
+        return ReadableAnswer(self._place.keys())
+
+    def bundle(self, ledger: Ledger | None = None) -> Bundle:
+        """Return the input of `epsilond ledger verify`: a file's whole log, or receipts of a service.
+
+        Args:
+            ledger: ledger whose receipts the service gives; None means all of the organisation, for an auditor.
+        """
+        return self._place.bundle(None if ledger is None else ledger.id)
+
+    def close(self) -> None:
+        """Release the file, so that another process may open it."""
+        self._place.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ledger(self, answer: Answer) -> Ledger:
+        """Return a ledger from its answer."""
+        return Ledger(self._place, self._runs, answer)

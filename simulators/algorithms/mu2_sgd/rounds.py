@@ -1,0 +1,147 @@
+"""State and rounds of DP-μ²-FL and of its alternatives, for several repetitions at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilond.simulators.algorithms.mu2_sgd.participation import Reports
+from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun, fresh_noise_std, report_norm, step_size
+from epsilond.simulators.problems.problem import Floats, SimulatedProblem
+from epsilond.training.steps.messages import clipping_factors, norms_of, with_noise
+from epsilond.training.steps.noise_cancellation import (
+    CancellingServer,
+    ClientNoise,
+    GapDifferences,
+    ServerNoise,
+    weighted_difference,
+)
+from epsilond.training.steps.one_release import projected_step
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Numbers that the run and the problem determine."""
+
+    step: float
+    """Step size η."""
+    largest: float
+    """Norm that reports are scaled down to."""
+    base: float
+    """σ of the first cancelled noise."""
+    fresh: float
+    """σ of noise that is never cancelled."""
+
+    @classmethod
+    def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> Scales:
+        """Compute the scales of a run on a problem."""
+        largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
+        return cls(step_size(problem, run), largest, run.noise_std or 0.0, fresh_noise_std(problem, run))
+
+
+class State:
+    """The sequences x, w and q of every repetition, the noise in q, and q without noise."""
+
+    def __init__(self, problem: SimulatedProblem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
+        dimension = problem.dimension
+        start = np.zeros((repetitions, dimension))
+        self.server = CancellingServer(start, step_size=step, project=problem.project)
+        self.plain = np.zeros((repetitions, dimension))
+        self.total = np.zeros((repetitions, dimension))
+        self._is_trusted, gaps = run.server == "trusted", run.method == "gap-differences"
+        self.clients = ClientNoise(repetitions, 0 if self._is_trusted else problem.clients, dimension)
+        self.gaps = GapDifferences(repetitions, problem.clients if gaps else 0, dimension)
+        self.trusted = ServerNoise(start)
+
+    @property
+    def residual_noise(self) -> Floats:
+        """Noise in q, times m if clients add it: (repetitions, d)."""
+        if self._is_trusted:
+            return self.trusted.held
+        return np.asarray(self.clients.held.sum(axis=1))
+
+
+def run_round(
+    problem: SimulatedProblem,
+    run: Mu2SgdRun,
+    scales: Scales,
+    state: State,
+    draws: Reports,
+    place: int,
+    *,
+    number: int,
+) -> tuple[Floats, Floats]:
+    """Run one round of all repetitions.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        scales: scales of the run on the problem.
+        state: state before the round, which is updated.
+        draws: draws of a chunk of rounds.
+        place: index of the round in the chunk.
+        number: number t of the round in the run, from 1 on.
+
+    Returns:
+        Norms of the gradients and of the reports before scaling, (repetitions, m); 0 for a client that does not report.
+    """
+    clients, present, server = draws.clients[place], draws.present[place], state.server
+    records = problem.records(clients, draws.places[place])
+    report = problem.gradients(server.model[:, None, :], records)
+    gradient_norms = np.where(present, norms_of(report), 0.0)
+    if run.method == "gap-differences":
+        return gradient_norms, _run_gap_round(problem, scales, state, draws, place, report, number=number)
+    if run.method != "noisy-sgd":
+        report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
+    norms = np.where(present, norms_of(report), 0.0)
+    shrink = np.where(present, clipping_factors(norms, scales.largest), 0.0)
+    plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
+    noise = _noise(run, scales, state, draws, place)
+    if run.method == "noisy-sgd":
+        state.total += server.model
+        server.model = projected_step(server.model, plain + noise, scales.step, problem.project)
+        return gradient_norms, norms
+    state.plain += plain
+    server.receive(plain + noise, number)
+    return gradient_norms, norms
+
+
+def _run_gap_round(
+    problem: SimulatedProblem,
+    scales: Scales,
+    state: State,
+    draws: Reports,
+    place: int,
+    gradients: Floats,
+    *,
+    number: int,
+) -> Floats:
+    """Run a round of Alternative 1 and return the norms of the reports over the rounds since the last report."""
+    clients, present, server = draws.clients[place], draws.present[place], state.server
+    models, last = state.gaps.last_reports(clients)
+    gaps = number - last
+    before = problem.gradients(models, problem.records(clients, draws.places[place]))
+    report = number * gradients - last[..., None] * before
+    norms = np.where(present, norms_of(report) / gaps, 0.0)
+    scaled_report = report * clipping_factors(norms, scales.largest)[..., None]
+    scaled_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[place])
+    mean = state.gaps.receive(clients, present, scaled_report, server.model, number)
+    server.receive(mean - server.sum, number)
+    return norms
+
+
+def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: int) -> Floats:
+    """Return the change of the noise in q in this round: (repetitions, d)."""
+    normal, present = draws.noise[place], draws.present[place]
+    trusted = run.server == "trusted"
+    if run.method != "cancelled-noise":
+        fresh: Floats = scales.fresh * normal
+        if trusted:
+            return fresh[:, 0]
+        return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
+    if trusted:
+        return state.trusted.replace_noise(scales.base, normal[:, 0])
+    clients = draws.clients[place]
+    changes = state.clients.replace_noise(clients, present, scales.base, normal)
+    return np.asarray(np.sum(changes, axis=1) / clients.shape[1])

@@ -1,0 +1,121 @@
+"""A run of DP-μ²-FL as requested, and its scales on a problem: the norm of reports, the noise and the step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import numpy as np
+from scipy.special import digamma
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import NOISE_STD, PARTICIPANTS, STEP_SIZE, Quantity, Rounds, request
+from epsilond.simulators.algorithms.mu2_sgd.participation import PARTICIPATION, RunParticipation
+from epsilond.simulators.problems.problem import SimulatedProblem
+
+Server = Literal["trusted", "untrusted"]
+Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd", "gap-differences"]
+
+SERVER = Quantity(description="who adds the noise: each client, or the server, which then sees every message")
+METHOD = Quantity(description="cancelled-noise, or what it is compared with at the same privacy")
+BASE_NOISE_STD = replace(
+    NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
+)
+
+
+@request
+class Mu2SgdRun:
+    """Who reports, who adds the noise, and the step.
+
+    Absent `noise_std` is calibrated, and an absent `step_size` with it; where it is given so must the step be, but
+    for `noisy-sgd`, which has D/(B√T) of its own. `participants` m is what the server divides by; absent: all.
+    """
+
+    algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="DP-μ²-FL")] = "mu2-sgd"
+    rounds: Rounds
+    participants: Annotated[int | None, PARTICIPANTS] = None
+    participation: Annotated[RunParticipation | None, PARTICIPATION] = None
+    server: Annotated[Server, SERVER] = "untrusted"
+    method: Annotated[Method, METHOD] = "cancelled-noise"
+    step_size: Annotated[float | None, STEP_SIZE] = None
+    noise_std: Annotated[float | None, BASE_NOISE_STD] = None
+
+    def check(self) -> None:
+        """Check that the pattern lies within the run, and that clients add the noise of gap differences.
+
+        Raises:
+            InvalidInput: a group reports after the last round, or a trusted server is given gap differences.
+        """
+        if self.method == "gap-differences" and self.server == "trusted":
+            message = "adds no noise to gap differences: a record stays in its client's sum"
+            raise InvalidInput.at("/server", message, allowed="untrusted")
+        participation: object = self.participation
+        if isinstance(participation, Mapping):
+            object.__setattr__(self, "participation", RunParticipation(**participation))
+        if self.taking_part.last_round > self.rounds:
+            raise InvalidInput.at("/participation/groups", "report beyond the last round", allowed=f"≤ {self.rounds}")
+
+    @property
+    def taking_part(self) -> RunParticipation:
+        """Requested participation, by default uniform."""
+        return self.participation or RunParticipation()
+
+    def reporting(self, clients: int) -> int:
+        """Return the number m of reports that the server divides by.
+
+        Raises:
+            InvalidInput: m exceeds the number of clients, or the pattern does not fit.
+        """
+        reporting = self.participants or clients
+        if reporting > clients:
+            raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {clients}")
+        self.taking_part.fits(clients, reporting)
+        return reporting
+
+    @property
+    def most_reports(self) -> int:
+        """K, the largest number of reports of a client, at least 1."""
+        return self.taking_part.most_reports(self.rounds)
+
+
+def report_norm(problem: SimulatedProblem) -> float:
+    """Return S = G + 2LD, a bound on the norm of every report (Reshef and Levy, Theorem 5.1)."""
+    constants = problem.constants
+    return constants.lipschitz + 2.0 * constants.smoothness * constants.diameter
+
+
+def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
+    """Return σ of noise that is never cancelled, with the same ρ as cancelled noise of the run's `noise_std`.
+
+    For a trusted server σ = base/√(T − 1), and for clients with at most K reports σ = base/√H_K, H_K the harmonic
+    number. Noisy SGD has reports of norm G instead of S, so that its σ is smaller by the factor G/S.
+    """
+    base = run.noise_std or 0.0
+    if run.server == "trusted":
+        noise_std = base / math.sqrt(max(run.rounds - 1, 1))
+    else:
+        harmonic_number = float(digamma(run.most_reports + 1.0)) + np.euler_gamma
+        noise_std = base / math.sqrt(harmonic_number)
+    scale = problem.constants.lipschitz / report_norm(problem) if run.method == "noisy-sgd" else 1.0
+    return noise_std * scale
+
+
+def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
+    """Return the step η; the default of noisy SGD is D/(B√T).
+
+    B² bounds the mean square norm of a noisy gradient: B² = G² + dσ², with dσ²/m in place of dσ² if clients add noise.
+
+    Raises:
+        InvalidInput: the step is absent and the method is not noisy SGD.
+    """
+    if run.step_size is not None:
+        return run.step_size
+    if run.method != "noisy-sgd":
+        raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP_SIZE.allowed)
+    constants, noise = problem.constants, fresh_noise_std(problem, run)
+    noise_variance = (
+        noise * noise * problem.dimension / (1 if run.server == "trusted" else run.reporting(problem.clients))
+    )
+    return constants.diameter / math.sqrt((constants.lipschitz**2 + noise_variance) * run.rounds)
