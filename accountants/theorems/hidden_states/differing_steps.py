@@ -160,12 +160,14 @@ class DifferingSteps:
             epsilon: ε ≥ 0.
             contracted: whether kernels after the use are counted.
         """
-        run = self.run
-        lowers, uppers = [], []
+        steps = self.run.steps
+        nearest = min(steps, HYBRID_PLACES)
+        lowers: list[FloatArray] = []
+        uppers: list[FloatArray] = []
         after = after_error = 0.0
         first = 0
-        while first < min(run.steps, HYBRID_PLACES):
-            part = slice(first, min(run.steps, HYBRID_PLACES, max(FIRST_STAGE, 4 * first)))
+        while first < nearest:
+            part = slice(first, min(nearest, max(FIRST_STAGE, 4 * first)))
             if contracted:
                 value, error, after, after_error = self._best_windows(epsilon, part, after, after_error)
             else:
@@ -173,18 +175,27 @@ class DifferingSteps:
             lowers.append(value - error)
             uppers.append(value + error)
             first = part.stop
-            if first < run.steps:
-                left = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
-                left = min(left, after + after_error) + math.log(run.steps - first)
-                if left < float(max(map(np.max, lowers))) - NEGLIGIBLE:
-                    uppers.append(np.asarray([left]))
-                    break
-        else:
-            if first < run.steps:
-                value, error = self._block_values(epsilon, after, after_error, contracted=contracted)
-                lowers.append(value - error)
-                uppers.append(value + error)
+            if first < steps:
+                rest = self._log_rest(epsilon, first, after + after_error)
+                if rest < float(max(map(np.max, lowers))) - NEGLIGIBLE:
+                    uppers.append(np.asarray([rest]))
+                    return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
+        if first < steps:
+            value, error = self._block_values(epsilon, after, after_error, contracted=contracted)
+            lowers.append(value - error)
+            uppers.append(value + error)
         return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
+
+    def _log_rest(self, epsilon: float, first: int, after: float) -> float:
+        """Return an upper bound on the log of the sum over the places from `first` on.
+
+        Args:
+            epsilon: ε ≥ 0.
+            first: the first of the places.
+            after: upper bound on the log of the product of the kernels of the places nearer to the release.
+        """
+        largest = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
+        return min(largest, after) + math.log(self.run.steps - first)
 
     def _best_windows(
         self, epsilon: float, part: slice, after: float, after_error: float

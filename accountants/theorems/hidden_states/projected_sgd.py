@@ -213,15 +213,28 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the composition of all steps."""
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
-    run = run_for(spec, case)
     if fixed_batches(COMPOSED, spec) is None:
-        bound = EveryModel(run)
-        upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
-        guarantee = make_guarantee(case, COMPOSED, run, upper)
-        attained = last_model_instances(spec, case.setting.relation)
-        return replace(guarantee, curve=Curve(guarantee.curve.upper, attained))
-    noises, counts = np.asarray([spec.noise_schedule.constant or 0.0]), np.asarray([spec.steps])
-    if spec.noise_schedule.constant is None:
+        return _compose_fixed_batches(spec, case)
+    return _compose_fresh_batches(spec, case)
+
+
+def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
+    """Return the guarantee of the composition of the uses of a record, in fixed or shuffled batches."""
+    run = run_for(spec, case)
+    bound = EveryModel(run)
+    upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
+    guarantee = make_guarantee(case, COMPOSED, run, upper)
+    attained = last_model_instances(spec, case.setting.relation)
+    return replace(guarantee, curve=Curve(guarantee.curve.upper, attained))
+
+
+def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of the composition of all steps, each on a fresh batch."""
+    run = run_for(spec, case)
+    constant = spec.noise_schedule.constant
+    if constant is not None:
+        noises, counts = np.asarray([constant]), np.asarray([spec.steps])
+    else:
         noises, counts = np.unique(spec.noise_schedule.at(1, spec.steps), return_counts=True)
     if noises.size > MOST_NOISES:
         return Refusal(COMPOSED, f"{noises.size} different noises are more than the {MOST_NOISES} that are composed")

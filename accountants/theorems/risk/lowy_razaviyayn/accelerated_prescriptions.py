@@ -130,7 +130,7 @@ def complete_prescription(
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = run.aggregates(chosen, reading)
     smoothness = run.smoothness if run.is_smooth else envelope_for(run, totals)
-    mu, squared = run.strong_convexity, run.lipschitz * run.lipschitz
+    squared = run.lipschitz * run.lipschitz
     participants = run.federation.participation.mean
     average_noise = 256.0 * squared * chosen * totals.noise_ratio * participants
     noise = run.dimension * (average_noise / participants)
@@ -139,22 +139,12 @@ def complete_prescription(
     sampling = run.empirical_gradient_std * run.empirical_gradient_std / batches
     total = sampling + noise + clients
     privacy = run.dimension * squared * totals.noise_ratio
-    if mu > 0.0:
-        terms = {
-            "optimisation": run.gap * math.exp(-chosen * math.sqrt(mu / smoothness)),
-            "minibatch": sampling / (mu * chosen),
-            "clients": clients / (mu * chosen),
-            "privacy": privacy / mu,
-        }
+    if run.strong_convexity > 0.0:
+        terms = _strongly_convex_terms(run, chosen, smoothness, sampling=sampling, clients=clients, privacy=privacy)
     else:
         # (34) has L for Φ̂ even where V² has 2L (E-36).
         minibatch = sampling if run.is_smooth else squared / batches
-        terms = {
-            "optimisation": smoothness * (run.diameter / chosen) ** 2,
-            "minibatch": run.diameter * math.sqrt(minibatch / chosen),
-            "clients": run.diameter * math.sqrt(clients / chosen),
-            "privacy": run.diameter * math.sqrt(privacy),
-        }
+        terms = _convex_terms(run, chosen, smoothness, sampling=minibatch, clients=clients, privacy=privacy)
     return AcceleratedPrescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
@@ -168,6 +158,40 @@ def complete_prescription(
             envelope_smoothness=None if run.is_smooth else smoothness,
         ),
     )
+
+
+def _convex_terms(
+    run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
+) -> dict[str, float]:
+    """Return the terms of the convex bound before R is chosen.
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds.
+        smoothness: smoothness of the loss or of its envelope.
+        sampling: variance of one round's gradient by the sampling of records.
+        clients: variance of one round's gradient by the sampling of clients.
+        privacy: d min{Ψ/M', ψ_max/M}, the part of the noise up to a constant.
+    """
+    return {
+        "optimisation": smoothness * (run.diameter / rounds) ** 2,
+        "minibatch": run.diameter * math.sqrt(sampling / rounds),
+        "clients": run.diameter * math.sqrt(clients / rounds),
+        "privacy": run.diameter * math.sqrt(privacy),
+    }
+
+
+def _strongly_convex_terms(
+    run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
+) -> dict[str, float]:
+    """Return the terms of the strongly convex bound before R is chosen; the arguments are those of `_convex_terms`."""
+    mu = run.strong_convexity
+    return {
+        "optimisation": run.gap * math.exp(-rounds * math.sqrt(mu / smoothness)),
+        "minibatch": sampling / (mu * rounds),
+        "clients": clients / (mu * rounds),
+        "privacy": privacy / mu,
+    }
 
 
 def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
