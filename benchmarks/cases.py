@@ -42,9 +42,14 @@ class Case:
     relation: Relation = "add-or-remove-one"
 
     def body(self) -> dict[str, Any]:
-        """Return what a runner is sent."""
-        given = {"question": self.question, "epsilon": self.epsilon, "delta": self.delta, "relation": self.relation}
-        return {**given, "parts": [list(astuple(part)) for part in self.parts]}
+        """Return the question as a runner gets it."""
+        return {
+            "question": self.question,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "relation": self.relation,
+            "parts": [list(astuple(part)) for part in self.parts],
+        }
 
 
 NEAR: dict[tuple[float, float], tuple[float, float, float, float]] = {
@@ -61,7 +66,7 @@ NEAR: dict[tuple[float, float], tuple[float, float, float, float]] = {
     (0.1, 2.0): (9.18, 38.7, 218.0, 1630.0),
     (0.1, 5.0): (2.99, 11.2, 50.0, 298.0),
 }
-"""By rate and noise multiplier, the ε at which δ is near 1e-6, for each of STEPS: the questions of δ(ε)."""
+"""ε at which δ is near 1e-6, for each of STEPS, by rate and noise multiplier: the questions of δ(ε)."""
 SMALL = ((1e-15, 4.85), (1e-30, 9.34), (1e-60, 18.1), (1e-300, 85.5))
 """δ, and an ε where δ is near it, for rate 0.01, noise multiplier 1, 1000 steps."""
 CALIBRATED = (
@@ -121,9 +126,12 @@ def forward() -> list[Case]:
 
 
 def calibrations() -> list[Case]:
-    """Return the noise multipliers that are searched for."""
-    name = "σ for ε={:g} δ={:.0e} q={:g} T={:.0e}"
-    return [_noise(name.format(*given).replace("e+0", "e"), "calibration", *given) for given in CALIBRATED]
+    """Return the questions for a noise multiplier."""
+    questions = []
+    for epsilon, delta, rate, times in CALIBRATED:
+        name = f"σ for ε={epsilon:g} δ={delta:.0e} q={rate:g} T={times:.0e}".replace("e+0", "e")
+        questions.append(_noise(name, "calibration", epsilon, delta, rate, times))
+    return questions
 
 
 def plain() -> list[Case]:
@@ -132,23 +140,29 @@ def plain() -> list[Case]:
     for (repeated, listed), part in TWINS.items():
         cases.append(_epsilon(repeated, "plain", part, relation="replace-one"))
         cases.append(_epsilon(listed, "plain", *(replace(part, times=1),) * part.times, relation="replace-one"))
-    return [*cases, *(_epsilon(f"Laplace {name}", "plain", part) for name, part in LAPLACES.items())]
+    cases += [_epsilon(f"Laplace {name}", "plain", part) for name, part in LAPLACES.items()]
+    return cases
 
 
 def everything() -> list[Case]:
     """Return all questions, the quick groups first."""
+    cases = calibrations()
     b1 = Part(0.01, 1.0, 1000)
-    small = []
     for delta, epsilon in SMALL:
-        small.append(_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta))
-        small.append(_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1))
-    named = ((f"ε q={q:g} z={z:g} T={t} δ={d:.0e}", Part(q, z, t), d) for q, z, t, d in CORNERS)
-    corners = [_epsilon(name, "corner", part, delta=delta) for name, part, delta in named]
-    different = [_epsilon(f"{n} different", "different", *mixture(n)) for n in (10, 100, 1000)]
-    return [*calibrations(), *small, *corners, *plain(), *different, *forward()]
+        cases.append(_epsilon(f"ε at δ={delta:.0e}", "small", b1, delta=delta))
+        cases.append(_delta(f"δ at ε={epsilon:g}", "small", epsilon, b1))
+    for rate, noise, times, delta in CORNERS:
+        name = f"ε q={rate:g} z={noise:g} T={times} δ={delta:.0e}"
+        cases.append(_epsilon(name, "corner", Part(rate, noise, times), delta=delta))
+    cases += plain()
+    cases += [_epsilon(f"{n} different", "different", *mixture(n)) for n in (10, 100, 1000)]
+    return cases + forward()
 
 
 def short() -> list[Case]:
-    """Return a few questions whose answers are known to many digits."""
-    cases = [_epsilon(name, "short", Part(q, z, t), delta=delta) for name, (q, z, t, delta) in SHORT.items()]
-    return [*cases, _noise("calibrate-1", "short", *CALIBRATED[0])]
+    """Return a few questions with answers that are known to many digits."""
+    cases = []
+    for name, (rate, noise, times, delta) in SHORT.items():
+        cases.append(_epsilon(name, "short", Part(rate, noise, times), delta=delta))
+    cases.append(_noise("calibrate-1", "short", *CALIBRATED[0]))
+    return cases

@@ -88,12 +88,12 @@ def _run(what: str, command: list[str]) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{what}: {type(error).__name__}") from None
     if done.returncode != 0:
-        raise Unavailable(f"{what}: {shortened(done.stderr or done.stdout)}")
+        raise Unavailable(f"{what}: {shorten(done.stderr or done.stdout)}")
 
 
-def shortened(printed: str) -> str:
-    """Return the first line that says what is wrong, without addresses and paths."""
-    lines = [line.strip() for line in printed.splitlines() if line.strip()] or ["no reason given"]
+def shorten(output: str) -> str:
+    """Return the first line with an error in the output of a command, without addresses and paths."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["no reason given"]
     line = next((line for line in lines if line.startswith("ERROR:")), lines[-1])
     return re.sub(r"\S*(://|/)\S*", "…", line.removeprefix("ERROR:").strip())[:160]
 
@@ -114,11 +114,17 @@ class Runner:
         hello = self._answer()
         if hello is None:
             self.close()
-            raise Unavailable(f"does not start: {shortened(log.read_text(encoding='utf-8'))}")
+            raise Unavailable(f"does not start: {shorten(log.read_text(encoding='utf-8'))}")
         self.version: str = hello["version"]
 
     def ask(self, case: Case, *, seconds: int, megabytes: int) -> dict[str, Any]:
-        """Return the measured answer, or one member with the reason why there is none."""
+        """Return the measured answer, or one member with the reason why there is none.
+
+        Args:
+            case: the question.
+            seconds: limit of CPU time [s].
+            megabytes: limit of the address space [MB].
+        """
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps({**case.body(), "seconds": seconds, "megabytes": megabytes}) + "\n")

@@ -1,7 +1,7 @@
 """CPU and peak memory of everyday questions: python -m benchmarks.everyday [--short | --again] [--only GROUP …].
 
-Asked are the example of each algorithm, a picture of it, a plan, and ε and the whole account of each kind of spec. Each
-row is written to benchmarks/everyday.csv at once, in the place of an earlier one, and at the end the section of
+The questions are the example of each algorithm, a picture of it, a plan, and ε and the whole account of each kind of
+spec. Each row is written to benchmarks/everyday.csv at once, in place of an earlier one. At the end the section of
 docs/benchmarks.md is written. --short asks a few questions and writes nothing; --again writes the section again.
 """
 
@@ -29,34 +29,40 @@ DRAWN = 30
 LONG = 0.5
 """CPU seconds of an answer beyond which the section names it."""
 SHORT = ("gaussian", "gaussian T=1", "poisson gaussian T=1000 (b1)")
-EXAMPLES: Mapping[str, Body] = {each.name: each.example for each in epsilond.CALIBRATORS}
+EXAMPLES: Mapping[str, Body] = {calibrator.name: calibrator.example for calibrator in epsilond.CALIBRATORS}
 PLAN: Body = PLANS["one problem"]
 NOISE = ("noise_multiplier", "scale_multiplier", "decay_rate", "noise_schedule", "noise_stds")
 MOVED = frozenset(("epsilon", "epsilons", "delta", "deltas", "log10_delta", *NOISE))
-"""The members that hold an ε, a δ or an amount of noise, by which a question differs from the one before."""
+"""Members with an ε, a δ or an amount of noise, in which a question differs from the previous one."""
 ALGORITHMS_HEAD = ("algorithm", "example", f"picture of {DRAWN}", "a point", "peak memory")
 SPECS_HEAD = ("spec", "ε", "whole account", "account over ε", "peak memory")
 Key = tuple[str, str]
 """Group and name of a question."""
 
 
-def moved(body: Any, place: int, *, within: bool = False) -> Any:
-    """Return a body with its ε, δ and noise larger by `CHANGE` of themselves for each place."""
+def scale_body(body: Any, place: int, *, within: bool = False) -> Any:
+    """Return a body with its ε, δ and noise multiplied by 1 + `CHANGE` · place.
+
+    Args:
+        body: the body, or a part of it.
+        place: number of the question.
+        within: whether the part is in a member of `MOVED`.
+    """
     if isinstance(body, Mapping):
-        return {name: moved(value, place, within=within or name in MOVED) for name, value in body.items()}
+        return {name: scale_body(value, place, within=within or name in MOVED) for name, value in body.items()}
     if isinstance(body, list | tuple):
-        return type(body)(moved(value, place, within=within) for value in body)
+        return type(body)(scale_body(value, place, within=within) for value in body)
     return body * (1.0 + CHANGE * place) if within and isinstance(body, float) else body
 
 
 def picture(algorithm: str, body: Body) -> Ask:
-    """Ask for a calibration at DRAWN ε, without what is true at printed noise, as the page draws them."""
+    """Ask for a calibration at DRAWN values of ε, without the true ε at printed noise, as for a picture."""
     values = [body["epsilon"] * 10.0 ** (2.0 * index / (DRAWN - 1) - 1.0) for index in range(DRAWN)]
 
     def ask(place: int) -> object:
-        swept = moved(values, place, within=True)
-        answer = epsilond.sweep(algorithm, "epsilon", swept, true_figures=False, **moved(body, place))
-        if all(each.error is not None for each in answer.answers):
+        epsilons = scale_body(values, place, within=True)
+        answer = epsilond.sweep(algorithm, "epsilon", epsilons, true_figures=False, **scale_body(body, place))
+        if all(entry.error is not None for entry in answer.answers):
             raise RuntimeError("each point is refused")
         return answer
 
@@ -68,26 +74,28 @@ def account(setting: Setting, *, whole: bool) -> Ask:
 
     def ask(place: int) -> object:
         delta = DELTA * (1.0 + CHANGE * place)
-        given: dict[str, Any] = {"relation": setting.relation, "observer": setting.observer, "unit": "record"}
-        found = epsilond.account(moved(setting.spec, place), **given, **({"delta": delta} if whole else {}))
-        return found if whole else found.guarantee.curve.epsilon(delta=delta)
+        fields: dict[str, Any] = {"relation": setting.relation, "observer": setting.observer, "unit": "record"}
+        if whole:
+            return epsilond.account(scale_body(setting.spec, place), **fields, delta=delta)
+        return epsilond.account(scale_body(setting.spec, place), **fields).guarantee.curve.epsilon(delta=delta)
 
     return ask
 
 
 def questions() -> dict[Key, Ask]:
     """Return all questions."""
-    found: dict[Key, Ask] = {("plan", "plan"): lambda place: epsilond.plan(**moved(PLAN, place))}
+    asks: dict[Key, Ask] = {("plan", "plan"): lambda place: epsilond.plan(**scale_body(PLAN, place))}
     for name, body in EXAMPLES.items():
-        found["example", name] = lambda place, name=name, body=body: epsilond.calibrate(name, **moved(body, place))  # type: ignore[misc]
-        found["picture", name] = picture(name, body)
+        asks["example", name] = lambda place, name=name, body=body: epsilond.calibrate(name, **scale_body(body, place))  # type: ignore[misc]
+        asks["picture", name] = picture(name, body)
     for name, setting in SPECS.items():
-        found |= {("ε", name): account(setting, whole=False), ("account", name): account(setting, whole=True)}
-    return found
+        asks["ε", name] = account(setting, whole=False)
+        asks["account", name] = account(setting, whole=True)
+    return asks
 
 
 def import_everything() -> None:
-    """Import all that an answer needs, so that no figure has an import in it."""
+    """Import all modules of an answer, so that no figure contains an import."""
     for name in epsilond.__all__:
         getattr(epsilond, name)
     account(B1, whole=True)(0)
@@ -99,17 +107,17 @@ def algorithm_lines(rows: Mapping[Key, Row]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each algorithm, and the plan's."""
     for group, name in rows:
         if group in ("example", "plan"):
-            drawn = rows.get(("picture", name))
-            point = tables.seconds(drawn.cpu / DRAWN) if drawn and drawn.cpu else ""
-            yield name, _cpu(rows[group, name]), _cpu(drawn), point, _memory(rows[group, name], drawn)
+            picture_row = rows.get(("picture", name))
+            point = tables.seconds(picture_row.cpu / DRAWN) if picture_row and picture_row.cpu else ""
+            yield name, _cpu(rows[group, name]), _cpu(picture_row), point, _memory(rows[group, name], picture_row)
 
 
 def spec_lines(rows: Mapping[Key, Row]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each spec."""
     for name in (name for group, name in rows if group == "ε"):
-        epsilon, whole = rows["ε", name], rows.get(("account", name))
-        over = whole.cpu / epsilon.cpu if whole and epsilon.cpu and whole.cpu else None
-        yield name, _cpu(epsilon), _cpu(whole), tables.times(over), _memory(epsilon, whole)
+        epsilon, full = rows["ε", name], rows.get(("account", name))
+        ratio = full.cpu / epsilon.cpu if full and epsilon.cpu and full.cpu else None
+        yield name, _cpu(epsilon), _cpu(full), tables.times(ratio), _memory(epsilon, full)
 
 
 def _cpu(row: Row | None) -> str:
@@ -138,8 +146,8 @@ def section(rows: Mapping[Key, Row]) -> str:
 
 def known_rows() -> dict[Key, Row]:
     """Return the rows of the last run, in the order of the questions."""
-    known = {(row.group, row.case): row for row in read_csv(CSV)}
-    return {key: known[key] for key in questions() if key in known}
+    rows = {(row.group, row.case): row for row in read_csv(CSV)}
+    return {key: rows[key] for key in questions() if key in rows}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -157,8 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if group not in chosen.only or (chosen.short and (name not in SHORT or group == "picture")):
                 continue
             result = measure_isolated(ask, seconds=SECONDS, megabytes=MEGABYTES)
-            known = {"case": name, "group": group, "accountant": KERNEL.name, "date": chosen.date}
-            rows[group, name] = Row.of(result, load=os.getloadavg()[0], **known)
+            labels = {"case": name, "group": group, "accountant": KERNEL.name, "date": chosen.date}
+            rows[group, name] = Row.of(result, load=os.getloadavg()[0], **labels)
             print(f"{group}  {name}  {_cpu(rows[group, name])}", flush=True)
             if not chosen.short:
                 write_csv(list(rows.values()), CSV)

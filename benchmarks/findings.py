@@ -1,4 +1,4 @@
-"""What a mean hides: values below our certified interval, intervals that miss ours, one release with two answers."""
+"""Faults of single answers: values below our certified interval, intervals that miss ours, one release, two answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from benchmarks.cases import DELTA, TWINS, Part
 from benchmarks.environments import OURS
-from benchmarks.rows import Row, paired, relative_error
+from benchmarks.rows import Row, pair_rows, relative_error
 from benchmarks.tables import error, number
 
 MATERIAL = 1e-6
@@ -20,7 +20,7 @@ TWINS_HEAD = ("accountant", "release", "repeated", "in a list", "by enumeration"
 APART_HEAD = ("accountant", "case", "its interval", "certified")
 
 
-def found(rows: Sequence[Row]) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
+def finding_tables(rows: Sequence[Row]) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
     """Return title, head and lines of each table that has lines."""
     tables = (
         ("Values below our certified interval", BELOW_HEAD, below),
@@ -38,21 +38,22 @@ def others(rows: Sequence[Row]) -> list[str]:
 def below(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each accountant and table with values below the certified interval."""
     for accountant in others(rows):
-        pairs = paired(rows, accountant)
+        pairs = pair_rows(rows, accountant)
         for group in dict.fromkeys(row.group for row, _ in pairs):
-            of = [(row, ours, relative_error(row, ours)) for row, ours in pairs if row.group == group]
-            short = [(found, row, ours) for row, ours, found in of if found is not None and not found >= 0]
+            in_group = [(row, ours, relative_error(row, ours)) for row, ours in pairs if row.group == group]
+            # The comparisons are negated because NaN counts as too low.
+            short = [(value, row, ours) for row, ours, value in in_group if value is not None and not value >= 0]
             if short:
-                worst, row, ours = min(short, key=lambda each: (not math.isnan(each[0]), each[0]))
-                material = sum(not found >= -MATERIAL for found, _, _ in short)
-                many = (f"{len(short)} of {len(of)}", str(material))
-                yield accountant, group, *many, error(worst), row.case, number(row.value), _interval(ours)
+                worst, row, ours = min(short, key=lambda entry: (not math.isnan(entry[0]), entry[0]))
+                material = sum(not value >= -MATERIAL for value, _, _ in short)
+                counts = (f"{len(short)} of {len(in_group)}", str(material))
+                yield accountant, group, *counts, error(worst), row.case, number(row.value), _interval(ours)
 
 
 def apart(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each interval of a peer that does not meet ours."""
     for accountant in others(rows):
-        for row, ours in paired(rows, accountant):
+        for row, ours in pair_rows(rows, accountant):
             ends = (row.lower, row.upper, ours.lower, ours.upper)
             if None not in ends and (row.lower > ours.upper or row.upper < ours.lower):  # type: ignore[operator]
                 yield accountant, row.case, _interval(row), _interval(ours)
@@ -62,12 +63,13 @@ def twins(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Yield a line for each release and accountant that answered both ways to write it."""
     values = {(row.accountant, row.case): row.value for row in rows if row.outcome == "answered"}
     for cases, part in TWINS.items():
-        what = f"{part.times} randomised responses, {part.categories} answers, p = {part.noise:g}"
-        exact, once = enumerated(part), enumerated(replace(part, times=1))
+        release = f"{part.times} randomised responses, {part.categories} answers, p = {part.noise:g}"
+        exact, once = exact_epsilon(part), exact_epsilon(replace(part, times=1))
         for accountant in dict.fromkeys(row.accountant for row in rows):
-            repeated, listed = (values.get((accountant, case)) for case in cases)
-            if repeated and listed:
-                yield accountant, what, *map(number, (repeated, listed, exact, once)), _verdict(repeated, exact, once)
+            as_power, as_list = (values.get((accountant, case)) for case in cases)
+            if as_power and as_list:
+                figures = map(number, (as_power, as_list, exact, once))
+                yield accountant, release, *figures, _verdict(as_power, exact, once)
 
 
 def _verdict(value: float, exact: float, once: float) -> str:
@@ -76,27 +78,31 @@ def _verdict(value: float, exact: float, once: float) -> str:
     return "**is that of one run: the count is forgotten**" if abs(value - once) < COARSE * once else "**too little**"
 
 
-def enumerated(part: Part, target: float = DELTA) -> float:
-    """Return ε at a δ of a repeated randomised response under replace-one, from every outcome of all its answers.
+def exact_epsilon(part: Part, target: float = DELTA) -> float:
+    """Return ε at a δ of a repeated randomised response under replace-one, by enumeration of all outcomes.
 
-    The loss is ε of one answer times the difference of how often the two records' own answers came.
+    The privacy loss is the ε of one answer times the difference of two counts: of the answers that are the one record's
+    own category, and of those that are the other record's.
     """
     assert part.noise is not None
-    other = part.noise / part.categories
-    true, rest = 1.0 - part.noise + other, (part.categories - 2) * other
+    false = part.noise / part.categories
+    true, rest = 1.0 - part.noise + false, (part.categories - 2) * false
     losses: list[tuple[float, float]] = []
     for mine in range(part.times + 1):
         for theirs in range(part.times - mine + 1):
             left = part.times - mine - theirs
             ways = math.comb(part.times, mine) * math.comb(part.times - mine, theirs)
-            losses.append(((mine - theirs) * math.log(true / other), ways * true**mine * other**theirs * rest**left))
+            losses.append(((mine - theirs) * math.log(true / false), ways * true**mine * false**theirs * rest**left))
 
     def delta(epsilon: float) -> float:
         return math.fsum(-chance * math.expm1(epsilon - loss) for loss, chance in losses if loss > epsilon)
 
     low, high = 0.0, max(loss for loss, _ in losses)
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if delta(middle) > target else (low, middle)
+        if delta(middle) > target:
+            low = middle
+        else:
+            high = middle
     return high
 
 

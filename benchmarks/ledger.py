@@ -38,7 +38,7 @@ TENANT = "benchmark"
 LEDGERS = (8, 1)
 """Numbers of ledgers over which the writers are spread."""
 RUNS = 100_000
-"""Runs of each reservation: more than a writer commits."""
+"""Number of runs of each reservation; larger than the number of commits of a writer."""
 QUERY = {"kind": "gaussian", "noise_multiplier": 1e5}
 LEDGER = {
     "name": "people",
@@ -60,7 +60,7 @@ class Load:
         place: path or URL of the database.
         seed: private bytes of the key that signs the log.
         reservations: one for each writer.
-        seconds: how long they commit.
+        seconds: duration of the measurement [s].
     """
 
     place: str
@@ -100,7 +100,15 @@ def _commit_until(stop: threading.Event, book: Book, reservation: str) -> list[f
 
 
 def measure(place: str, *, writers: int, processes: int, ledgers: int, seconds: float) -> Sequence[object]:
-    """Return the figures of one row of the table."""
+    """Return the figures of one row of the table.
+
+    Args:
+        place: path or URL of the database.
+        writers: number of writers.
+        processes: number of processes that share the writers.
+        ledgers: number of ledgers over which the writers are spread.
+        seconds: duration of the measurement [s].
+    """
     seed = secrets.token_bytes(32)
     with open_book(place, seed) as book:
         opened_ids = [

@@ -62,7 +62,7 @@ HOSTILE_HEAD = ("hostile connections", "p50", "p99", "slowest", "answered", "hos
 
 @dataclass
 class Load:
-    """Seconds of each request that was answered 200 or 201, of all together, and the other statuses."""
+    """Durations [s] of requests with status 200 or 201, the duration of all together, and counts of other statuses."""
 
     latencies: list[float] = field(default_factory=list)
     wall: float = math.inf
@@ -71,8 +71,8 @@ class Load:
     @property
     def answered(self) -> str:
         """Number of answers, and of other statuses."""
-        others = "".join(f", {number} with {status}" for status, number in sorted(self.statuses.items()))
-        return f"{len(self.latencies)}{others}"
+        failures = "".join(f", {number} with {status}" for status, number in sorted(self.statuses.items()))
+        return f"{len(self.latencies)}{failures}"
 
     def percentile(self, share: float) -> float:
         """Return the nearest-rank percentile of the latencies."""
@@ -82,11 +82,14 @@ class Load:
 
 # The service ----------------------------------------------------------------------------------------------------------
 @contextmanager
-def started(*program: str) -> Iterator[tuple[int, int]]:
-    """Run a program and yield its process and its port; a RuntimeError if it is not ready within ten minutes.
+def start_service(*program: str) -> Iterator[tuple[int, int]]:
+    """Run a program, and yield its process and its port.
 
     Args:
         *program: module and arguments; the port comes last.
+
+    Raises:
+        RuntimeError: the program is not ready within ten minutes.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -124,12 +127,12 @@ def _ready(port: int) -> bool:
 
 def descendants(process: int) -> list[int]:
     """Return the processes that a process has started, with those that they have started."""
-    found: list[int] = []
+    processes: list[int] = []
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError):
             for child in map(int, task.read_text().split()):
-                found += [child, *descendants(child)]
-    return found
+                processes += [child, *descendants(child)]
+    return processes
 
 
 def cpu_seconds(processes: Iterable[int]) -> float:
@@ -144,9 +147,9 @@ def cpu_seconds(processes: Iterable[int]) -> float:
 def megabytes(process: int) -> float:
     """Return the memory of a process and its descendants in MB; a shared page counts by its share."""
     total = 0
-    for each in (process, *descendants(process)):
+    for number in (process, *descendants(process)):
         with suppress(OSError):
-            lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+            lines = Path(f"/proc/{number}/smaps_rollup").read_text().splitlines()
             total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return total / 1000
 
@@ -160,7 +163,7 @@ def request(path: str, body: Any = None) -> bytes:
 
 
 def vary(spec: Any, more: float) -> Any:
-    """Return a spec whose rates and noise multipliers are so many times as large."""
+    """Return a spec with its rates and noise multipliers multiplied by a factor."""
     if isinstance(spec, Mapping):
         return {name: item * more if name in VARIED else vary(item, more) for name, item in spec.items()}
     return [vary(item, more) for item in spec] if isinstance(spec, list) else spec
@@ -180,28 +183,35 @@ def requests(sort: str, places: Iterator[int]) -> Iterator[bytes]:
 
 
 async def run(port: int, sent: Iterator[bytes], connections: int, seconds: float = math.inf) -> Load:
-    """Send requests for so long; each connection takes the next one as soon as it is free."""
-    load, begun = Load(), time.perf_counter()
-    timely = takewhile(lambda _: time.perf_counter() < begun + seconds, sent)
+    """Send requests for some time; each connection takes the next one as soon as it is free.
+
+    Args:
+        port: port of the service.
+        sent: the requests.
+        connections: number of connections.
+        seconds: duration [s].
+    """
+    load, start = Load(), time.perf_counter()
+    timely = takewhile(lambda _: time.perf_counter() < start + seconds, sent)
     async with asyncio.TaskGroup() as group:
         for _ in range(connections):
             group.create_task(_connection(port, timely, load))
-    load.wall = time.perf_counter() - begun
+    load.wall = time.perf_counter() - start
     return load
 
 
 async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str = "127.0.0.1") -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
     try:
-        for each in sent:
-            begun = time.perf_counter()
-            writer.write(each)
+        for content in sent:
+            start = time.perf_counter()
+            writer.write(content)
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
             length = next(line for line in head.split(b"\r\n") if line.startswith(b"content-length:"))
             await reader.readexactly(int(length.partition(b":")[2]))
             status = int(head.split(b" ", 2)[1])
             if status in (200, 201):
-                load.latencies.append(time.perf_counter() - begun)
+                load.latencies.append(time.perf_counter() - start)
             else:
                 load.statuses[status] += 1
     finally:
@@ -209,28 +219,45 @@ async def _connection(port: int, sent: Iterator[bytes], load: Load, address: str
 
 
 async def next_to_hostile(port: int, places: Iterator[int], hostile: int, seconds: float) -> tuple[str, ...]:
-    """Send new accounts over one connection next to hostile ones, which are cut off at the end; return the line."""
-    others = Load()
+    """Send new accounts over one connection next to hostile ones, and return the line of the table.
+
+    Args:
+        port: port of the service.
+        places: numbers by which new questions differ.
+        hostile: number of hostile connections, which are cut off at the end.
+        seconds: duration [s].
+    """
+    hostile_load = Load()
     sent = requests(EXPENSIVE, places)
-    tasks = [asyncio.create_task(_connection(port, sent, others, HOSTILE_ADDRESS)) for _ in range(hostile)]
+    tasks = [asyncio.create_task(_connection(port, sent, hostile_load, HOSTILE_ADDRESS)) for _ in range(hostile)]
     await asyncio.sleep(min(1.0, seconds) if hostile else 0.0)
     load = await run(port, requests(POLITE, places), 1, seconds)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     tails = (tables.seconds(load.percentile(share)) for share in (0.5, 0.99, 1.0))
-    return str(hostile), *tails, load.answered, others.answered
+    return str(hostile), *tails, load.answered, hostile_load.answered
 
 
 # The command ----------------------------------------------------------------------------------------------------------
 def sort_line(process: int, port: int, sort: str, places: Iterator[int], many: int, seconds: float) -> tuple[str, ...]:
-    """Measure a sort of question over so many connections, and return its line."""
-    processes = ([process], descendants(process))
-    before = [cpu_seconds(each) for each in processes]
+    """Measure a sort of question, and return its line of the table.
+
+    Args:
+        process: main process of the service.
+        port: port of the service.
+        sort: a key of `SORTS`.
+        places: numbers by which new questions differ.
+        many: number of connections.
+        seconds: duration [s].
+    """
+    workers = descendants(process)
+    main_before, workers_before = cpu_seconds([process]), cpu_seconds(workers)
     load = asyncio.run(run(port, requests(sort, places), many, seconds))
     answers = max(len(load.latencies) + load.statuses.total(), 1)
-    spent = [(cpu_seconds(each) - start) / answers for each, start in zip(processes, before, strict=True)]
-    times = map(tables.seconds, (load.percentile(0.5), load.percentile(0.99), *spent))
+    main_cpu = (cpu_seconds([process]) - main_before) / answers
+    workers_cpu = (cpu_seconds(workers) - workers_before) / answers
+    times = map(tables.seconds, (load.percentile(0.5), load.percentile(0.99), main_cpu, workers_cpu))
     return sort, str(many), f"{len(load.latencies) / load.wall:.0f}", *times, load.answered
 
 
@@ -245,14 +272,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.short:
         seconds, connections, hostile = 0.5, (1,), (0, 1)
     places = count()
-    with started("benchmarks.plain") as (process, port):
-        plain = [sort_line(process, port, POLITE, places, 1, seconds)]
-    with started("epsilond", "serve", "--port") as (process, port):
+    with start_service("benchmarks.plain") as (process, port):
+        _, *plain_cells = sort_line(process, port, POLITE, places, 1, seconds)
+    with start_service("epsilond", "serve", "--port") as (process, port):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/openapi.json").read()  # it is made after the start
-        before, sorts = megabytes(process), [each for each in SORTS if each != EXPENSIVE]
-        lines = [sort_line(process, port, each, places, many, seconds) for each in sorts for many in connections]
-        lines += [(PLAIN, *each[1:]) for each in plain]
-        next_to = [asyncio.run(next_to_hostile(port, places, each, 3 * seconds)) for each in hostile]
+        before = megabytes(process)
+        lines = []
+        for sort in SORTS:
+            if sort != EXPENSIVE:
+                lines += [sort_line(process, port, sort, places, many, seconds) for many in connections]
+        lines.append((PLAIN, *plain_cells))
+        next_to = [asyncio.run(next_to_hostile(port, places, number, 3 * seconds)) for number in hostile]
         memory = f"Memory of all processes (PSS): {before:.0f} MB at the start, {megabytes(process):.0f} MB at the end."
     tables.show("The service under load", HEAD, lines)
     tables.show("New accounts next to hostile connections", HOSTILE_HEAD, next_to)

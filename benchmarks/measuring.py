@@ -1,8 +1,9 @@
 """Measure a call that never repeats a question: process CPU and peak memory, in a fork of its own with limits.
 
-A call gets a place. At place 0 the question is as written; at each further place every ε, δ and noise is larger by
-`CHANGE` of itself, so that no answer and no part of one is at hand. Whoever forks must have one thread and must have
-imported all that an answer needs. Only the standard library is used, since other accountants' environments import this.
+A call gets a place. At place 0 the question is as written. At place k every ε, δ and noise is multiplied by
+1 + k · `CHANGE`, so that no part of an answer is in a cache. The process that forks must have one thread and must have
+imported all modules of an answer. Only the standard library is used, because other accountants' environments import
+this module.
 """
 
 from __future__ import annotations
@@ -42,30 +43,39 @@ def measure(ask: Ask, finish: Finish | None = None) -> Result:
     `cpu` is the mean of the best run of calls that takes RUN_SECONDS. `finish` makes members of the first answer; its
     work is not measured.
     """
-    begun = time.process_time()
+    start = time.process_time()
     answer = ask(0)
-    first = spent = time.process_time() - begun
+    first = spent = time.process_time() - start
     best = first if first >= ENOUGH_SECONDS else math.inf
     places, size, calls = count(1), 1, 1
     while spent < ENOUGH_SECONDS or math.isinf(best):
-        begun = time.process_time()
+        start = time.process_time()
         for _ in range(size):
             ask(next(places))
-        run = time.process_time() - begun
+        run = time.process_time() - start
         spent, calls = spent + run, calls + size
         if run >= RUN_SECONDS:
             best = min(best, run / size)
         else:
             size *= 2
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cpu": best, "first": first, "calls": calls, "megabytes": megabytes, **(finish(answer) if finish else {})}
+    result: Result = {"cpu": best, "first": first, "calls": calls, "megabytes": megabytes}
+    if finish is not None:
+        result |= finish(answer)
+    return result
 
 
 def measure_isolated(ask: Ask, finish: Finish | None = None, *, seconds: int, megabytes: int) -> Result:
-    """Measure in a fork that may use so much CPU and address space.
+    """Measure in a fork with limits of CPU and address space.
+
+    Args:
+        ask: the call; it takes a place.
+        finish: makes members of the first answer; its work is not measured.
+        seconds: limit of CPU time [s].
+        megabytes: limit of the address space [MB].
 
     Returns:
-        What `measure` returns, or one member `absent`, `over` or `refused` with the reason.
+        The result of `measure`, or one member `absent`, `over` or `refused` with the reason.
     """
     reading, writing = os.pipe()
     child = os.fork()

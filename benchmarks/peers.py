@@ -1,9 +1,9 @@
 """Kernel, reference, dp-accounting, prv-accountant and Opacus in one table: python -m benchmarks.peers.
 
-Every question goes to each accountant in turn, in a process that has imported that accountant only. Each answer is
-written to benchmarks/rows.csv at once, in the place of an earlier one, and at the end docs/benchmarks.md is written.
---only measures some accountants, --groups some questions, and the other rows stay; --missing measures what has no row.
---again writes the document and README's sentence from the rows. --short asks little, and writes nothing.
+Every question goes to each accountant in turn, in a process that has imported only this accountant. Each answer is
+written to benchmarks/rows.csv at once, in place of an earlier one, and at the end docs/benchmarks.md is written.
+--only measures some accountants, --groups some questions, and the other rows stay; --missing measures questions without
+a row. --again writes the document and README's sentence from the rows. --short asks few questions, and writes nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.environments import (
     Runner,
     Unavailable,
 )
-from benchmarks.rows import Row, certified, geometric_mean, paired, ratios, read_csv, relative_error, write_csv
+from benchmarks.rows import Row, certified_rows, geometric_mean, pair_rows, ratios, read_csv, relative_error, write_csv
 
 CSV = ROOT / "benchmarks" / "rows.csv"
 SECONDS, MEGABYTES = 20, 6000
@@ -43,8 +43,17 @@ SUMMARY_HEAD = (
 )  # fmt: skip
 
 
-def measured(asked: Sequence[Case], accountants: Sequence[Accountant], date: str, cache: Path = CACHE) -> Iterator[Row]:
-    """Ask case by case, all accountants in turn, so that changes of the machine's speed meet all."""
+def measure_rows(
+    questions: Sequence[Case], accountants: Sequence[Accountant], date: str, cache: Path = CACHE
+) -> Iterator[Row]:
+    """Ask case by case, all accountants in turn, so that changes of the machine's speed affect all of them.
+
+    Args:
+        questions: the cases.
+        accountants: the accountants.
+        date: date of the rows.
+        cache: folder of the accountants' environments.
+    """
     runners: dict[str, Runner | str] = {}
     with ExitStack() as stack:
         for accountant in accountants:
@@ -53,21 +62,26 @@ def measured(asked: Sequence[Case], accountants: Sequence[Accountant], date: str
                 stack.callback(runner.close)
             except Unavailable as error:
                 runners[accountant.name] = str(error)
-        for case in asked:
-            for name, each in runners.items():
-                known = {"case": case.id, "group": case.group, "accountant": name, "date": date}
-                if isinstance(each, str):
-                    yield Row.of({"absent": each}, **known)
+        for case in questions:
+            for name, runner_or_reason in runners.items():
+                labels = {"case": case.id, "group": case.group, "accountant": name, "date": date}
+                if isinstance(runner_or_reason, str):
+                    yield Row.of({"absent": runner_or_reason}, **labels)
                 else:
-                    result = each.ask(case, seconds=SECONDS, megabytes=MEGABYTES)
-                    yield Row.of(result, version=each.version, load=os.getloadavg()[0], **known)
+                    result = runner_or_reason.ask(case, seconds=SECONDS, megabytes=MEGABYTES)
+                    yield Row.of(result, version=runner_or_reason.version, load=os.getloadavg()[0], **labels)
 
 
-def merged(kept: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+def merge_rows(earlier: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """Return the rows of an earlier run with new ones in their place, in the order of questions and accountants."""
-    known = {(row.case, row.accountant): row for row in (*kept, *new)}
-    order = ((case.id, each.name) for case in (*cases.everything(), *cases.short()) for each in ACCOUNTANTS)
-    return [known[key] for key in order if key in known]
+    by_key = {(row.case, row.accountant): row for row in (*earlier, *new)}
+    merged = []
+    for case in (*cases.everything(), *cases.short()):
+        for accountant in ACCOUNTANTS:
+            row = by_key.get((case.id, accountant.name))
+            if row is not None:
+                merged.append(row)
+    return merged
 
 
 # Tables -------------------------------------------------------------------------------------------------------------
@@ -77,47 +91,57 @@ def summary(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     if groups.keys() >= {*FORWARD}:
         groups["epsilon and delta"] = FORWARD
     for group, names in groups.items():
-        of = [row for row in rows if row.group in names]
+        in_table = [row for row in rows if row.group in names]
         for accountant in dict.fromkeys(row.accountant for row in rows):
-            mine = [row for row in of if row.accountant == accountant and row.outcome != "absent"]
-            if mine:
-                yield accountant, group, *_summary(of, mine, accountant)
+            own = [row for row in in_table if row.accountant == accountant and row.outcome != "absent"]
+            if own:
+                yield accountant, group, *_summary(in_table, own, accountant)
 
 
-def _summary(of: Sequence[Row], mine: Sequence[Row], accountant: str) -> Iterator[str]:
-    answered = [row for row in mine if row.outcome == "answered"]
-    yield from (f"{len(answered)} of {len(mine)}", str(sum(row.outcome == "over" for row in mine)))
-    yield tables.seconds(geometric_mean(row.cpu for row in answered if row.cpu))
+def _summary(rows: Sequence[Row], own: Sequence[Row], accountant: str) -> Iterator[str]:
+    """Yield the cells of an accountant's line: `rows` are those of its table, `own` those of the accountant."""
+    answers = [row for row in own if row.outcome == "answered"]
+    yield from (f"{len(answers)} of {len(own)}", str(sum(row.outcome == "over" for row in own)))
+    yield tables.seconds(geometric_mean(row.cpu for row in answers if row.cpu))
     for ours in OURS:
-        over = [] if accountant == ours else ratios(of, accountant, ours)
+        over = [] if accountant == ours else ratios(rows, accountant, ours)
         yield from (tables.times(geometric_mean(over)), tables.times(min(over, default=None)))
-    yield tables.seconds(geometric_mean(row.first for row in answered if row.first))
-    yield f"{max((row.megabytes or 0 for row in answered), default=0):.0f} MB"
+    yield tables.seconds(geometric_mean(row.first for row in answers if row.first))
+    yield f"{max((row.megabytes or 0 for row in answers), default=0):.0f} MB"
     if accountant in OURS:
-        yield from (f"width {max((row.width or 0.0 for row in answered), default=0.0):.0e}", "")
-    else:
-        found = [relative_error(row, ours) for row, ours in paired(of, accountant)]
-        errors = [each for each in found if each is not None]
-        yield tables.error(max(errors, key=lambda each: (math.isnan(each), abs(each)), default=None))
-        yield str(sum(not each >= 0 for each in errors))
+        yield from (f"width {max((row.width or 0.0 for row in answers), default=0.0):.0e}", "")
+        return
+    pairs = [relative_error(row, certified) for row, certified in pair_rows(rows, accountant)]
+    errors = [value for value in pairs if value is not None]
+    yield tables.error(max(errors, key=lambda value: (math.isnan(value), abs(value)), default=None))
+    yield str(sum(not value >= 0 for value in errors))  # NaN counts as too low
 
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return the section of the document."""
     versions = {row.accountant: row.version or row.reason for row in rows}
-    accountants = [(each.name, versions.get(each.name, ""), each.computes) for each in ACCOUNTANTS]
+    accountants = [
+        (accountant.name, versions.get(accountant.name, ""), accountant.computes) for accountant in ACCOUNTANTS
+    ]
     parts = [
         tables.provenance("python -m benchmarks.peers", rows),
         tables.as_markdown(("accountant", "version", "what it computes"), accountants),
         tables.as_markdown(SUMMARY_HEAD, summary(rows)),
-        *(f"### {title}\n\n{tables.as_markdown(head, lines)}" for title, head, lines in findings.found(rows)),
-        f"The {len(rows)} rows are in `{CSV.relative_to(ROOT)}`.",
     ]
+    for title, head, lines in findings.finding_tables(rows):
+        parts.append(f"### {title}\n\n{tables.as_markdown(head, lines)}")
+    parts.append(f"The {len(rows)} rows are in `{CSV.relative_to(ROOT)}`.")
     return "\n\n".join(parts)
 
 
 def cpu_ratios(rows: Sequence[Row], ours: Accountant, groups: Sequence[str]) -> list[float]:
-    """Return CPU of dp-accounting over that of an accountant of ours, for each question that both answered."""
+    """Return CPU of dp-accounting over that of an accountant of ours, for each question that both answered.
+
+    Args:
+        rows: all rows.
+        ours: the kernel or the reference.
+        groups: groups of questions.
+    """
     return ratios([row for row in rows if row.group in groups], PEER.name, ours.name)
 
 
@@ -132,10 +156,9 @@ def headline(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def readme_sentence(rows: Sequence[Row]) -> str:
-    """Return what README says about speed."""
-    forward, calibration = (
-        f"{geometric_mean(cpu_ratios(rows, KERNEL, groups)):,.0f}" for groups in (FORWARD, CALIBRATION)
-    )
+    """Return the sentence of README about speed."""
+    forward = f"{geometric_mean(cpu_ratios(rows, KERNEL, FORWARD)):,.0f}"
+    calibration = f"{geometric_mean(cpu_ratios(rows, KERNEL, CALIBRATION)):,.0f}"
     return (
         "With a C compiler, it builds the [compiled kernel](docs/install.md) too: then ε costs "
         f"{forward} times less CPU than\nwith dp-accounting, a calibration {calibration} times less "
@@ -143,31 +166,39 @@ def readme_sentence(rows: Sequence[Row]) -> str:
     )
 
 
+def _progress(row: Row, ours: Row | None) -> str:
+    """Return a line about a new row, with its width or its error relative to our row of the same case."""
+    if row.width is not None and row.accountant in OURS:
+        deviation = f"width {row.width:.0e}"
+    else:
+        deviation = tables.error(None if ours is None else relative_error(row, ours))
+    value = tables.number(row.value) or row.reason
+    return f"{row.case}  {row.accountant}  {value}  {tables.seconds(row.cpu)}  {deviation}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the document."""
     parser = tables.parser("peers", __doc__)
     parser.add_argument("--missing", action="store_true", help="measure only questions that lack a row")
-    names = [each.name for each in ACCOUNTANTS]
+    names = [accountant.name for accountant in ACCOUNTANTS]
     parser.add_argument("--only", nargs="*", choices=names, default=names, help="measure these accountants")
     groups = list(dict.fromkeys(case.group for case in cases.everything()))
     parser.add_argument("--groups", nargs="*", choices=groups, default=groups, help="measure these questions")
     chosen = parser.parse_args(arguments)
     rows = [] if chosen.short else read_csv(CSV)
-    accountants = [each for each in ACCOUNTANTS if each.name in chosen.only]
-    asked = cases.short() if chosen.short else [each for each in cases.everything() if each.group in chosen.groups]
+    accountants = [accountant for accountant in ACCOUNTANTS if accountant.name in chosen.only]
+    questions = cases.short() if chosen.short else [case for case in cases.everything() if case.group in chosen.groups]
     if chosen.missing:
-        known = {(row.case, row.accountant) for row in rows}
-        asked = [case for case in asked if any((case.id, each.name) not in known for each in accountants)]
-    ours = {} if chosen.again else certified(rows)
-    for row in () if chosen.again else measured(asked, accountants, chosen.date):
-        ours |= certified([row])
-        off = f"width {row.width:.0e}" if row.width is not None and row.accountant in OURS else ""
-        error = off or tables.error(relative_error(row, ours[row.case]) if row.case in ours else None)
-        value = tables.number(row.value) or row.reason
-        print(f"{row.case}  {row.accountant}  {value}  {tables.seconds(row.cpu)}  {error}", flush=True)
-        rows = merged(rows, [row])
-        if not chosen.short:
-            write_csv(rows, CSV)
+        present = {(row.case, row.accountant) for row in rows}
+        questions = [case for case in questions if any((case.id, peer.name) not in present for peer in accountants)]
+    if not chosen.again:
+        ours = certified_rows(rows)
+        for row in measure_rows(questions, accountants, chosen.date):
+            ours |= certified_rows([row])
+            print(_progress(row, ours.get(row.case)), flush=True)
+            rows = merge_rows(rows, [row])
+            if not chosen.short:
+                write_csv(rows, CSV)
     if not chosen.short:
         tables.write_section("peers", markdown(rows))
         tables.write_section("speed", readme_sentence(rows), README)

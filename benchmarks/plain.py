@@ -1,4 +1,4 @@
-"""A plain FastAPI application that answers accounts as the service does: what the service adds is the difference.
+"""A plain FastAPI application that answers accounts as the service does, to measure the overhead of the service.
 
 python -m benchmarks.plain PORT. One process computes in its event loop: no cache, no workers, no signature, no limits.
 """

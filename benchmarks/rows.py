@@ -1,4 +1,4 @@
-"""A row: what one accountant answered to one case, and what follows from it and our certified interval."""
+"""Rows: the answers of accountants to cases, and their errors relative to our certified intervals."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ WORDS = ("case", "group", "accountant", "outcome", "reason", "version", "date")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One question to one accountant: CPU seconds of a new and of the first question, and peak memory of the process.
+    """Answer of one accountant to one question.
 
-    `reason` says why there is no value. `over`: over the limit of time or memory. `refused`: it raised. `absent`: it
-    has no such query, or is not installed.
+    Attributes:
+        outcome: `answered`; `over` the limit of time or memory; `refused` with an error; `absent` if the accountant has
+            no such query, or is not installed.
+        cpu: CPU time [s] of a new question.
+        first: CPU time [s] of the first question.
+        megabytes: peak memory of the process [MB].
+        reason: reason why there is no value.
     """
 
     case: str
@@ -42,7 +47,7 @@ class Row:
 
     @classmethod
     def of(cls, result: dict[str, Any], **known: Any) -> Row:
-        """Make a row of what a runner returned."""
+        """Make a row from the result of a runner."""
         outcomes: tuple[Outcome, ...] = ("over", "refused", "absent")
         for name in outcomes:
             if name in result:
@@ -58,7 +63,7 @@ class Row:
 
 
 def relative_error(row: Row, ours: Row) -> float | None:
-    """Return how far a value is outside our interval, relative to the nearer bound: 0 inside, negative below."""
+    """Return the error of a value relative to the nearer bound of our interval: 0 inside, negative below."""
     if row.value is None or ours.lower is None or ours.upper is None:
         return None
     if math.isnan(row.value):
@@ -69,48 +74,66 @@ def relative_error(row: Row, ours: Row) -> float | None:
     return row.value / bound - 1.0 if bound else math.copysign(math.inf, row.value)
 
 
-def certified(rows: Sequence[Row]) -> dict[str, Row]:
-    """Return our answered row of each case: the kernel's, or else the reference's."""
-    answered = [row for row in rows if row.accountant in OURS and row.outcome == "answered"]
-    return {row.case: row for name in (REFERENCE.name, KERNEL.name) for row in answered if row.accountant == name}
+def certified_rows(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return our answered row of each case: that of the kernel, or that of the reference if the kernel has none."""
+    answers = [row for row in rows if row.accountant in OURS and row.outcome == "answered"]
+    by_case = {row.case: row for row in answers if row.accountant == REFERENCE.name}
+    return by_case | {row.case: row for row in answers if row.accountant == KERNEL.name}
 
 
-def paired(rows: Sequence[Row], accountant: str, ours: str | None = None) -> list[tuple[Row, Row]]:
-    """Return the answered rows of an accountant, each with ours of the same case (of `ours`, if given)."""
-    known = certified([row for row in rows if ours is None or row.accountant == ours])
-    answered = [row for row in rows if row.accountant == accountant and row.outcome == "answered"]
-    return [(row, known[row.case]) for row in answered if row.case in known]
+def pair_rows(rows: Sequence[Row], accountant: str, ours: str | None = None) -> list[tuple[Row, Row]]:
+    """Return the answered rows of an accountant, each with ours of the same case.
+
+    Args:
+        rows: all rows.
+        accountant: name of the accountant.
+        ours: name of our accountant; the kernel, then the reference if absent.
+    """
+    by_case = certified_rows([row for row in rows if ours is None or row.accountant == ours])
+    answers = [row for row in rows if row.accountant == accountant and row.outcome == "answered"]
+    return [(row, by_case[row.case]) for row in answers if row.case in by_case]
 
 
 def ratios(rows: Sequence[Row], accountant: str, ours: str) -> list[float]:
-    """Return CPU over that of `ours`, for each case that both answered."""
-    return [row.cpu / mine.cpu for row, mine in paired(rows, accountant, ours) if row.cpu and mine.cpu]
+    """Return CPU of an accountant over that of ours, for each case that both answered.
+
+    Args:
+        rows: all rows.
+        accountant: name of the accountant.
+        ours: name of our accountant.
+    """
+    return [row.cpu / mine.cpu for row, mine in pair_rows(rows, accountant, ours) if row.cpu and mine.cpu]
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """Return the mean, or None for no values."""
-    kept = list(values)
-    return statistics.geometric_mean(kept) if kept else None
+    """Return the geometric mean, or None for no values."""
+    numbers = list(values)
+    return statistics.geometric_mean(numbers) if numbers else None
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:
-    """Write all rows: values in full, the rest to four digits."""
+    """Write all rows, values and bounds in full, other numbers to four digits."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            cells = asdict(row).items()
-            short = {
-                name: f"{v:.4g}" if isinstance(v, float) and name not in ("value", "lower", "upper") else v
-                for name, v in cells
-            }
-            writer.writerow(short)
+            cells = asdict(row)
+            for name, value in cells.items():
+                if isinstance(value, float) and name not in ("value", "lower", "upper"):
+                    cells[name] = f"{value:.4g}"
+            writer.writerow(cells)
 
 
 def read_csv(path: Path) -> list[Row]:
     """Return the rows that `write_csv` wrote; none if there is no file."""
     if not path.exists():
         return []
+    rows = []
     with path.open(encoding="utf-8", newline="") as file:
-        known = [{name: cell for name, cell in cells.items() if cell} for cells in csv.DictReader(file)]
-    return [Row(**{name: c if name in WORDS else float(c) for name, c in cells.items()}) for cells in known]  # type: ignore[arg-type]
+        for cells in csv.DictReader(file):
+            members: dict[str, Any] = {}
+            for name, cell in cells.items():
+                if cell:
+                    members[name] = cell if name in WORDS else float(cell)
+            rows.append(Row(**members))
+    return rows

@@ -1,4 +1,4 @@
-"""What more workers give a simulation: python -m benchmarks.scaling prints the tables of docs/scaling.md.
+"""Speed-up of a simulation by more workers: python -m benchmarks.scaling prints the tables of docs/scaling.md.
 
 Measured on one core: the CPU and bytes of each block, and the CPU that a pool of processes and a Dask cluster on the
 loopback take to hand out a block. From these the speed-up of 1 to 100 workers is simulated event by event: one process
@@ -123,8 +123,8 @@ def spent(processes: Sequence[int], call: Callable[[], Any]) -> tuple[float, flo
     clocks = [~process << 3 | 2 for process in (os.getpid(), *processes)]
     begun, thread, before = time.monotonic(), time.thread_time(), [*map(time.clock_gettime, clocks)]
     call()
-    own, *others = [time.clock_gettime(clock) - then for clock, then in zip(clocks, before, strict=True)]
-    return time.thread_time() - thread, own, sum(others), time.monotonic() - begun
+    own, *remote = [time.clock_gettime(clock) - then for clock, then in zip(clocks, before, strict=True)]
+    return time.thread_time() - thread, own, sum(remote), time.monotonic() - begun
 
 
 def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
@@ -176,18 +176,20 @@ def main() -> None:
         overhead = handing_out(executor)
     print(f"CPU to hand out an empty block, Dask: {1e3 * overhead:.2f} ms")
     parts, rows = [], []
-    for name, each in ((name, costs(given)) for name, given in SIMULATIONS.items()):
-        spent = (statistics.fmean(each.blocks), max(each.blocks))
-        sizes = (f"{each.sent / 1e3:.1f} kB", f"{each.answered / 1e3:.1f} kB")
-        ends = (f"{each.before:.2f} s", f"{each.after:.2f} s")
-        parts.append((name, str(len(each.blocks)), *map(tables.seconds, spent), *sizes, *ends))
+    for name, request in SIMULATIONS.items():
+        cost = costs(request)
+        block_seconds = map(tables.seconds, (statistics.fmean(cost.blocks), max(cost.blocks)))
+        sizes = (f"{cost.sent / 1e3:.1f} kB", f"{cost.answered / 1e3:.1f} kB")
+        ends = (f"{cost.before:.2f} s", f"{cost.after:.2f} s")
+        parts.append((name, str(len(cost.blocks)), *block_seconds, *sizes, *ends))
         for times in (1, 10):
-            larger = replace(each, blocks=[*each.blocks] * times, after=each.after * times)
-            gains = (f"{larger.speed_up(workers, overhead):.1f}" for workers in WORKERS)
-            rows.append((name if times == 1 else f"of {times} times as many blocks", str(len(larger.blocks)), *gains))
+            larger = replace(cost, blocks=list(cost.blocks) * times, after=cost.after * times)
+            gains = [f"{larger.speed_up(workers, overhead):.1f}" for workers in WORKERS]
+            title = name if times == 1 else f"of {times} times as many blocks"
+            rows.append((title, str(len(larger.blocks)), *gains))
     print(tables.as_markdown(PARTS_HEAD, parts))
     print(tables.as_markdown(("simulation", "blocks", *map(str, WORKERS)), rows))
-    print(tables.as_markdown(LOSS_HEAD, [row for workers in (2, 8) for row in losses(workers, local)]))
+    print(tables.as_markdown(LOSS_HEAD, losses(2, local) + losses(8, local)))
     print(tables.machine())
 
 

@@ -1,4 +1,4 @@
-"""Which code the CPU of the service's test mix is spent in: python -m benchmarks.shares [--every N].
+"""Shares of the code in the CPU of the service's test mix: python -m benchmarks.shares [--every N].
 
 The mix is the accounts and calibrations of tests/frozen/requests.jsonl, every N-th of them, as a worker answers them.
 Each is answered twice. Once a timer of CPU time looks every millisecond which of our files is running, in C code that
@@ -112,7 +112,7 @@ def shares(ask: Callable[[], object]) -> Counter[str]:
 
 
 def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
-    """Return what a worker does for a request; what is refused ends early."""
+    """Return a function that answers a request as a worker does; an error ends it early."""
 
     def ask() -> object:
         try:
@@ -133,16 +133,20 @@ def kind_of(path: str, body: Mapping[str, Any]) -> str:
             return "?"
         inner = [spec["mechanism"]] if "mechanism" in spec else spec.get("mechanisms", [])
         own = {"subsampled": spec.get("sampling"), "repeated": ""}.get(str(spec.get("kind")), spec.get("kind"))
-        return f"{own} {' + '.join(sorted({words(each) for each in inner}))}".strip()
+        return f"{own} {' + '.join(sorted(set(map(words, inner))))}".strip()
 
     return f"account of {words(body.get('spec'))}" if path == ACCOUNTS else path.removeprefix(CALIBRATIONS)
 
 
 def mix(every: int) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return path and body of the accounts and calibrations, every so many of them, without sweeps."""
-    requests = [json.loads(line) for line in MIX.read_text(encoding="utf-8").splitlines()]
-    asked = [(each["path"], each["body"]) for each in requests if each["path"].startswith((ACCOUNTS, CALIBRATIONS))]
-    return [(path, body) for path, body in asked if "sweep" not in body][::every]
+    """Return path and body of every N-th account or calibration, without sweeps."""
+    questions = []
+    for line in MIX.read_text(encoding="utf-8").splitlines():
+        request = json.loads(line)
+        path, body = request["path"], request["body"]
+        if path.startswith((ACCOUNTS, CALIBRATIONS)) and "sweep" not in body:
+            questions.append((path, body))
+    return questions[::every]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -165,9 +169,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = [(name, tables.seconds(spent[name]), f"{spent[name] / total:.1%}") for name in NAMES]
     tables.show(f"{counts.total()} questions, {total:.1f} s of CPU", ("code", "CPU", "share"), lines)
     rows = []
-    for kind, of in sorted(by_kind.items(), key=lambda each: -each[1].total())[:LARGEST]:
-        each = (f"{of[name] / of.total():.0%}" for name in NAMES)
-        rows.append((kind, str(counts[kind]), f"{of.total() / total:.1%}", *each))
+    for kind, seconds in sorted(by_kind.items(), key=lambda item: -item[1].total())[:LARGEST]:
+        by_code = [f"{seconds[name] / seconds.total():.0%}" for name in NAMES]
+        rows.append((kind, str(counts[kind]), f"{seconds.total() / total:.1%}", *by_code))
     tables.show("By kind of question: where its CPU goes", ("question", "asked", "share of all CPU", *NAMES), rows)
     return 0
 

@@ -19,7 +19,7 @@ class Setting(NamedTuple):
 
 
 def different_gaussians(count: int, times: int = 1) -> Setting:
-    """Compose Poisson-sampled Gaussians with different rates and noise, each run so often."""
+    """Compose Poisson-sampled Gaussians with different rates and noise, each run `times` times."""
     mechanisms = []
     for share in (place / max(1, count - 1) for place in range(count)):
         release = {"kind": "gaussian", "noise_multiplier": 0.8 + 0.8 * share}
@@ -28,12 +28,12 @@ def different_gaussians(count: int, times: int = 1) -> Setting:
     return Setting({"kind": "composed", "mechanisms": mechanisms}, "add-or-remove-one", "server")
 
 
-def _read() -> dict[str, Setting]:
+def _load_specs() -> dict[str, Setting]:
     lines = Path(__file__).with_name("specs.jsonl").read_text(encoding="utf-8").splitlines()
-    return {each.pop("name"): Setting(**each) for each in map(json.loads, lines)}
+    return {entry.pop("name"): Setting(**entry) for entry in map(json.loads, lines)}
 
 
-SPECS: Mapping[str, Setting] = _read() | {
+SPECS: Mapping[str, Setting] = _load_specs() | {
     **{f"composed of {count} different, a step each": different_gaussians(count) for count in (10, 100, 1000)},
     "composed of 10 different, 100 steps each": different_gaussians(10, 100),
 }

@@ -58,12 +58,19 @@ def error(value: float | None) -> str:
 
 def as_markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
-    cells = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in line] for line in lines)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    rows = [head, ["---"] * len(head)]
+    rows.extend([cell.replace("|", "\\|") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a table on a terminal."""
+    """Print a table on a terminal.
+
+    Args:
+        title: title of the table.
+        head: titles of the columns.
+        lines: cells of each line.
+    """
     table = Table(*head, title=title, title_justify="left", header_style="bold")
     for line in lines:
         table.add_row(*line)
@@ -71,31 +78,41 @@ def show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> Non
 
 
 def write_section(name: str, text: str, path: Path = DOCUMENT) -> None:
-    """Put `text` between the markers of a section; a ValueError if the document has none."""
+    """Write a text between the markers of a section.
+
+    Args:
+        name: name of the section in its markers.
+        text: the new text.
+        path: the document.
+
+    Raises:
+        ValueError: the document has no such markers.
+    """
     document = path.read_text(encoding="utf-8")
     pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
     if not pattern.search(document):
         raise ValueError(f"{path.name} has no markers for {name}")
-    path.write_text(pattern.sub(lambda found: f"{found[1]}{text.strip()}\n{found[2]}", document), encoding="utf-8")
+    path.write_text(pattern.sub(lambda match: f"{match[1]}{text.strip()}\n{match[2]}", document), encoding="utf-8")
 
 
 def machine() -> str:
-    """Return what the figures depend on: versions and cores."""
+    """Return the versions and the number of cores that the figures depend on."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"epsilond {VERSION}, {python}, {platform.system()} {platform.machine()}, {cores()} cores"
 
 
 def provenance(command: str, rows: Sequence[Row]) -> str:
-    """Return the command that measured the rows, when, where, and under which load average."""
+    """Return the command that measured the rows, its dates, its machine and its load average."""
     dates, loads = sorted({row.date for row in rows if row.date}) or [""], [row.load or 0.0 for row in rows]
     when = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     return f"`{command}`, {when}: {machine()}. Load average {min(loads):.1f} to {max(loads):.1f}."
 
 
 def parser(name: str, text: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a command, with the options that all have."""
-    found = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=(text or "").partition("\n")[0])
-    found.add_argument("--short", action="store_true", help="measure little and write nothing")
-    found.add_argument("--again", action="store_true", help="measure nothing, write the document from the rows")
-    found.add_argument("--date", default=datetime.now(tz=UTC).date().isoformat(), help="the date to write down")
-    return found
+    """Return the parser of a command, with the options of all commands."""
+    description = (text or "").partition("\n")[0]
+    options = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    options.add_argument("--short", action="store_true", help="measure little and write nothing")
+    options.add_argument("--again", action="store_true", help="measure nothing, write the document from the rows")
+    options.add_argument("--date", default=datetime.now(tz=UTC).date().isoformat(), help="the date to write down")
+    return options

@@ -1,4 +1,4 @@
-"""How much CPU random questions take: python -m benchmarks.tail ROWS [--questions N] [--seed N] [--only GROUP …].
+"""CPU of random questions: python -m benchmarks.tail ROWS [--questions N] [--seed N] [--only GROUP …].
 
 Groups are accounts of one kind of mechanism, lists of several, and each calibrator. Every number of a known request is
 drawn anew over the widest ranges that requests allow. Each accepted question becomes a line of the file ROWS. With
@@ -88,7 +88,7 @@ def log_uniform(generator: random.Random, low: float, high: float) -> float:
     return math.exp(generator.uniform(math.log(low), math.log(high)))
 
 
-def redrawn(generator: random.Random, value: Any, wide: bool, name: str = "") -> Any:
+def redraw(generator: random.Random, value: Any, wide: bool, name: str = "") -> Any:
     """Return a part of a body with every number and choice in it drawn anew.
 
     Args:
@@ -98,20 +98,20 @@ def redrawn(generator: random.Random, value: Any, wide: bool, name: str = "") ->
         name: member that holds the part.
     """
     if isinstance(value, Mapping):
-        body = {key: redrawn(generator, each, wide, key) for key, each in value.items()}
+        body = {key: redraw(generator, each, wide, key) for key, each in value.items()}
         if wide and "population" in body:
             body["population"] = round(log_uniform(generator, 1.0, 1e12))
             body["batch_size"] = round(log_uniform(generator, 1.0, body["population"]))
         return body
     if isinstance(value, list | tuple):
-        return [redrawn(generator, each, wide, name) for each in value]
+        return [redraw(generator, each, wide, name) for each in value]
     if isinstance(value, bool | str):
         return generator.choice(CHOICES[name]) if wide and name in CHOICES else value
-    return _redrawn_number(generator, value, wide, name)
+    return _redraw_number(generator, value, wide, name)
 
 
-def _redrawn_number(generator: random.Random, value: float, wide: bool, name: str) -> float:
-    """Return a number that is drawn anew; `redrawn` describes the arguments."""
+def _redraw_number(generator: random.Random, value: float, wide: bool, name: str) -> float:
+    """Return a number that is drawn anew; `redraw` describes the arguments."""
     if name in ("delta", "log10_delta"):
         exponent = generator.uniform(LEAST_LOG10_DELTA, -1.0) if wide else generator.uniform(-12.0, -3.0)
         return 10.0**exponent if name == "delta" else exponent
@@ -127,16 +127,16 @@ def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[st
     Args:
         generator: source of randomness.
         group: `ACCOUNTS` or `LISTS`.
-        wide: as in `redrawn`.
+        wide: as in `redraw`.
     """
     settings = [each for name, each in SPECS.items() if "composed" not in name]
     setting = generator.choice(settings)
-    spec = redrawn(generator, setting.spec, wide)
+    spec = redraw(generator, setting.spec, wide)
     if group == LISTS:
         same = [each for each in settings if (each.relation, each.observer) == (setting.relation, setting.observer)]
-        parts = [redrawn(generator, generator.choice(same).spec, wide) for _ in range(generator.randint(2, 8))]
+        parts = [redraw(generator, generator.choice(same).spec, wide) for _ in range(generator.randint(2, 8))]
         spec = {"kind": "composed", "mechanisms": parts}
-    query = redrawn(generator, {"log10_delta": -6.0} if generator.random() < 0.7 else {"epsilon": 1.0}, wide)
+    query = redraw(generator, {"log10_delta": -6.0} if generator.random() < 0.7 else {"epsilon": 1.0}, wide)
     return {"spec": spec, "relation": setting.relation, "observer": setting.observer, "unit": "record", "query": query}
 
 
@@ -145,15 +145,15 @@ def draw_gaussian(generator: random.Random, wide: bool) -> Mapping[str, Any]:
 
     Args:
         generator: source of randomness.
-        wide: as in `redrawn`.
+        wide: as in `redraw`.
     """
-    body = redrawn(generator, {**EXAMPLES["gaussian"], "noise_multiplier": 1.0}, wide)
+    body = redraw(generator, {**EXAMPLES["gaussian"], "noise_multiplier": 1.0}, wide)
     body["solve_for"] = generator.choice(CHOICES["solve_for"])
     if body["sampling"] == "full" or body["solve_for"] == "rate":
         del body["rate"]
     elif body["sampling"] == "with-replacement" or (wide and generator.random() < 0.5):
         del body["rate"]
-        body |= redrawn(generator, {"batch_size": 1, "population": 1}, wide=True)
+        body |= redraw(generator, {"batch_size": 1, "population": 1}, wide=True)
     if body["solve_for"] == "rate" and body["sampling"] != "poisson":
         body["population"] = round(log_uniform(generator, 1.0, 1e12))
     return {name: value for name, value in body.items() if name != body["solve_for"]}
@@ -165,13 +165,13 @@ def draw(generator: random.Random, group: str, wide: bool) -> Question:
     Args:
         generator: source of randomness.
         group: one of `GROUPS`.
-        wide: as in `redrawn`.
+        wide: as in `redraw`.
     """
     if group in (ACCOUNTS, LISTS):
         return Question(group, draw_account(generator, group, wide), wide)
     if group == "gaussian":
         return Question(group, draw_gaussian(generator, wide), wide)
-    return Question(group, redrawn(generator, EXAMPLES[group], wide), wide)
+    return Question(group, redraw(generator, EXAMPLES[group], wide), wide)
 
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {each.name: each.example for each in epsilond.CALIBRATORS}
@@ -220,7 +220,7 @@ def measure_all(group: str, count: int, seed: int) -> Iterator[Measured]:
     Args:
         group: one of `GROUPS`.
         count: number of questions.
-        seed: number that tells one run from another.
+        seed: number that distinguishes runs.
     """
     generator = random.Random(f"{group} {seed}")
     for place in range(count):

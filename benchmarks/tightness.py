@@ -111,20 +111,38 @@ SHUFFLED = (
 
 # Figures ------------------------------------------------------------------------------------------------------------
 def run_spec(run: Run, noise_multiplier: float, sampling: Sampling) -> Spec:
-    """Return what one client releases."""
+    """Return the spec of the releases of one client.
+
+    Args:
+        run: the run.
+        noise_multiplier: standard deviation of the noise over the sensitivity.
+        sampling: sampling of the batches.
+    """
     release = Gaussian(noise_multiplier=noise_multiplier)
     batch = Subsampled(sampling=sampling, batch_size=run.batch, population=run.samples, mechanism=release)
     return Repeated(times=run.rounds, mechanism=batch)
 
 
 def true_epsilon(run: Run, noise_multiplier: float, sampling: Sampling) -> Interval:
-    """Return the bounds of ε at the run's δ, for a record that is replaced."""
+    """Return the enclosure of ε at the run's δ, for a record that is replaced.
+
+    Args:
+        run: the run.
+        noise_multiplier: standard deviation of the noise over the sensitivity.
+        sampling: sampling of the batches.
+    """
     spec = run_spec(run, noise_multiplier, sampling)
     return account(spec, relation="replace-one").guarantee.curve.epsilon(math.log(run.delta))
 
 
 def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
-    """Return the smallest certified noise multiplier; the least that is offered where the draw alone suffices."""
+    """Return the smallest certified noise multiplier; the lower end of the search if the subsampling suffices.
+
+    Args:
+        run: the run.
+        sampling: sampling of the batches.
+        guess: initial estimate of the noise multiplier.
+    """
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
@@ -188,12 +206,12 @@ def one_pass(row: tuple[float, float]) -> Iterator[str]:
         yield f"{true.upper:.4g}" + (" **above**" if true.lower > epsilon else "")
 
 
-def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
+def shuffle_row(row: tuple[int, int, float, float]) -> Iterator[str]:
     """Yield a row of the fourth table."""
     clients, samples, local, delta = row
     log_delta = math.log(delta)
-    whole = ShuffledRound(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
-    printed = whole.epsilon(log_delta)
+    theorem = ShuffledRound(clients=clients, samples_per_client=samples, local_epsilon=local, local_log_delta=-math.inf)
+    printed = theorem.epsilon(log_delta)
     clones = scaled_pair(ClonesBound(clients, math.exp(-samples * local), local)).epsilon(log_delta).upper
     yield from (f"{clients}", f"{samples}", f"{local:g}", f"{delta:g}", f"{printed:.4g}", f"{clones:.4g}")
     if samples == 1:
@@ -206,10 +224,10 @@ def shuffled(row: tuple[int, int, float, float]) -> Iterator[str]:
 
 def bracket(interval: Interval) -> str:
     """Return both bounds to four digits, rounded outward."""
-    return f"[{_rounded(interval.lower, ROUND_FLOOR)}, {_rounded(interval.upper, ROUND_CEILING)}]"
+    return f"[{_round(interval.lower, ROUND_FLOOR)}, {_round(interval.upper, ROUND_CEILING)}]"
 
 
-def _rounded(value: float, direction: str) -> str:
+def _round(value: float, direction: str) -> str:
     if math.isinf(value):
         return "unbounded"
     return f"{float(Context(prec=4, rounding=direction).create_decimal(value)):.4g}"
@@ -238,10 +256,10 @@ TABLES = {
     "theorem-f.2": Table(
         ("N", "n", "ε₀", "δ", "(39)", "clones", "randomized response", "its lower end", "(39)/clones"),
         SHUFFLED,
-        shuffled,
+        shuffle_row,
     ),
 }
-"""By the marker of the document."""
+"""Tables by their markers in the document."""
 
 
 def main(arguments: list[str] | None = None) -> int:

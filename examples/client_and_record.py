@@ -1,10 +1,10 @@
-"""Whose data is protected: one record, or everything that a client holds. Three runs on the same people, side by side.
+"""Protect one record, or all data of a client: three runs on the same data.
 
 python examples/client_and_record.py
 
-Forty clinics hold nine patients each, of scikit-learn's breast-cancer records. The same ε = 8 at δ = 1e-4 is asked for
-a record against the server, for a whole clinic against the server, and for a whole clinic against everyone but a
-trusted server. The noise is of one coordinate of the mean of all clinics' reports.
+Forty clinics hold nine patients each, from scikit-learn's breast-cancer records. The target is always ε = 8 at
+δ = 1e-4: for a record against the server, for a whole clinic against the server, and for a whole clinic against
+everyone except a trusted server. The printed noise is that of one coordinate of the mean of all clinics' reports.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def people() -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray, np.ndarray]:
-    """The clinics, and people who published their records: those scale the features and judge the models."""
+    """Return the clinics, and the features and labels of public records, which scale features and test models."""
     features, labels = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(labels))
     features, labels = features[order], np.where(labels[order] == 1, 1.0, -1.0)
@@ -56,21 +56,22 @@ def people() -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray, np.ndarra
 
 
 def noise_of_mean(trained: Any) -> float:
-    """Of one coordinate."""
-    found = trained.calibration.parameters
+    """Return the standard deviation of the noise in one coordinate of the mean."""
+    parameters = trained.calibration.parameters
     if trained.calibration.algorithm == "dp-fedavg":
-        return float(found.noise_std_of_mean)
-    return float(found.noise_std) / math.sqrt(CLINICS)
+        return float(parameters.noise_std_of_mean)
+    return float(parameters.noise_std) / math.sqrt(CLINICS)
 
 
 def main() -> None:
-    """One line for each promise."""
+    """Train with each guarantee, and print one line for each."""
     clinics, features, labels = people()
     print(f"{'protected':30}{'ε at most':>10}{'noise of the mean':>20}{'accuracy':>10}")
-    for promise, (algorithm, asked) in RUNS.items():
-        trained = epsilond.train(algorithm, clinics, loss="logistic", **TARGET, **asked)
-        right = float(np.mean(np.sign(features @ trained.model) == labels))
-        print(f"{promise:30}{trained.guarantee.epsilon.upper:10.4f}{noise_of_mean(trained):20.4f}{right:10.2f}")
+    for protected, (algorithm, fields) in RUNS.items():
+        trained = epsilond.train(algorithm, clinics, loss="logistic", **TARGET, **fields)
+        accuracy = float(np.mean(np.sign(features @ trained.model) == labels))
+        epsilon = trained.guarantee.epsilon.upper
+        print(f"{protected:30}{epsilon:10.4f}{noise_of_mean(trained):20.4f}{accuracy:10.2f}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""Certify what a DpEvent of dp-accounting describes.
+"""Certify the ε of a DpEvent of dp-accounting.
 
 python examples/dp_event.py
 
-With dp-accounting installed its own objects are read; without, objects that have the same names and attributes, which
-is all that is looked at.
+The events are dp-accounting's if it is installed, and otherwise objects with the same names and attributes.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ DELTA = 1e-6
 
 
 def event(name: str, **attributes: Any) -> Any:
-    """A DpEvent: dp-accounting's, or one that looks like it."""
+    """Return a DpEvent of dp-accounting, or an object with its name and attributes."""
     if dp_accounting is not None:
         return getattr(dp_accounting, name)(**attributes)
     return SimpleNamespace(class_name=name, **attributes)
 
 
 def ledger() -> Any:
-    """A thousand steps of training, and a query with Laplace noise."""
+    """Return the event of a thousand steps of training and a query with Laplace noise."""
     step = event(
         "PoissonSampledDpEvent", sampling_probability=0.01, event=event("GaussianDpEvent", noise_multiplier=1.0)
     )
@@ -40,7 +39,7 @@ def ledger() -> Any:
 
 
 def main() -> None:
-    """Print ε at δ, in the relation that dp-accounting takes if it is told none."""
+    """Print ε at δ, in the default relation of dp-accounting."""
     run = epsilond.spec_from_dp_event(ledger(), relation="add-or-remove-one")
     account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="released-models")
     lower, upper = account.guarantee.curve.epsilon(delta=DELTA)

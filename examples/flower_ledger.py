@@ -1,11 +1,11 @@
-"""A Flower simulation on scikit-learn's digits, stopped by a ledger; its ε beside that of Flower's own accountant.
+"""A Flower simulation on scikit-learn's digits, stopped by a ledger, with the ε of Flower's own accountant.
 
 python examples/flower_ledger.py [FOLDER]
 
-300 clients hold five or six images each. In every round each of them is asked with probability 1/5; those who are send
-what they learned from their images, clipped, and the server adds noise. The ledger's slot has room for fewer rounds
-than are asked for: the run ends where it does, and every round has a receipt. The apps are Flower's; the grid between
-them runs the clients in this process, so that neither Ray nor a network is needed. It takes a few seconds.
+300 clients hold five or six images each. In every round each client takes part with probability 1/5. The participants
+send their clipped updates, and the server adds noise. The ledger's slot has room for fewer rounds than requested: the
+run ends when the slot is full, and every round has a receipt. The apps are Flower's. The grid between them runs the
+clients in this process, so neither Ray nor a network is needed. It takes a few seconds.
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ server = ServerApp()
 
 
 def probabilities(model: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """Of each digit, by softmax regression."""
+    """Return the probability of each digit, by softmax regression."""
     scores = images @ model
-    found = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return found / found.sum(axis=1, keepdims=True)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 @clients.train()
 def train(message: Message, context: Context) -> Message:
-    """A few steps of gradient descent on the images of this client."""
-    mine = PRIVATE[int(context.node_config["partition-id"]) :: CLIENTS]
+    """Run a few steps of gradient descent on the images of this client."""
+    own = PRIVATE[int(context.node_config["partition-id"]) :: CLIENTS]
     model = message.content["arrays"]["weights"].numpy().copy()
     for _ in range(LOCAL_STEPS):
-        wrong = probabilities(model, IMAGES[mine]) - np.eye(10)[LABELS[mine]]
-        model -= LEARNING_RATE * IMAGES[mine].T @ wrong / len(mine)
-    arrays, told = ArrayRecord({"weights": Array(model)}), MetricRecord({"num-examples": len(mine)})
-    return Message(content=RecordDict({"arrays": arrays, "metrics": told}), reply_to=message)
+        errors = probabilities(model, IMAGES[own]) - np.eye(10)[LABELS[own]]
+        model -= LEARNING_RATE * IMAGES[own].T @ errors / len(own)
+    arrays, metrics = ArrayRecord({"weights": Array(model)}), MetricRecord({"num-examples": len(own)})
+    return Message(content=RecordDict({"arrays": arrays, "metrics": metrics}), reply_to=message)
 
 
 @server.main()
 def main(grid: Grid, context: Context) -> None:
-    """Train until the ledger has no more rounds, and show what that cost."""
+    """Train until the ledger has no more rounds, and print the spent ε."""
     folder = Path(str(context.run_config["folder"]))
     with epsilond.ledger(folder / "ledger.db") as books:
         ledger = books.open(
@@ -102,7 +102,7 @@ def main(grid: Grid, context: Context) -> None:
 
 
 def show(strategy: DpFedAvg, model: np.ndarray) -> None:
-    """What was trained, and its ε by both accountants."""
+    """Print the accuracy of the model, and its ε by both accountants."""
     correct = float(np.mean(probabilities(model, IMAGES[PUBLIC]).argmax(axis=1) == LABELS[PUBLIC]))
     config = PrivacyConfig(DELTA, CLIENTS, NeighboringRelation.ADD_OR_REMOVE_ONE, SamplingMethod.POISSON)
     flower = RdpAccountant(config)
@@ -114,7 +114,7 @@ def show(strategy: DpFedAvg, model: np.ndarray) -> None:
 
 
 class InlineGrid(Grid):
-    """Hands each message to the client app at once, in this process."""
+    """A grid that hands each message to the client app at once, in this process."""
 
     def __init__(self, app: ClientApp, nodes: int) -> None:
         self.app = app
@@ -122,9 +122,9 @@ class InlineGrid(Grid):
 
     @staticmethod
     def context(node: int) -> Context:
-        """Of a node, which knows its share of the data."""
-        known: dict[str, Any] = {"partition-id": node}
-        return Context(run_id=1, node_id=node + 1, node_config=known, state=RecordDict(), run_config={})
+        """Return the context of a node, with the number of its part of the data."""
+        config: dict[str, Any] = {"partition-id": node}
+        return Context(run_id=1, node_id=node + 1, node_config=config, state=RecordDict(), run_config={})
 
     def get_node_ids(self) -> Iterable[int]:
         return list(self.contexts)
@@ -140,8 +140,8 @@ class InlineGrid(Grid):
     def run(self) -> Any:
         raise NotImplementedError("there is one run only")
 
-    def create_message(self, *told: Any, **fields: Any) -> Message:
-        return Message(*told, **fields)
+    def create_message(self, *values: Any, **fields: Any) -> Message:
+        return Message(*values, **fields)
 
     def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
         raise NotImplementedError("messages are answered at once: use send_and_receive")
@@ -151,11 +151,11 @@ class InlineGrid(Grid):
 
 
 def run(folder: Path) -> None:
-    """Both apps, joined by the grid; Flower's log is kept quiet."""
+    """Run both apps, connected by the grid, with only the warnings of Flower's log."""
     getLogger("flwr").setLevel("WARNING")
     TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 1
-    told = {"folder": str(folder)}
-    context = Context(run_id=1, node_id=0, node_config={}, state=RecordDict(), run_config=told)
+    config = {"folder": str(folder)}
+    context = Context(run_id=1, node_id=0, node_config={}, state=RecordDict(), run_config=config)
     server(InlineGrid(clients, CLIENTS), context)
 
 

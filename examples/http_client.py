@@ -30,7 +30,7 @@ from epsilond_client.models import (
 
 
 def problem(epsilon: float) -> GaussianProblem:
-    """Return the request for the least noise of 1000 steps on batches of one record in a hundred."""
+    """Return the request for the smallest noise of 1000 steps, each on a Poisson batch at rate 0.01."""
     return GaussianProblem(
         solve_for=SolveFor.NOISE_MULTIPLIER,
         relation=Relation.ADD_OR_REMOVE_ONE,

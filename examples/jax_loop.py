@@ -2,10 +2,10 @@
 
 python examples/jax_loop.py [FOLDER]
 
-It needs jax_privacy and scikit-learn beside the library's extra `ledger`. The plan of jax_privacy is calibrated with
-`EpsilondAccountant`; each of its steps is committed in a ledger before its batch is drawn, and the loop ends where the
-ledger does: here it has only two thirds of the steps that the plan has. The functions of the plan are observed, so that
-the ε of the run has a status.
+It needs jax_privacy and scikit-learn in addition to the library's extra `ledger`. The plan of jax_privacy is calibrated
+with `EpsilondAccountant`. Each step is committed in a ledger before its batch is drawn, and the loop ends when the
+ledger is spent: here it has two thirds of the steps of the plan. The functions of the plan are observed, so that the ε
+of the run has a status.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def loss(parameters: dict[str, jax.Array], images: jax.Array, labels: jax.Array)
 
 
 def main(folder: Path) -> None:
-    """Open a ledger, train while it pays, and show what that cost."""
+    """Open a ledger, train while it pays, and print the spent ε."""
     images, labels = load_digits(return_X_y=True)
     train, held_out, train_labels, held_out_labels = train_test_split(
         images / 16.0, labels, random_state=0, test_size=360

@@ -1,11 +1,10 @@
-"""Twelve models from one budget, each chosen by how the ones before came out, and a thirteenth that is refused.
+"""Twelve models from one budget, each chosen by the results of the earlier ones, and a thirteenth that is rejected.
 
 python examples/ledger_twelve_models.py [FOLDER]
 
-A ledger for ε = 8 holds the budget of the data. Every model is a thousand steps of DP-SGD, reserved, committed in
-chunks and only then run; its learning rate depends on what was seen of the earlier ones, which a ledger's theorem
-allows and a sum of separate accounts does not. Training that does not get better is stopped, and its steps are kept
-as credit.
+A ledger for ε = 8 has the budget of the data. Every model is a thousand steps of DP-SGD, reserved, committed in chunks
+and only then run. Its learning rate depends on the results of the earlier models. The theorem of the ledger allows
+this, and a sum of separate accounts does not. Training that does not improve is stopped, and its steps become credit.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ TRUTH = RANDOM.standard_normal(FEATURES)
 
 
 def people(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features and labels, -1 or 1."""
+    """Return features, and labels of -1 or 1."""
     features = RANDOM.standard_normal((count, FEATURES))
     return features, np.sign(features @ TRUTH + 2.0 * RANDOM.standard_normal(count))
 
@@ -37,8 +36,8 @@ def people(count: int) -> tuple[np.ndarray, np.ndarray]:
 PRIVATE, HELD_OUT = people(RECORDS), people(PUBLIC)  # the second is of other people, who published it
 
 
-def trained(model: np.ndarray, learning_rate: float, steps: int) -> np.ndarray:
-    """The model after so many steps on the private data: each a Poisson batch, clipped, with Gaussian noise."""
+def train(model: np.ndarray, learning_rate: float, steps: int) -> np.ndarray:
+    """Return a model after more steps on the private data: each a Poisson batch, clipped, with Gaussian noise."""
     features, labels = PRIVATE
     for _ in range(steps):
         batch = RANDOM.random(RECORDS) < RATE
@@ -51,27 +50,27 @@ def trained(model: np.ndarray, learning_rate: float, steps: int) -> np.ndarray:
 
 
 def accuracy(model: np.ndarray) -> float:
-    """On the public data: on the private data it would be a release of its own."""
+    """Return the accuracy on the public data; on the private data it would be a further release."""
     features, labels = HELD_OUT
     return float(np.mean(np.sign(features @ model + 1e-12) == labels))
 
 
-def tried(ledger: Ledger, name: str, learning_rate: float) -> tuple[float, int]:
-    """How well a model does, and after how many steps: it stops once a chunk makes it no better."""
+def train_model(ledger: Ledger, name: str, learning_rate: float) -> tuple[float, int]:
+    """Train a model until a chunk does not improve it, and return its best accuracy and its number of steps."""
     model, best, done = np.zeros(FEATURES), 0.0, 0
     with ledger.reserve(name, spec=epsilond.Repeated(times=STEPS, mechanism=STEP), slot="gdp") as run:
         while done < STEPS:
             run.commit(CHUNK)  # first spent, then run
-            model, done = trained(model, learning_rate, CHUNK), done + CHUNK
-            reached = accuracy(model)
-            if reached < best:
+            model, done = train(model, learning_rate, CHUNK), done + CHUNK
+            present = accuracy(model)
+            if present < best:
                 break
-            best = max(best, reached)
-    return best, done  # what was not committed is credit by now
+            best = max(best, present)
+    return best, done  # the steps that were not committed are credit now
 
 
 def main(folder: Path) -> None:
-    """Train until the ledger refuses, and show what is left."""
+    """Train until the ledger rejects a model, and print the rest of the budget."""
     with epsilond.ledger(folder / "ledger.db") as books:
         ledger = books.open(
             name="twelve models",
@@ -88,15 +87,15 @@ def main(folder: Path) -> None:
         while True:
             trial += 1
             try:
-                reached, steps = tried(ledger, f"model {trial}", learning_rate)
+                best, steps = train_model(ledger, f"model {trial}", learning_rate)
             except epsilond.LedgerExhausted as refused:
                 noise = refused.nearest["smallest_noise_multiplier"]
                 print(f"model {trial} is refused; it would fit with noise multiplier {noise:.3g}")
                 break
-            print(f"model {trial}: learning rate {learning_rate:.3g}, accuracy {reached:.3f} in {steps} steps")
-            if reached < before:
-                factor = 1.0 / factor  # the other way
-            before, learning_rate = reached, learning_rate * factor
+            print(f"model {trial}: learning rate {learning_rate:.3g}, accuracy {best:.3f} in {steps} steps")
+            if best < before:
+                factor = 1.0 / factor  # the other direction
+            before, learning_rate = best, learning_rate * factor
         credit = sum(item["credit"] for item in ledger.show().plan)
         print(f"{credit} steps of stopped models are credit: they may still be run, whatever came out")
 

@@ -1,10 +1,10 @@
-"""Certify what an Opacus accountant has recorded.
+"""Certify the ε of the history of an Opacus accountant.
 
-After training, `privacy_engine.accountant.state_dict()` saved as JSON is all this needs; Opacus itself it does not:
+It reads `privacy_engine.accountant.state_dict()`, saved as JSON after training. Opacus is not needed:
 
 python examples/opacus_history.py [accountant.json] [delta]
 
-Without a file it takes the history of a run whose noise was lowered for its last steps.
+Without a file it takes the history of a run with less noise in its last steps.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ HISTORY = [(1.1, 0.01, 3000), (0.9, 0.01, 500)]
 
 
 def main(arguments: list[str]) -> None:
-    """Print ε at δ, and what a claimed ε would have to be."""
+    """Print the enclosure of ε at δ, and the theorems that prove it."""
     history = json.loads(Path(arguments[0]).read_text(encoding="utf-8")) if arguments else HISTORY
     delta = float(arguments[1]) if len(arguments) > 1 else 1e-5
     run = epsilond.spec_from_opacus_history(history)
-    # Opacus draws each record by itself and its neighbours differ by one record more or less.
+    # Opacus draws each record independently, and its neighbours differ by one record more or less.
     account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="released-models")
     lower, upper = account.guarantee.curve.epsilon(delta=delta)
     print(f"at δ = {delta:g} the true ε lies within [{lower:.9f}, {upper:.9f}]")

@@ -1,10 +1,10 @@
-"""DP-SGD with Opacus on handwritten digits, stopped by a ledger, with certified ε beside that of Opacus.
+"""DP-SGD with Opacus on handwritten digits, stopped by a ledger, with the certified ε and that of Opacus.
 
 python examples/opacus_loop.py [FOLDER]
 
-It needs torch, opacus and scikit-learn beside the library's extra `ledger`. The budget is a ledger for ε = 3 at
-δ = 1e-5, whose plan has the training. Every step is committed there before the model moves; the loop runs until the
-ledger refuses.
+It needs torch, opacus and scikit-learn in addition to the library's extra `ledger`. The budget is a ledger for ε = 3 at
+δ = 1e-5 with a plan of the training. Every step is committed before the model changes. The loop runs until the ledger
+rejects a step.
 """
 
 from __future__ import annotations
@@ -30,36 +30,33 @@ CLIPPING_NORM, LEARNING_RATE = 1.0, 1.0
 
 
 def digits() -> tuple[TensorDataset, tuple[torch.Tensor, torch.Tensor]]:
-    """1437 images of 8 times 8 to train on, and 360 held out."""
+    """Return 1437 images of 8 × 8 pixels for training, and 360 held out."""
     images, labels = load_digits(return_X_y=True)
     train, held_out, train_labels, held_out_labels = train_test_split(
         images / 16.0, labels, random_state=0, test_size=360
     )
-    as_tensors = [torch.tensor(each, dtype=torch.float32) for each in (train, held_out)]
-    return (
-        TensorDataset(as_tensors[0], torch.tensor(train_labels)),
-        (as_tensors[1], torch.tensor(held_out_labels)),
-    )
+    records = TensorDataset(torch.tensor(train, dtype=torch.float32), torch.tensor(train_labels))
+    return records, (torch.tensor(held_out, dtype=torch.float32), torch.tensor(held_out_labels))
 
 
 def epochs(model: nn.Module, optimizer: torch.optim.Optimizer, batches: DataLoader) -> None:
-    """Train without end: it is the ledger that says when to stop."""
+    """Train without end; the error of a spent ledger stops the loop."""
     while True:
         for images, labels in batches:
             optimizer.zero_grad()
             nn.functional.cross_entropy(model(images), labels).backward()
-            optimizer.step()  # committed, and only then taken
+            optimizer.step()  # commits the step, then runs it
 
 
 def main(folder: Path) -> None:
-    """Open the ledger, train until it refuses, and show what that cost."""
+    """Open the ledger, train until it rejects a step, and print the spent ε."""
     torch.manual_seed(0)  # for the example alone: secure_mode draws its noise from the system's randomness
     records, (images, labels) = digits()
-    given = DataLoader(records, batch_size=BATCH)
-    rate = 1 / len(given)
+    loader = DataLoader(records, batch_size=BATCH)
+    rate = 1 / len(loader)
     noise = get_noise_multiplier(target_epsilon=EPSILON, target_delta=DELTA, sample_rate=rate, epochs=EPOCHS)
     step = epsilond.Subsampled(sampling="poisson", rate=rate, mechanism=epsilond.Gaussian(noise_multiplier=noise))
-    print(f"noise multiplier {noise:.4f} for {EPOCHS} epochs of {len(given)} steps: ε = {EPSILON:g} at δ = {DELTA:g}")
+    print(f"noise multiplier {noise:.4f} for {EPOCHS} epochs of {len(loader)} steps: ε = {EPSILON:g} at δ = {DELTA:g}")
 
     with epsilond.ledger(folder / "ledger.db") as books:
         ledger = books.open(
@@ -70,16 +67,16 @@ def main(folder: Path) -> None:
             observer="released-models",
             epsilon=EPSILON,
             delta=DELTA,
-            plan={"train": epsilond.Repeated(times=EPOCHS * len(given), mechanism=step)},
+            plan={"train": epsilond.Repeated(times=EPOCHS * len(loader), mechanism=step)},
             sealed=True,
         )
         model = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 10))
         with LedgerBudget(ledger, "train", chunk=CHUNK) as budget:
-            engine = EpsilondPrivacyEngine(budget=budget, public_size=True)  # of digits it is known how many there are
+            engine = EpsilondPrivacyEngine(budget=budget, public_size=True)  # the number of digits is public
             model, optimizer, batches = engine.make_private(
                 module=model,
                 optimizer=torch.optim.SGD(model.parameters(), lr=LEARNING_RATE),
-                data_loader=given,
+                data_loader=loader,
                 noise_multiplier=noise,
                 max_grad_norm=CLIPPING_NORM,
             )

@@ -2,9 +2,9 @@
 
 python examples/train_five_papers.py
 
-A part of every data set is public: its people published their records. It scales the features and tells how good a
-model is; the others' records are held by clients, and the models are what is released. A guarantee is for one record
-against whoever is named, of ppsgd for a whole client against all others, at δ = 1e-4.
+A part of every data set is public: its people published their records. It scales the features and tests the models.
+Clients hold the other records, and only the models are released. A guarantee is for one record against the named
+observer, and in ppsgd for a whole client against all other clients, at δ = 1e-4.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ Part = tuple[np.ndarray, np.ndarray]
 
 
 def people(name: str) -> tuple[Part, Part]:
-    """(private, public): features of norm about 1, the last of them constant, and labels ±1 or targets near 0."""
+    """Return the private and the public part of a data set.
+
+    Features have norm about 1, and the last one is constant. Labels are ±1, and targets are near 0.
+    """
     features, targets = getattr(datasets, f"load_{name}")(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(targets))
     features, targets = features[order], targets[order].astype(float)
-    centre, spread = features[:PUBLIC].mean(axis=0), features[:PUBLIC].std(axis=0)
-    features = (features - centre) / np.where(spread > 0.0, spread, 1.0) / np.sqrt(features.shape[1])
+    mean, deviation = features[:PUBLIC].mean(axis=0), features[:PUBLIC].std(axis=0)
+    features = (features - mean) / np.where(deviation > 0.0, deviation, 1.0) / np.sqrt(features.shape[1])
     features = np.column_stack([features, np.full(len(features), 0.3)])
     if name == "digits":
         targets = np.where(targets >= 5.0, 1.0, -1.0)
@@ -41,8 +44,8 @@ def people(name: str) -> tuple[Part, Part]:
     return (features[PUBLIC:], targets[PUBLIC:]), (features[:PUBLIC], targets[:PUBLIC])
 
 
-def dealt(part: Part, records: int) -> list[Part]:
-    """Clients of so many records each; the last few people take no part."""
+def split(part: Part, records: int) -> list[Part]:
+    """Split a part into clients of equal numbers of records; the last few records are left out."""
     features, targets = part
     return [
         (features[start : start + records], targets[start : start + records])
@@ -51,14 +54,14 @@ def dealt(part: Part, records: int) -> list[Part]:
 
 
 def accuracy(model: np.ndarray, public: Part) -> tuple[float, float]:
-    """Of the model, and of whoever always says what is most frequent."""
+    """Return the accuracy of a model, and that of the most frequent label."""
     features, labels = public
     frequent = float(max(np.mean(labels > 0), np.mean(labels < 0)))
     return float(np.mean(np.where(features @ model > 0.0, 1.0, -1.0) == labels)), frequent
 
 
-def explained(model: np.ndarray, public: Part) -> tuple[float, float]:
-    """The share of the targets' variance that the model explains; whoever always says the mean explains none."""
+def explained_variance(model: np.ndarray, public: Part) -> tuple[float, float]:
+    """Return the share of the targets' variance that a model explains, and that of the mean, which is 0."""
     features, targets = public
     return 1.0 - float(np.mean(np.square(targets - features @ model)) / np.var(targets)), 0.0
 
@@ -72,7 +75,7 @@ AGAINST_OTHER_CLIENTS = {"relation": "replace-one", "unit": "client", "observer"
 
 @dataclass(frozen=True)
 class Run:
-    """One algorithm on one data set: the records of a client, what is asked of the calibration, and the steps."""
+    """An algorithm on a data set: the records of a client, the fields of the calibration, and the step sizes."""
 
     paper: str
     algorithm: str
@@ -168,24 +171,27 @@ RUNS = (
 )
 
 
-def trained() -> Iterable[tuple[Run, epsilond.Trained, float, float]]:
-    """Every run, its answer, how good the model is, and how good doing nothing is."""
+def train_all() -> Iterable[tuple[Run, epsilond.Trained, float, float]]:
+    """Yield every run, its result, the score of its model, and the score of a constant."""
     for run in RUNS:
         private, public = people(run.data_set)
         regression = run.data_set == "diabetes"
-        clients = epsilond.tabular(dealt(private, run.records), loss=huber(0.3) if regression else "logistic")
-        found = epsilond.train(run.algorithm, clients, epsilon=run.epsilon, delta=DELTA, **run.steps, **run.question)
-        good, trivial = (explained if regression else accuracy)(found.model, public)
-        yield run, found, good, trivial
+        clients = epsilond.tabular(split(private, run.records), loss=huber(0.3) if regression else "logistic")
+        result = epsilond.train(run.algorithm, clients, epsilon=run.epsilon, delta=DELTA, **run.steps, **run.question)
+        score = explained_variance if regression else accuracy
+        good, trivial = score(result.model, public)
+        yield run, result, good, trivial
 
 
 def main() -> None:
-    """A line a run."""
-    for run, found, good, trivial in trained():
-        said, measure = found.guarantee, "explains" if run.data_set == "diabetes" else "is right in"
+    """Train all models, and print a line for each."""
+    for run, result, good, trivial in train_all():
+        guarantee = result.guarantee
+        bounds = f"[{guarantee.epsilon.lower:.3f}, {guarantee.epsilon.upper:.3f}]"
+        measure = "explains" if run.data_set == "diabetes" else "is right in"
         print(
-            f"{run.paper}, {run.algorithm}: the model {measure} {good:.0%}, a constant {trivial:.0%}; one {said.unit} "
-            f"against {said.observer} has ε in [{said.epsilon.lower:.3f}, {said.epsilon.upper:.3f}]"
+            f"{run.paper}, {run.algorithm}: the model {measure} {good:.0%}, a constant {trivial:.0%}; "
+            f"one {guarantee.unit} against {guarantee.observer} has ε in {bounds}"
         )
 
 

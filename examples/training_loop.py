@@ -1,10 +1,10 @@
-"""Federated training of a logistic regression, with noise from epsilond and the spent ε told as it goes.
+"""Federated training of a logistic regression, with calibrated noise and the spent ε at each evaluation.
 
 python examples/training_loop.py
 
-Five hospitals hold the records of the breast cancer data that come with scikit-learn. In each round every record takes
-part with probability RATE; each hospital sends the sum of its clipped gradients to a trusted server, which adds
-Gaussian noise and releases the next model. Protected is every record, against all who see the models.
+Five hospitals hold the records of scikit-learn's breast-cancer data. In each round every record takes part with
+probability RATE. Each hospital sends the sum of its clipped gradients to a trusted server, which adds Gaussian noise
+and releases the next model. Every record is protected against an adversary that sees all models.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Hospital:
     labels: Array
 
     def clipped_sum(self, model: Array, chosen: NDArray[np.bool_]) -> Array:
-        """The gradients of the logistic loss of the chosen records, each cut to the clipping norm, summed."""
+        """Return the sum of the chosen records' gradients of the logistic loss, each clipped to the clipping norm."""
         features, labels = self.features[chosen], self.labels[chosen]
         slopes = -labels / (1.0 + np.exp(labels * (features @ model)))
         gradients = slopes[:, None] * features
@@ -45,7 +45,7 @@ class Hospital:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """After so many rounds: the ε that is certified to be spent, and the accuracy on records that were held out."""
+    """The certified ε and the accuracy on held-out records after a number of rounds."""
 
     round: int
     epsilon: float
@@ -53,32 +53,32 @@ class Evaluation:
 
 
 def data(generator: np.random.Generator) -> tuple[list[Hospital], Hospital]:
-    """The hospitals, and a fifth of all records held out.
+    """Return the hospitals, and a fifth of all records held out.
 
-    The range of each feature is taken as public, as the data's description prints it. Were it read from the private
-    records, it would have to be paid for.
+    The range of each feature is public, because the description of the data prints it. A range from private records
+    would be a release that costs ε.
     """
     table = load_breast_cancer()
     low, high = table.data.min(axis=0), table.data.max(axis=0)
     features = np.column_stack([2.0 * (table.data - low) / (high - low) - 1.0, np.ones(len(table.data))])
     labels = 2.0 * table.target - 1.0
     order = generator.permutation(len(labels))
-    held_out, theirs = np.split(order, [len(order) // 5])
-    parts = np.array_split(theirs, HOSPITALS)
+    held_out, private = np.split(order, [len(order) // 5])
+    parts = np.array_split(private, HOSPITALS)
     return [Hospital(features[part], labels[part]) for part in parts], Hospital(features[held_out], labels[held_out])
 
 
 def train(seed: int = 0) -> Iterator[Evaluation]:
-    """Train for ROUNDS rounds within (EPSILON, DELTA), and tell how it goes.
+    """Train for ROUNDS rounds within (EPSILON, DELTA), and yield evaluations.
 
-    The noise of a simulation comes from numpy; a deployment draws it from a source that nobody can predict.
+    The noise of this simulation comes from numpy. A deployment must draw it from an unpredictable source.
     """
     generator = np.random.default_rng(seed)
     hospitals, held_out = data(generator)
     records = sum(len(hospital.labels) for hospital in hospitals)
 
-    # What noise is certified to keep the whole run within the target.
-    calibrated = epsilond.calibrate(
+    # The smallest noise at which the whole run is certified to meet the target.
+    calibration = epsilond.calibrate(
         "gaussian",
         solve_for="noise_multiplier",
         relation="add-or-remove-one",
@@ -90,7 +90,7 @@ def train(seed: int = 0) -> Iterator[Evaluation]:
         unit="record",
         observer="released-models",
     )
-    noise_multiplier = calibrated.parameters.noise_multiplier
+    noise_multiplier = calibration.parameters.noise_multiplier
     step = epsilond.Subsampled(
         sampling="poisson", rate=RATE, mechanism=epsilond.Gaussian(noise_multiplier=noise_multiplier)
     )
@@ -101,19 +101,19 @@ def train(seed: int = 0) -> Iterator[Evaluation]:
         noise = noise_multiplier * CLIPPING_NORM * generator.standard_normal(len(model))
         model -= STEP_SIZE * (sum(sums) + noise) / (RATE * records)
         if done % EVALUATE_EVERY == 0:
-            # What has been spent so far, by the same accountant.
-            spent = epsilond.account(
+            # The ε of the rounds so far, by the same accountant.
+            account = epsilond.account(
                 epsilond.Repeated(times=done, mechanism=step),
                 relation="add-or-remove-one",
                 unit="record",
                 observer="released-models",
             )
-            _, epsilon = spent.guarantee.curve.epsilon(delta=DELTA)
+            _, epsilon = account.guarantee.curve.epsilon(delta=DELTA)
             accuracy = float(np.mean(np.sign(held_out.features @ model) == held_out.labels))
             yield Evaluation(done, epsilon, accuracy)
 
 
 if __name__ == "__main__":
     print(f"target: ε = {EPSILON} at δ = {DELTA}")
-    for found in train():
-        print(f"round {found.round:4d}: ε ≤ {found.epsilon:.4f}, accuracy {found.accuracy:.3f}")
+    for evaluation in train():
+        print(f"round {evaluation.round:4d}: ε ≤ {evaluation.epsilon:.4f}, accuracy {evaluation.accuracy:.3f}")

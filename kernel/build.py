@@ -22,7 +22,7 @@ else:
 
 
 class NotBuilt(Exception):
-    """The kernel could not be compiled; the message says why."""
+    """The kernel could not be compiled; the message has the reason."""
 
 
 def compile_into(folder: Path) -> Path:
@@ -61,7 +61,7 @@ def compile_into(folder: Path) -> Path:
 
 
 def warning(reason: Exception) -> str:
-    """Return the line that tells a user that there is no kernel."""
+    """Return the warning for a user that the kernel was not built."""
     return f"epsilond: the compiled kernel was not built ({reason}); answers come from the slower Python reference"
 
 

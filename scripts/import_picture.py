@@ -72,19 +72,22 @@ def arrange_rows(imports: Imports) -> Sequence[Sequence[str]]:
 
 
 def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed)
+    numbers = list(values)
+    return sum(numbers) / len(numbers)
 
 
 def drop_implied(imports: Imports) -> Imports:
     """Return the imports without those that a chain of other imports implies."""
-    reached: dict[str, frozenset[str]] = {}
+    reachable: dict[str, frozenset[str]] = {}
     for name in TopologicalSorter(imports).static_order():
-        reached[name] = imports[name].union(*(reached[target] for target in imports[name]))
-    return {
-        name: frozenset(target for target in targets if not any(target in reached[via] for via in targets))
-        for name, targets in imports.items()
-    }
+        reachable[name] = imports[name].union(*(reachable[target] for target in imports[name]))
+    direct: dict[str, frozenset[str]] = {}
+    for name, targets in imports.items():
+        implied: set[str] = set()
+        for target in targets:
+            implied |= reachable[target]
+        direct[name] = targets - implied
+    return direct
 
 
 def draw(imports: Imports, rows: Sequence[Sequence[str]]) -> str:

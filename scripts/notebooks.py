@@ -1,8 +1,8 @@
 """Notebooks of examples/notebooks: python -m scripts.notebooks runs them and writes what their cells print.
 
---check compares instead, and exits with 1 where something else is printed. A cell is run as a notebook runs it: what it
-prints, then its last expression: a figure of matplotlib as a picture, all else as text. No kernel is needed. Pictures
-are drawn anew and not compared: their bytes differ from one version of matplotlib to the next.
+--check compares instead, and exits with 1 if an output differs. The output of a cell is its printed text, then its last
+expression: a figure of matplotlib as a picture, another value as text. No kernel is needed. Pictures are drawn anew and
+not compared: their bytes differ between versions of matplotlib.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "notebooks"
 
 
-def executed(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with the outputs that its cells have, run one after another in one namespace."""
+def execute(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Run the cells of a notebook in one namespace, and return the notebook with their outputs."""
     names: dict[str, Any] = {"__name__": "__main__"}
     cells, count = [], 0
     for cell in notebook["cells"]:
@@ -34,34 +34,36 @@ def executed(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a cell shows: its text, and its figure if its last expression is one."""
+    """Run a cell, and return its text, and its figure if its last expression is one."""
     body = ast.parse(source).body
     last = body[-1] if body and isinstance(body[-1], ast.Expr) else None
     body = body[:-1] if last is not None else body
     value = None
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as stdout:
         exec(compile(ast.Module(body, []), "<cell>", "exec"), names)  # noqa: S102  our own notebooks
         if last is not None:
             value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)  # noqa: S307
         if value is not None and not hasattr(value, "savefig"):
             print(repr(value))
-    text = said.getvalue()
-    shown: list[dict[str, Any]] = []
+    text = stdout.getvalue()
+    outputs: list[dict[str, Any]] = []
     if text:
-        shown.append({"name": "stdout", "output_type": "stream", "text": text.splitlines(keepends=True)})
-    return [*shown, _picture(value)] if hasattr(value, "savefig") else shown
+        outputs.append({"name": "stdout", "output_type": "stream", "text": text.splitlines(keepends=True)})
+    if hasattr(value, "savefig"):
+        outputs.append(_picture(value))
+    return outputs
 
 
 def _picture(figure: Any) -> dict[str, Any]:
-    """A figure as a cell holds it."""
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=80, metadata={"Software": None})
-    data = {"image/png": base64.b64encode(drawn.getvalue()).decode(), "text/plain": [str(figure)]}
+    """Return a figure as the output of a cell."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=80, metadata={"Software": None})
+    data = {"image/png": base64.b64encode(image.getvalue()).decode(), "text/plain": [str(figure)]}
     return {"data": data, "metadata": {}, "output_type": "display_data"}
 
 
 def without_pictures(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with each picture named and not shown, for comparison."""
+    """Return a copy of a notebook with a word in place of each picture, for comparison."""
     copy: dict[str, Any] = json.loads(json.dumps(notebook))
     for cell in copy["cells"]:
         for output in cell.get("outputs", []):
@@ -71,17 +73,17 @@ def without_pictures(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every notebook; 1 if one does not print what it holds, with --check."""
-    differing = 0
+    """Run every notebook. With --check return 1 if the outputs of one differ from its file."""
+    differences = 0
     for path in sorted(FOLDER.glob("*.ipynb")):
-        there = json.loads(path.read_text(encoding="utf-8"))
-        found = executed(there)
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        result = execute(stored)
         if "--check" not in arguments:
-            path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        elif without_pictures(found) != without_pictures(there):
-            differing += 1
+            path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        elif without_pictures(result) != without_pictures(stored):
+            differences += 1
             print(f"{path.name} prints something else: run python -m scripts.notebooks and commit the result")
-    return 1 if differing else 0
+    return 1 if differences else 0
 
 
 if __name__ == "__main__":

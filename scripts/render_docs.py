@@ -1,8 +1,8 @@
 """Write the documents that follow from the lists: python scripts/render_docs.py [--check].
 
 The tables of docs/what-it-knows.md (calibrators, theorems, other accountants) are between `<!-- begin NAME -->` and
-`<!-- end NAME -->`. docs/coverage.md, which says where each statement of the five papers is served, is written whole.
-The answers that documents show are not written: tests/test_docs.py compares them with live answers.
+`<!-- end NAME -->`. The whole of docs/coverage.md is written. The answers in other documents are not written:
+tests/test_docs.py compares them with live answers.
 """
 
 from __future__ import annotations
@@ -18,38 +18,39 @@ from epsilond.calibrators import CALIBRATORS
 from scripts.coverage.page import PAGE as COVERAGE
 from scripts.coverage.page import page as coverage
 from scripts.pages import peers
-from scripts.pages.markdown import cited, of_text
+from scripts.pages.markdown import cite_source, text_table
 from scripts.pages.theorems import by_work
 
 LISTS = Path(__file__).parents[1] / "docs/what-it-knows.md"
 
 
 def algorithms() -> str:
-    """One row for each calibrator."""
-    return of_text(("algorithm", "what it does"), ((f"`{each.name}`", each.summary) for each in CALIBRATORS))
+    """Write one row for each calibrator."""
+    rows = [(f"`{calibrator.name}`", calibrator.summary) for calibrator in CALIBRATORS]
+    return text_table(("algorithm", "what it does"), rows)
 
 
-def refuted() -> str:
-    """The theorems that algorithms are built on and that are false as printed."""
+def refuted_theorems() -> str:
+    """Write the theorems of algorithms that are false as printed."""
     used = {theorem for calibrator in CALIBRATORS for theorem in calibrator.theorems}
-    rows = (
-        (f"`{each.id}`", each.title.removesuffix(", as printed: false"), cited(each.source))
-        for each in THEOREMS
-        if each.id in used and each.status is Status.REFUTED
-    )
-    return of_text(("theorem", "what it is about", "source"), rows)
+    rows = [
+        (f"`{theorem.id}`", theorem.title.removesuffix(", as printed: false"), cite_source(theorem.source))
+        for theorem in THEOREMS
+        if theorem.id in used and theorem.status is Status.REFUTED
+    ]
+    return text_table(("theorem", "what it is about", "source"), rows)
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "algorithms": algorithms,
     "theorems": by_work,
-    "refuted": refuted,
+    "refuted": refuted_theorems,
     "peers": peers.table,
 }
 
 
 def render(text: str) -> str:
-    """`text` with every table written anew.
+    """Return a text with every table written anew.
 
     Raises:
         ValueError: a table's markers are missing.
@@ -58,7 +59,7 @@ def render(text: str) -> str:
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         if not pattern.search(text):
             raise ValueError(f"the markers of {name} are missing")
-        text = pattern.sub(lambda found, table=table: f"{found[1]}{table()}\n{found[2]}", text)  # type: ignore[misc]
+        text = pattern.sub(lambda match, table=table: f"{match[1]}{table()}\n{match[2]}", text)  # type: ignore[misc]
     return text
 
 

@@ -1,6 +1,6 @@
-"""Gives mkdocs the pages that are generated from the lists, and fills the places that other pages leave for them.
+"""Hook of mkdocs that adds the generated pages, and fills the places for generated parts in other pages.
 
-A page says `<!-- generated: NAME -->` where a part stands that is written elsewhere or follows from the code.
+A place is `<!-- generated: NAME -->`. Its part comes from another document or from the code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PLACE = re.compile(r"<!-- generated: ([\w-]+) -->")
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path below docs/ and text of everything that is generated."""
+    """Yield path below docs/ and text of each generated page."""
     yield from algorithms.pages()
     yield from theorems.pages()
     yield from reference.pages()
@@ -51,26 +51,26 @@ def section(document: str, title: str) -> str:
     return match[1]
 
 
-def unreleased() -> bool:
-    """Whether the changelog has changes that no version names yet."""
+def has_unreleased_changes() -> bool:
+    """Return whether the changelog has changes without a version."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     return re.search(r"^## \[Unreleased\]\s+(?!## )\S", changelog, flags=re.MULTILINE) is not None
 
 
 def version() -> str:
-    """What the guide documents, in few signs: with a plus where it has more than that version had."""
-    return VERSION + ("+" if unreleased() else "")
+    """Return the documented version, with a plus if there are unreleased changes."""
+    return VERSION + ("+" if has_unreleased_changes() else "")
 
 
 def version_in_words() -> str:
-    """The same as a sentence."""
+    """Return the documented version as a sentence."""
     more = ", and the changes since that [the changelog](changelog.md) lists as unreleased: hence the plus"
-    return f"These pages document epsilond **{version()}**" + (more if unreleased() else "") + "."
+    return f"These pages document epsilond **{version()}**" + (more if has_unreleased_changes() else "") + "."
 
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "paper-counts": paper.counts,
-    "paper-refuted": paper.refuted,
+    "paper-refuted": paper.refuted_statements,
     "limits": lambda: section("README.md", "Known limits"),
     "peers": lambda: section("docs/what-it-knows.md", "Other accountants"),
     "settings": reference.settings_table,
@@ -79,22 +79,22 @@ PARTS: Mapping[str, Callable[[], str]] = {
 }
 
 
-def filled(text: str) -> str:
-    """`text` with every place filled.
+def fill_places(text: str) -> str:
+    """Return a text with every place filled.
 
     Raises:
-        KeyError: nothing of that name is generated.
+        KeyError: a place has an unknown name.
     """
-    return PLACE.sub(lambda found: as_in_docs(PARTS[found[1]]()), text)
+    return PLACE.sub(lambda match: as_in_docs(PARTS[match[1]]()), text)
 
 
 def as_in_docs(text: str) -> str:
-    """Links of a document that stands above docs/."""
+    """Return a text from a document above docs/ with links relative to docs/."""
     return text.replace("](docs/", "](")
 
 
 def sections() -> Mapping[str, list[str]]:
-    """What stands in the navigation below the entries that name a folder."""
+    """Return the pages in the navigation below each entry that names a folder."""
     decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     return {
         "algorithms/": [path for path, _ in algorithms.pages()],
@@ -121,7 +121,7 @@ def _list_folders(entries: list[Any], pages_of: Mapping[str, list[str]]) -> None
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the generated pages."""
+    """Add the generated pages."""
     from mkdocs.structure.files import File  # noqa: PLC0415  the pages themselves need no mkdocs
 
     for path, text in pages():
@@ -130,18 +130,24 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 FOUND_FIRST = 2
-"""How much more a search weighs what is written for readers than the hundreds of pages of theorems."""
+"""Weight of written documents in a search; pages of theorems, of which there are hundreds, have weight 1."""
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Fills the places of a page, and lets a search find a document before the theorems that share its words."""
+    """Fill the places of a page, and raise the search weight of a document above that of theorems."""
     if not page.file.src_uri.startswith("theorems/"):
         page.meta.setdefault("search", {}).setdefault("boost", FOUND_FIRST)
-    return filled(markdown)
+    return fill_places(markdown)
 
 
 def on_template_context(context: Any, template_name: str, config: MkDocsConfig) -> Any:
-    """The page of what is not found stands anywhere: its links begin where the site does, `DOCS_BELOW`."""
+    """Set the base of the links of the page for unknown paths, which is served below any path.
+
+    Args:
+        context: values of the template.
+        template_name: name of the template.
+        config: configuration; `extra.below` is the path of the site, `DOCS_BELOW`.
+    """
     if template_name == "404.html":
         context["base_url"] = config.extra["below"]
     return context

@@ -1,9 +1,9 @@
-"""Write what editors complete, and the options of the command line: python -m scripts.typed_face.
+"""Write the stubs for editors, and the options of the command line: python -m scripts.typed_face.
 
 `src/epsilond/typed.pyi` has an overload of `calibrate` and `bound_risk` for each algorithm with its fields, the fields
 of `plan`, and the ids that `evaluate` knows. `src/epsilond/requests.pyi` names the request classes.
-`src/epsilond/options.json` lists the options of the command line. A test demands that all three are what this program
-writes.
+`src/epsilond/options.json` lists the options of the command line. A test compares all three with the output of this
+program.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ WRITTEN = "Written by scripts/typed_face.py."
 
 
 class Stub:
-    """A file that is being written, and what it imports."""
+    """A stub file under construction, with its imports."""
 
     def __init__(self) -> None:
-        self.imported: dict[str, set[str]] = defaultdict(set)
+        self.imports: dict[str, set[str]] = defaultdict(set)
 
     def name(self, cls: Any) -> str:
-        """A class by its name, which is imported."""
-        self.imported[cls.__module__].add(cls.__name__)
+        """Return the name of a class, and import it."""
+        self.imports[cls.__module__].add(cls.__name__)
         return str(cls.__name__)
 
     def type(self, annotation: Any) -> str:
-        """An annotation as it is written where a structure may be a mapping, and a tuple any sequence."""
+        """Return an annotation as text, which admits mappings for structures and sequences for tuples."""
         if isinstance(annotation, TypeAliasType):
             return self.type(annotation.__value__)
         origin, members = get_origin(annotation), get_args(annotation)
@@ -61,11 +61,12 @@ class Stub:
             return self.type(members[0])
         if origin is Literal:
             if annotation in ALIASES:
-                self.imported["epsilond.accountants.quantities"].add(ALIASES[annotation])
+                self.imports["epsilond.accountants.quantities"].add(ALIASES[annotation])
                 return ALIASES[annotation]
             return f"Literal[{', '.join(map(repr, members))}]"
         if origin in (Union, UnionType):
-            return " | ".join(dict.fromkeys(part for each in members for part in self.type(each).split(" | ")))
+            parts = " | ".join(map(self.type, members)).split(" | ")
+            return " | ".join(dict.fromkeys(parts))
         if origin is tuple:
             return f"Sequence[{self.type(members[0])}]"
         if is_dataclass(annotation):
@@ -73,74 +74,82 @@ class Stub:
         return "None" if annotation is NoneType else annotation.__name__
 
     def parameters(self, request: Any) -> str:
-        """The fields of a request as keyword parameters."""
+        """Return the fields of a request as keyword parameters."""
         hints = get_type_hints(request)
         return ", ".join(f"{field.name}: {self.type(hints[field.name])}{_default(field)}" for field in fields(request))
 
     def text(self, about: str, parts: list[str]) -> str:
-        """The file."""
-        imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in self.imported.items()]
+        """Return the text of the file.
+
+        Args:
+            about: first line of the file.
+            parts: definitions in their order.
+        """
+        imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in self.imports.items()]
         names = "Any, Literal, TypeAlias, overload"
         standard = ["from collections.abc import Callable, Mapping, Sequence", f"from typing import {names}"]
-        return _formatted("\n".join([f"# {about} {WRITTEN}", "", *standard, "", *imports, "", *parts]))
+        lines = [f"# {about} {WRITTEN}", "", *standard, "", *imports, "", *parts]
+        return _format("\n".join(lines))
 
 
 def _default(field: Field[Any]) -> str:
-    required = field.default is MISSING and field.default_factory is MISSING
-    plain = field.default is None or isinstance(field.default, bool | int | float | str)
-    return "" if required else f" = {field.default!r}" if plain else " = ..."
+    """Return the default of a parameter as text; an empty text if the field is required."""
+    if field.default is MISSING and field.default_factory is MISSING:
+        return ""
+    is_plain = field.default is None or isinstance(field.default, bool | int | float | str)
+    return f" = {field.default!r}" if is_plain else " = ..."
 
 
-def typed() -> str:
-    """The overloads."""
+def overloads() -> str:
+    """Return the text of typed.pyi."""
     stub = Stub()
     parts: list[str] = []
-    one = stub.name(Calibration)
-    for each in CALIBRATORS:
-        answer = f"{one}[{stub.name(each.parameters_type)}]"
-        parts += _overloads("calibrate", each.name, each.problem, answer, stub)
-    parts.append(f"@overload\ndef calibrate(algorithm: str, /, **fields: object) -> {one}[Any]: ...")
+    calibration = stub.name(Calibration)
+    for calibrator in CALIBRATORS:
+        answer = f"{calibration}[{stub.name(calibrator.parameters_type)}]"
+        parts += _overloads("calibrate", calibrator.name, calibrator.problem, answer, stub)
+    parts.append(f"@overload\ndef calibrate(algorithm: str, /, **fields: object) -> {calibration}[Any]: ...")
     bounds = stub.name(RiskBoundsAnswer)
     for bounder in RISK_BOUNDS:
         parts += _overloads("bound_risk", bounder.name, bounder.problem, bounds, stub)
     parts.append(f"@overload\ndef bound_risk(algorithm: str, /, **fields: object) -> {bounds}: ...")
-    how = "executor: Executor | None = ..., progress: Callable[[int, int], None] = ..."
-    stub.imported["concurrent.futures"].add("Executor")
-    planned = stub.name(PlanAnswer)
-    parts.append(f"@overload\ndef plan(*, {how}, {stub.parameters(PlanProblem)}) -> {planned}: ...")
+    execution = "executor: Executor | None = ..., progress: Callable[[int, int], None] = ..."
+    stub.imports["concurrent.futures"].add("Executor")
+    plan_answer = stub.name(PlanAnswer)
+    parts.append(f"@overload\ndef plan(*, {execution}, {stub.parameters(PlanProblem)}) -> {plan_answer}: ...")
     within = "progress: Callable[[int, int], None] = ..., given: Ledger, **fields: object"
-    parts.append(f"@overload\ndef plan(*, {within}) -> {planned}: ...")
-    stub.imported["epsilond.ledgers.client.ledgers"].add("Ledger")
-    stub.imported["epsilond.accountants.theorem"].add("Reading")
-    ids = ", ".join(repr(each.id) for each in THEOREMS if each.formula is not None)
+    parts.append(f"@overload\ndef plan(*, {within}) -> {plan_answer}: ...")
+    stub.imports["epsilond.ledgers.client.ledgers"].add("Ledger")
+    stub.imports["epsilond.accountants.theorem"].add("Reading")
+    ids = ", ".join(repr(theorem.id) for theorem in THEOREMS if theorem.formula is not None)
     parts.append(f"TheoremId: TypeAlias = Literal[{ids}]")
-    asked = 'theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: object'
-    parts.append(f"def evaluate({asked}) -> {stub.name(Evaluation)}: ...")
+    arguments = 'theorem_id: TheoremId | str, /, reading: Reading = "printed", **inputs: object'
+    parts.append(f"def evaluate({arguments}) -> {stub.name(Evaluation)}: ...")
     return stub.text("The questions with the fields of every algorithm, for editors and type checkers.", parts)
 
 
 def _overloads(function: str, name: str, problem: Any, answer: str, stub: Stub) -> Iterator[str]:
-    """By the algorithm's name and fields, and by its request."""
-    named = f"algorithm: Literal[{name!r}], /, *, {stub.parameters(problem)}"
-    yield f"@overload\ndef {function}({named}) -> {answer}: ..."
+    """Yield the overload by the algorithm's name and fields, and the one by its request."""
+    arguments = f"algorithm: Literal[{name!r}], /, *, {stub.parameters(problem)}"
+    yield f"@overload\ndef {function}({arguments}) -> {answer}: ..."
     yield f"@overload\ndef {function}(request: {stub.name(problem)}, /) -> {answer}: ..."
 
 
-def public() -> str:
-    """The request classes, re-exported."""
+def request_classes() -> str:
+    """Return the text of requests.pyi, which re-exports the request classes."""
     lines = [
-        f"from {each.__module__} import {name} as {name}"
-        for name, each in vars(requests).items()
-        if inspect.isclass(each)
+        f"from {value.__module__} import {name} as {name}"
+        for name, value in vars(requests).items()
+        if inspect.isclass(value)
     ]
-    return _formatted("\n".join([f"# What the questions are asked with. {WRITTEN}", "", *lines]))
+    return _format("\n".join([f"# The request classes of all questions. {WRITTEN}", "", *lines]))
 
 
 def command_options() -> str:
     """Return the commands whose options are the fields of a request class, as JSON."""
     groups = {
-        "calibrate": [_list_command(each.name, each.title, each.summary, each.problem) for each in CALIBRATORS],
-        "risk-bound": [_list_command(each.name, each.title, each.summary, each.problem) for each in RISK_BOUNDS],
+        "calibrate": [_list_command(known.name, known.title, known.summary, known.problem) for known in CALIBRATORS],
+        "risk-bound": [_list_command(known.name, known.title, known.summary, known.problem) for known in RISK_BOUNDS],
         "": [_list_command("plan", "", "", PlanProblem), _list_command("account", "", "", AccountProblem)],
     }
     return json.dumps(groups, ensure_ascii=False, indent=1) + "\n"
@@ -151,8 +160,8 @@ def _list_command(name: str, title: str, summary: str, problem: type) -> dict[st
     return ListedCommand(name=name, title=title, summary=summary, options=options).as_json()
 
 
-def _formatted(text: str) -> str:
-    """As the linter wants it."""
+def _format(text: str) -> str:
+    """Sort the imports of a text, and format it."""
     ruff = [sys.executable, "-m", "ruff"]
     for command in (["check", "--fix-only", "--quiet", "--select", "F401,I"], ["format", "--quiet"]):
         options = [*ruff, *command, "--stdin-filename", str(FOLDER / "typed.pyi"), "-"]
@@ -162,7 +171,8 @@ def _formatted(text: str) -> str:
 
 def main() -> None:
     """Write the three files."""
-    for name, text in (("typed.pyi", typed()), ("requests.pyi", public()), ("options.json", command_options())):
+    texts = {"typed.pyi": overloads(), "requests.pyi": request_classes(), "options.json": command_options()}
+    for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 
 

@@ -10,10 +10,10 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.witness.joins import JOINS
 from epsilond.witness.presets import PRESETS
 from scripts.coverage.page import PAGE, page
-from scripts.coverage.served import PAPERS, STANDS_IN_FOR, served
+from scripts.coverage.served import PAPERS, STANDS_IN_FOR, serve
 from scripts.coverage.statement import Paper, Statement, names
 
-ROWS = [pytest.param(row, id=f"{paper.word} {row.statement.number}") for paper in PAPERS for row in served(paper)]
+ROWS = [pytest.param(row, id=f"{paper.word} {row.statement.number}") for paper in PAPERS for row in serve(paper)]
 
 
 def test_the_page_is_of_today():
@@ -33,7 +33,7 @@ def test_no_statement_stands_twice(paper):
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.word)
 def test_every_theorem_of_a_paper_serves_a_statement_of_it(paper):
-    shown = {theorem for row in served(paper) for theorem in row.theorems}
+    shown = {theorem for row in serve(paper) for theorem in row.theorems}
     left = {each.id: each.source.item for each in THEOREMS if each.source.key == paper.key and each.id not in shown}
     assert not left, "name the statement in the theorem's source, or the theorem in scripts/coverage"
 
@@ -58,7 +58,7 @@ def test_nothing_is_partial_or_missing_without_a_reason(row):
 
 def test_a_gap_without_a_reason_would_be_seen():
     paper = Paper(key="das2021", word="Das", statements=(Statement(number="Lemma 99", says="nothing"),))
-    (row,) = served(paper)
+    (row,) = serve(paper)
     assert (row.how, row.reason) == ("not served", "")
 
 

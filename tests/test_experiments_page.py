@@ -68,18 +68,18 @@ def test_a_stored_answer_has_the_cells_of_its_experiment(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_have_words_both_schemes_and_every_point(name: str) -> None:
     answer = stored.read(name)
-    for file, panel in page.named(answer).items():
+    for file, panel in page.by_file(answer).items():
         text = (stored.FOLDER / file).read_text(encoding="utf-8")
         assert len(text.encode()) < SIZE
         root = ET.fromstring(text)
         assert [each.tag.rpartition("}")[2] for each in root][:2] == ["title", "desc"]
-        assert root[1].text == figure.described(panel)
+        assert root[1].text == figure.describe(panel)
         assert "prefers-color-scheme: dark" in text
         assert not re.search(r'"[^"]*\b(nan|inf)\b[^"]*"', text)
         points = sum(len(line.points) for line in panel.lines)
         dots = [each for each in root.iter() if each.get("r") == "2.4"]
         assert len(dots) == points > 0
-        assert f"![{page._alt(figure.described(panel))}](experiments/{file})" in TEXT
+        assert f"![{page._alt(figure.describe(panel))}](experiments/{file})" in TEXT
 
 
 def test_the_rules_on_the_page_are_those_of_the_judges() -> None:
@@ -111,7 +111,7 @@ def test_a_kept_answer_is_judged_as_the_fresh_one(
 
 def test_an_answer_of_no_experiment_is_refused(answer: Mapping[str, Any]) -> None:
     with pytest.raises(LookupError):
-        stored.stored({**answer, "preset": "unknown"})
+        stored.parse({**answer, "preset": "unknown"})
 
 
 def test_the_command_stores_what_it_is_given_and_writes_the_page(

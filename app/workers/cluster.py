@@ -20,7 +20,7 @@ from anyio import to_thread
 
 from epsilond.app.metrics import Metrics
 from epsilond.app.workers.work import Computation, Outcome, message_of, run_on_cluster
-from epsilond.executors import CONNECT_SECONDS, RETRIES, ClusterError, connected, result_of
+from epsilond.executors import CONNECT_SECONDS, RETRIES, ClusterError, connect, result_of
 from epsilond.extras import extra
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Cluster:
             self._not_before = time.monotonic() + self._away_seconds
             await to_thread.run_sync(self._close)
             try:
-                self._client = await to_thread.run_sync(connected, self._address)
+                self._client = await to_thread.run_sync(connect, self._address)
             except ClusterError as error:
                 self._log.warning("cluster away", reason=str(error))
                 raise

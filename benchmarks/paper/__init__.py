@@ -1,1 +1,1 @@
-"""The methods paper: its figures and every number in it, computed, drawn and filled into docs/paper/index.md."""
+"""The methods paper docs/paper/index.md: computation of its figures and numbers."""

@@ -1,8 +1,8 @@
-"""Compute what the paper shows, print it, and write it into the paper.
+"""Compute the exhibits of the paper, print them, and write them into the paper.
 
 python -m benchmarks.paper [NAME …]             compute these exhibits and print their words (all without a name)
 python -m benchmarks.paper [NAME …] --write     the same, and write docs/paper: the text and the figures
-python -m benchmarks.paper --render             write docs/paper from the numbers of the last time
+python -m benchmarks.paper --render             write docs/paper from the numbers of the last computation
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks.paper.exhibits import EXHIBITS, files, store, stored
+from benchmarks.paper.exhibits import EXHIBITS, files, read_stored, store
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,20 +19,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.paper", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *(each.name for each in EXHIBITS)])
+    names = [exhibit.name for exhibit in EXHIBITS]
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *names])
     parser.add_argument("--short", action="store_true", help="leave rows out, as the tests do; writes nothing")
     parser.add_argument("--write", action="store_true", help="write docs/paper")
     parser.add_argument("--render", action="store_true", help="write docs/paper without computing anything")
     chosen = parser.parse_args(arguments)
-    measured = stored()
-    for each in () if chosen.render else EXHIBITS:
-        if not chosen.names or each.name in chosen.names:
-            measured[each.name] = each.measure(chosen.short)
-            print(f"# {each.name}: {each.about}\n")
-            for name, words in each.words(measured[each.name]).items():
+    measured = read_stored()
+    for exhibit in () if chosen.render else EXHIBITS:
+        if not chosen.names or exhibit.name in chosen.names:
+            measured[exhibit.name] = exhibit.measure(chosen.short)
+            print(f"# {exhibit.name}: {exhibit.about}\n")
+            for name, words in exhibit.words(measured[exhibit.name]).items():
                 print(f"{name}: {words}" if "\n" not in words else f"\n{words}\n")
     if (chosen.write or chosen.render) and not chosen.short:
-        store({each.name: measured[each.name] for each in EXHIBITS})
+        store({name: measured[name] for name in names})
         for path, text in files(measured).items():
             path.write_text(text, encoding="utf-8")
     return 0

@@ -1,4 +1,4 @@
-"""Both engines on the same runs, and enclosures compared with values that are known to fifty digits."""
+"""Both engines on the same runs, and enclosures compared with exact values of fifty digits."""
 
 from __future__ import annotations
 
@@ -28,20 +28,28 @@ RUNS: tuple[tuple[float, float, int, Relation, float], ...] = (
 """Rate, noise multiplier, rounds, relation, and an ε at which δ is near 1e-6."""
 
 
-def both(rate: float, noise: float, rounds: int, relation: Relation, epsilon: float) -> Measured:
-    """Return log δ(ε) as a question gets it, from the contour, and as the lattice composes the same steps."""
+def compare_engines(rate: float, noise: float, rounds: int, relation: Relation, epsilon: float) -> Measured:
+    """Return the enclosures of log δ(ε) by the contour engine and by the lattice engine.
+
+    Args:
+        rate: rate of Poisson sampling.
+        noise: noise multiplier.
+        rounds: number of steps.
+        relation: neighbouring relation.
+        epsilon: ε [nat].
+    """
     step = Subsampled(sampling="poisson", rate=rate, mechanism=Gaussian(noise_multiplier=noise))
-    composed = account(Repeated(times=rounds, mechanism=step), relation=relation).guarantee.curve
+    contour = account(Repeated(times=rounds, mechanism=step), relation=relation).guarantee.curve
     lattice = compose([(account(step, relation=relation).guarantee.curve.upper, rounds)])
     return {
         "run": [rate, noise, rounds, relation, epsilon],
-        "contour": list(composed.log_delta(epsilon)),
+        "contour": list(contour.log_delta(epsilon)),
         "lattice": list(lattice.log_delta_bounds(epsilon)),
     }
 
 
 def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
-    """Yield questions whose δ has a formula, and that δ."""
+    """Yield questions with a formula for δ, and the value of the formula."""
     for rounds in (1, 10, 100, 1000):
         responses = Repeated(times=rounds, mechanism=RandomizedResponse(epsilon=LEVEL, categories=2))
         for share in (0.2, 0.6):
@@ -56,17 +64,23 @@ def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
 
 
 def response_delta(rounds: int, epsilon: float) -> mpmath.mpf:
-    """Return Σ P (1 − e^{ε − loss})₊ over the number of answers kept."""
+    """Return δ of randomised responses: Σ P (1 − e^{ε − loss})₊ over the number of true answers."""
     level, total = mpmath.mpf(LEVEL), mpmath.mpf(0)
     keep = 1 / (1 + mpmath.exp(-level))
-    for kept in range(rounds + 1):
-        chance = mpmath.binomial(rounds, kept) * keep**kept * (1 - keep) ** (rounds - kept)
-        total += chance * max(1 - mpmath.exp(epsilon - level * (2 * kept - rounds)), 0)
+    for true_answers in range(rounds + 1):
+        chance = mpmath.binomial(rounds, true_answers) * keep**true_answers * (1 - keep) ** (rounds - true_answers)
+        total += chance * max(1 - mpmath.exp(epsilon - level * (2 * true_answers - rounds)), 0)
     return total
 
 
 def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
-    """Return the larger δ of both directions of (1 − q) N(0, 1) + q N(1/σ, 1) against N(0, 1)."""
+    """Return the larger δ of both directions of (1 − q) N(0, 1) + q N(1/σ, 1) against N(0, 1).
+
+    Args:
+        rate: q.
+        noise: σ, the noise multiplier.
+        epsilon: ε [nat].
+    """
     q, shift, e = mpmath.mpf(rate), 1 / mpmath.mpf(noise), mpmath.exp(mpmath.mpf(epsilon))
     at = mpmath.log((e - 1 + q) / q) / shift + shift / 2
     removed = q * mpmath.ncdf(shift - at) + (1 - q - e) * mpmath.ncdf(-at)
@@ -82,31 +96,35 @@ def measure(short: bool) -> Measured:
     points, inside, widest = 0, 0, 0.0
     with mpmath.workdps(DIGITS):
         for spec, relation, epsilon, truth in truths():
-            known = account(spec, relation=relation).guarantee.curve.log_delta(epsilon)
+            bounds = account(spec, relation=relation).guarantee.curve.log_delta(epsilon)
             points += 1
-            inside += bool(mpmath.mpf(known.lower) <= mpmath.log(truth) <= mpmath.mpf(known.upper))
-            widest = max(widest, math.expm1(known.upper - known.lower))
-    runs = [both(*run) for run in (RUNS[:2] if short else RUNS)]
+            inside += bool(mpmath.mpf(bounds.lower) <= mpmath.log(truth) <= mpmath.mpf(bounds.upper))
+            widest = max(widest, math.expm1(bounds.upper - bounds.lower))
+    selected = RUNS[:2] if short else RUNS
+    runs = [compare_engines(*run) for run in selected]
     return {"runs": runs, "points": points, "inside": inside, "widest": widest}
 
 
 def words(measured: Measured) -> Words:
     """Return a table of the runs, and the counts."""
-    rows, widths, overlaps = [], {"contour": [], "lattice": []}, 0
-    for each in measured["runs"]:
-        (rate, noise, rounds, relation, epsilon), contour, lattice = each["run"], each["contour"], each["lattice"]
+    rows, overlaps = [], 0
+    widths: dict[str, list[float]] = {"contour": [], "lattice": []}
+    for entry in measured["runs"]:
+        (rate, noise, rounds, relation, epsilon), contour, lattice = entry["run"], entry["contour"], entry["lattice"]
         overlaps += max(contour[0], lattice[0]) <= min(contour[1], lattice[1])
-        for engine, known in widths.items():
-            known.append(math.expm1(each[engine][1] - each[engine][0]))
+        widths["contour"].append(math.expm1(contour[1] - contour[0]))
+        widths["lattice"].append(math.expm1(lattice[1] - lattice[0]))
         run = f"rate {rate:g}, σ = {noise:g} C, {rounds:,} steps, {relation}".replace(",000", " 000")
-        last = (f"{known[-1]:.1e}" for known in widths.values())
-        rows.append((run, f"{epsilon:g}", f"{math.exp(contour[1]):.6e}", *last))
+        cells = [f"{numbers[-1]:.1e}" for numbers in widths.values()]
+        rows.append((run, f"{epsilon:g}", f"{math.exp(contour[1]):.6e}", *cells))
     head = ("composition", "ε", "δ, upper end", "width, contour", "width, lattice")
-    return {
+    texts = {
         "table": table(head, rows),
         "overlaps": f"{overlaps} of {len(rows)}",
         "points": f"{measured['inside']} of {measured['points']}",
         "widest": f"{measured['widest']:.1e}",
-        **{f"widest_{engine}": f"{max(known):.0e}" for engine, known in widths.items()},
-        **{f"narrowest_{engine}": f"{min(known):.0e}" for engine, known in widths.items()},
     }
+    for engine, numbers in widths.items():
+        texts[f"widest_{engine}"] = f"{max(numbers):.0e}"
+        texts[f"narrowest_{engine}"] = f"{min(numbers):.0e}"
+    return texts

@@ -11,12 +11,20 @@ from scripts.pages.svg import Plot
 Measured = dict[str, Any]
 """JSON: the numbers in full."""
 Words = Mapping[str, str]
-"""What the places of the text are filled with, by name."""
+"""Texts for the places of the template, by name."""
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """`measure(short)` computes the numbers, or some of the rows for tests; `words` and `figures` only show them."""
+    """An exhibit.
+
+    Attributes:
+        name: name in the template.
+        about: subject.
+        measure: computes the numbers; with `short=True` only some of the rows, for tests.
+        words: makes the texts from the numbers.
+        figures: makes the figures from the numbers.
+    """
 
     name: str
     about: str

@@ -1,4 +1,4 @@
-"""Every exhibit of the paper, their stored numbers, and the files that are made of them."""
+"""All exhibits of the paper, their stored numbers, and the files that are made from them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.paper import engines, filters, models, peers, printed, truncated
 from benchmarks.paper.exhibit import Exhibit, Measured, Words
-from benchmarks.paper.text import FOLDER, PAGE, TEMPLATE, filled
+from benchmarks.paper.text import FOLDER, PAGE, TEMPLATE, fill
 
 EXHIBITS = (
     Exhibit(
@@ -56,8 +56,8 @@ EXHIBITS = (
 STORED = Path(__file__).with_name("values.json")
 
 
-def stored() -> dict[str, Measured]:
-    """Return the numbers of the paper as they were measured last."""
+def read_stored() -> dict[str, Measured]:
+    """Return the stored numbers of the paper, from the last measurement."""
     return dict(json.loads(STORED.read_text(encoding="utf-8")))
 
 
@@ -71,13 +71,14 @@ def store(measured: Mapping[str, Measured]) -> None:
 
 
 def words(measured: Mapping[str, Measured]) -> Mapping[str, Words]:
-    """Return what the places are filled with."""
-    return {each.name: each.words(measured[each.name]) for each in EXHIBITS}
+    """Return the texts for the places of the template."""
+    return {exhibit.name: exhibit.words(measured[exhibit.name]) for exhibit in EXHIBITS}
 
 
 def files(measured: Mapping[str, Measured]) -> Mapping[Path, str]:
     """Return the paper and its figures."""
-    made = {PAGE: filled(TEMPLATE.read_text(encoding="utf-8"), words(measured))}
-    for each in EXHIBITS:
-        made |= {FOLDER / f"{name}.svg": plot.written() for name, plot in each.figures(measured[each.name]).items()}
-    return made
+    texts = {PAGE: fill(TEMPLATE.read_text(encoding="utf-8"), words(measured))}
+    for exhibit in EXHIBITS:
+        for name, plot in exhibit.figures(measured[exhibit.name]).items():
+            texts[FOLDER / f"{name}.svg"] = plot.render()
+    return texts

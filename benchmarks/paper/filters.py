@@ -1,4 +1,4 @@
-"""Rules for keeping a budget that look sound and are not: by how much each exceeds what it promises."""
+"""Unsound rules for keeping a budget: the factors by which they exceed the promised δ."""
 
 from __future__ import annotations
 
@@ -34,14 +34,19 @@ REFUTED = next(theorem for theorem in ANY_ORDER if theorem.examples)
 def measure(short: bool) -> Measured:
     """Compute δ over the promised δ: of the natural filter, of budgets at several orders, and at a chosen stop."""
     natural = []
-    for row in NATURAL:
-        given = dict(zip(("target_epsilon", "target_delta", "first_mu", "options"), row, strict=True))
-        natural.append([*row, NATURAL_FILTER.evaluate(NATURAL_FILTER.request(**given)).outputs["factor"]])
-    examples = [dict(each) for each in REFUTED.examples]
-    orders = [[each, REFUTED.evaluate(REFUTED.request(**each)).outputs["factor"]] for each in examples]
-    rounds = [each for each in ROUNDS if not short or each <= SHOWN]
-    given = {"round_epsilon": ROUND_EPSILON, "delta": REPORTED}
-    stops = [[each, stopped_delta(rounds=each, **given) / REPORTED] for each in rounds]
+    for target_epsilon, target_delta, first_mu, options in NATURAL:
+        request = NATURAL_FILTER.request(
+            target_epsilon=target_epsilon, target_delta=target_delta, first_mu=first_mu, options=options
+        )
+        factor = NATURAL_FILTER.evaluate(request).outputs["factor"]
+        natural.append([target_epsilon, target_delta, first_mu, options, factor])
+    examples = list(map(dict, REFUTED.examples))
+    orders = [[example, REFUTED.evaluate(REFUTED.request(**example)).outputs["factor"]] for example in examples]
+    stops = []
+    for rounds in ROUNDS:
+        if not short or rounds <= SHOWN:
+            delta = stopped_delta(rounds=rounds, round_epsilon=ROUND_EPSILON, delta=REPORTED)
+            stops.append([rounds, delta / REPORTED])
     return {"natural": natural, "orders": orders, "stops": stops}
 
 
@@ -52,10 +57,11 @@ def words(measured: Measured) -> Words:
         for target, delta, first, options, factor in measured["natural"]
     ]
     stops = dict(measured["stops"])
+    factors = [(options, factor) for *_, options, factor in measured["natural"]]
     return {
         "table": table(("target", "first", "then one of", "true δ over promised δ"), rows),
-        "two": f"{max(row[4] for row in measured['natural'] if row[3] == 'gaussian-or-pure'):.2f}",
-        "many": f"{max(row[4] for row in measured['natural']):.2f}",
+        "two": f"{max(factor for options, factor in factors if options == 'gaussian-or-pure'):.2f}",
+        "many": f"{max(factor for _, factor in factors):.2f}",
         "orders": f"{max(factor for _, factor in measured['orders']):.2f}",
         "told": str(SHOWN),
         "stop": f"{stops[SHOWN]:.2f}",

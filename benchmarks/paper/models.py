@@ -1,4 +1,4 @@
-"""How many models one budget holds: by a sum of ε, by the ledger, and by a plan that nobody may change."""
+"""Number of models within one budget: by a sum of ε, by the ledger, and by a plan that is fixed beforehand."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ HEAD = ("target ε", "sum of ε", "ledger, each model chosen by the outputs befo
 
 @functools.cache
 def epsilon(models: int, delta: float) -> float:
-    """Return the certified upper bound of so many models in a plan that is fixed beforehand."""
+    """Return the certified upper bound on ε [nat] of a number of models in a plan that is fixed beforehand."""
     run = epsilond.Repeated(times=models * STEPS, mechanism=STEP)
     account = epsilond.account(run, relation="add-or-remove-one", unit="record", observer="server")
     return account.guarantee.curve.epsilon(delta=delta).upper
 
 
-def most(fits: Callable[[int], bool]) -> int:
-    """Return the most models that fit."""
+def largest(fits: Callable[[int], bool]) -> int:
+    """Return the largest number of models that fits."""
     return next(models for models in itertools.count() if not fits(models + 1))
 
 
-def fixed(target: float) -> int:
-    """Return the most models whose exact composition stays within the target."""
-    return most(lambda models: epsilon(models, DELTA) <= target)
+def count_in_plan(target: float) -> int:
+    """Return the largest number of models with an exact composition within the target."""
+    return largest(lambda models: epsilon(models, DELTA) <= target)
 
 
-def summed(target: float) -> int:
-    """Return the most models whose ε at an equal share of δ add up to no more than the target."""
-    return most(lambda models: models * epsilon(1, DELTA / models) <= target)
+def count_by_sum(target: float) -> int:
+    """Return the largest number of models with a sum of ε, at equal shares of δ, within the target."""
+    return largest(lambda models: models * epsilon(1, DELTA / models) <= target)
 
 
-def held(target: float) -> Measured:
+def count_in_ledger(target: float) -> Measured:
     """Count the models of a ledger with one Gaussian slot, each committed before the next is chosen."""
     setting = {"unit": "record", "relation": "add-or-remove-one", "observer": "server"}
     budget = {"epsilon": target, "delta": DELTA, "slots": ["gdp"], "sealed": True}
@@ -69,7 +69,10 @@ def held(target: float) -> Measured:
 def measure(short: bool) -> Measured:
     """Count at each target, and compute ε of the fixed plan around the last."""
     targets = SHORT if short else TARGETS
-    rows = [{"epsilon": each, "summed": summed(each), "fixed": fixed(each)} | held(each) for each in targets]
+    rows = []
+    for target in targets:
+        row = {"epsilon": target, "summed": count_by_sum(target), "fixed": count_in_plan(target)}
+        rows.append(row | count_in_ledger(target))
     last = rows[-1]["fixed"]
     plan = [[models, epsilon(models, DELTA)] for models in (last, last + 1)]
     return {"targets": rows, "one": epsilon(1, DELTA), "plan": plan}
@@ -78,9 +81,9 @@ def measure(short: bool) -> Measured:
 def words(measured: Measured) -> Words:
     """Return a table, and the largest target's figures."""
     rows, last = measured["targets"], measured["targets"][-1]
-    lost = [each["fixed"] - each["models"] for each in rows]
+    lost = [row["fixed"] - row["models"] for row in rows]
     (fits, at), (more, beyond) = measured["plan"]
-    cells = ([f"{each[name]:g}" for name in ("epsilon", "summed", "models", "fixed")] for each in rows)
+    cells = ([f"{row[name]:g}" for name in ("epsilon", "summed", "models", "fixed")] for row in rows)
     return {
         "table": table(HEAD, cells),
         "delta": f"{DELTA:g}",
@@ -104,7 +107,7 @@ def words(measured: Measured) -> Words:
 def figures(measured: Measured) -> Mapping[str, Plot]:
     """Draw models over the target."""
     rows = measured["targets"]
-    top = max(each["fixed"] for each in rows)
+    top = max(row["fixed"] for row in rows)
     plot = Plot(
         "How many models one budget holds",
         "Models of a thousand steps each over the target ε: a sum of ε holds few, the ledger nearly as many as a plan "
@@ -113,7 +116,7 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
         Axis(f"models of {STEPS} steps, rate {RATE:g}, σ = C", 0.0, top + 1.0, whole(range(0, top + 2, 2))),
     )
     for name, series, mark in (("fixed", 5, "diamond"), ("models", 0, "dot"), ("summed", 1, "dot")):
-        points = [(each["epsilon"], each[name]) for each in rows]
+        points = [(row["epsilon"], row[name]) for row in rows]
         plot.line(points, series, dashed=name == "fixed")
         for point in points:
             plot.dot(point, series, mark)

@@ -2,74 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from benchmarks.cases import everything
 from benchmarks.environments import ACCOUNTANTS, KERNEL, OURS, REFERENCE
 from benchmarks.findings import MATERIAL, twins
 from benchmarks.paper.exhibit import Measured, Words
 from benchmarks.peers import CSV
-from benchmarks.rows import certified, geometric_mean, paired, ratios, read_csv, relative_error
+from benchmarks.rows import Row, certified_rows, geometric_mean, pair_rows, ratios, read_csv, relative_error
 from scripts.pages.markdown import table
 from scripts.pages.svg import Axis, Plot, decades
 
 LOWEST, HIGHEST = 1e-14, 1e2
-"""Ends of the figure's error axis; a point beyond is drawn at the edge."""
-COLOURS = {each.name: colour for each, colour in zip(ACCOUNTANTS, (0, 4, 2, 3, 5), strict=True)}
+"""Bounds of the figure's error axis; a point beyond is drawn at the edge."""
+COLOURS = {accountant.name: colour for accountant, colour in zip(ACCOUNTANTS, (0, 4, 2, 3, 5), strict=True)}
+"""Numbers of colours by accountant."""
 
 
 def measure(short: bool) -> Measured:
     """Return for each accountant its answers: CPU seconds, and the error or, for ours, the relative width."""
     del short
     rows = read_csv(CSV)
-    named: Measured = {}
-    for name in COLOURS:
-        measured = [row for row in rows if row.accountant == name and row.outcome != "absent"]
-        pairs = paired(rows, name)
-        off = [(row, row.width if name in OURS else relative_error(row, ours)) for row, ours in pairs]
-        named[name] = {
-            "version": next((row.version for row in measured if row.version), ""),
-            "measured": len(measured),
-            "answered": len(pairs),
-            "over_kernel": geometric_mean(ratios(rows, name, KERNEL.name)),
-            "over_reference": geometric_mean(ratios(rows, name, REFERENCE.name)),
-            "below": sum(error < -MATERIAL for _, error in off if error is not None and name not in OURS),
-            "points": [[row.group, row.cpu, error] for row, error in off if row.cpu is not None],
-        }
     return {
-        "accountants": named,
-        "certified": [len(certified(rows)), len(everything())],
+        "accountants": {name: _measure_accountant(rows, name) for name in COLOURS},
+        "certified": [len(certified_rows(rows)), len(everything())],
         "dates": sorted({row.date for row in rows if row.date}),
         "rows": len(rows),
-        "forgotten": sum("forgotten" in verdict for *_, verdict in twins(rows)),
+        "forgotten": sum("forgotten" in line[-1] for line in twins(rows)),
+    }
+
+
+def _measure_accountant(rows: Sequence[Row], name: str) -> Measured:
+    """Return the counts, mean ratios and points of an accountant."""
+    own = [row for row in rows if row.accountant == name and row.outcome != "absent"]
+    pairs = pair_rows(rows, name)
+    errors = [(row, row.width if name in OURS else relative_error(row, ours)) for row, ours in pairs]
+    below = 0 if name in OURS else sum(error < -MATERIAL for _, error in errors if error is not None)
+    return {
+        "version": next((row.version for row in own if row.version), ""),
+        "measured": len(own),
+        "answered": len(pairs),
+        "over_kernel": geometric_mean(ratios(rows, name, KERNEL.name)),
+        "over_reference": geometric_mean(ratios(rows, name, REFERENCE.name)),
+        "below": below,
+        "points": [[row.group, row.cpu, error] for row, error in errors if row.cpu is not None],
     }
 
 
 def words(measured: Measured) -> Words:
     """Return a table, and the width of our intervals."""
-    named = measured["accountants"]
-    lines = [
-        (
-            f"{name} {each['version']}",
-            f"{each['answered']} of {each['measured']}",
-            *("" if not each[over] else f"{each[over]:.3g}" for over in ("over_kernel", "over_reference")),
-            "" if name in OURS else str(each["below"]),
-        )
-        for name, each in named.items()
-        if each["measured"]
-    ]
+    accountants = measured["accountants"]
+    lines = [_line(name, figures) for name, figures in accountants.items() if figures["measured"]]
     below = f"values below our lower bound by over {MATERIAL:g}"
     dates = measured["dates"]
-    widths = [width for name in OURS for *_, width in named[name]["points"] if width is not None]
+    widths = []
+    for name in OURS:
+        widths += [point[-1] for point in accountants[name]["points"] if point[-1] is not None]
     return {
         "table": table(("accountant", "answered", "CPU over the kernel", "over the reference", below), lines),
         "answered": "{} of {}".format(*measured["certified"]),
         "widest": f"{max(widths):.1e}",
-        "below": str(sum(each["below"] for each in named.values())),
+        "below": str(sum(figures["below"] for figures in accountants.values())),
         "dates": " to ".join(dict.fromkeys((dates[0], dates[-1]))),
         "rows": str(measured["rows"]),
         "forgotten": str(measured["forgotten"]),
     }
+
+
+def _line(name: str, figures: Measured) -> tuple[str, ...]:
+    """Return the line of an accountant in the table."""
+    answers = f"{figures['answered']} of {figures['measured']}"
+    ratio_cells = [f"{figures[over]:.3g}" if figures[over] else "" for over in ("over_kernel", "over_reference")]
+    below = "" if name in OURS else str(figures["below"])
+    return f"{name} {figures['version']}", answers, *ratio_cells, below
 
 
 def figures(measured: Measured) -> Mapping[str, Plot]:

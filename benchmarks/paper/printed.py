@@ -1,4 +1,4 @@
-"""Lowy and Razaviyayn: what the printed noise truly gives, in the tables of `benchmarks.tightness`."""
+"""Lowy and Razaviyayn: the true ε at the printed noise, in the tables of `benchmarks.tightness`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ def _row(run: Run, noise: float) -> Measured:
 def measure(short: bool) -> Measured:
     """Compute both tables."""
     most = 2 if short else None
-    theorem = [by_theorem(run) for run in THEOREM[:most]]
-    return {"theorem": theorem, "experiments": [by_experiments(run) for run in tightness.EXPERIMENTS[:most]]}
+    theorem = list(map(by_theorem, THEOREM[:most]))
+    experiments = list(map(by_experiments, tightness.EXPERIMENTS[:most]))
+    return {"theorem": theorem, "experiments": experiments}
 
 
 def words(measured: Measured) -> Words:

@@ -1,7 +1,7 @@
-"""The text of the paper: a template with places for numbers and citations, and the Markdown that it becomes.
+"""The text of the paper: Markdown from a template with places for numbers and citations.
 
-A place is `{exhibit.name}`; it is filled with a word of that exhibit. `{references}` is the list of what is cited. A
-citation is `@key` in a sentence, `[@one; @two]` in parentheses.
+A place is `{exhibit.name}`; its text is a word of that exhibit. `{references}` is the list of cited works. A citation
+is `@key` in a sentence, `[@one; @two]` in parentheses.
 """
 
 from __future__ import annotations
@@ -43,24 +43,28 @@ def keys_in(text: str) -> list[str]:
     return sorted(set(CITED.findall(text)), key=lambda key: (_last(work(key).authors[0]), work(key).year, key))
 
 
-def filled(template: str, words: Mapping[str, Words]) -> str:
-    """Return the template with every place filled; a KeyError if there is no such word, or no such work."""
-    text = PLACE.sub(lambda found: words[found[1]][found[2]], template)
+def fill(template: str, words: Mapping[str, Words]) -> str:
+    """Return the template with every place filled.
+
+    Raises:
+        KeyError: there is no such word, or no such work.
+    """
+    text = PLACE.sub(lambda match: words[match[1]][match[2]], template)
     references = "\n".join(f'- <a id="{key}"></a>{work(key).citation}' for key in keys_in(template))
-    return cited(text.replace("{references}", references))
+    return link_citations(text.replace("{references}", references))
 
 
-def cited(text: str) -> str:
-    """Return a text with each citation as authors and year, linked."""
-    text = BRACKETED.sub(lambda found: f"({found[1]})", text)
-    return CITED.sub(lambda found: _in_words(found[1]), text)
+def link_citations(text: str) -> str:
+    """Return a text with each citation as a link with authors and year."""
+    text = BRACKETED.sub(lambda match: f"({match[1]})", text)
+    return CITED.sub(lambda match: _in_words(match[1]), text)
 
 
 def _in_words(key: str) -> str:
     names = [_last(author) for author in work(key).authors]
     all_names = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    named = f"{names[0]} et al." if len(names) > 3 else all_names
-    return f"[{named} {work(key).year}](#{key})"
+    authors = f"{names[0]} et al." if len(names) > 3 else all_names
+    return f"[{authors} {work(key).year}](#{key})"
 
 
 def _last(author: str) -> str:

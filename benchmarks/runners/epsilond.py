@@ -16,7 +16,7 @@ from epsilond.accountants import ENGINE_VERSION
 SLACKS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Relative distances below the answered noise, of which one must miss the target."""
 WARM_UP = Question("epsilon", [Run(0.01, 1.0, 1000)], None, 1e-5)
-"""A question that imports all that answers need, and loads the kernel."""
+"""Question that imports all modules of an answer, and loads the kernel."""
 
 
 def answer(question: Question) -> Answer:
@@ -42,11 +42,11 @@ def _setting(question: Question) -> dict[str, str]:
 
 def spec_of(parts: list[Run]) -> Spec:
     """Return the composition of the runs."""
-    mechanisms = tuple(_repeated(part, part.noise or 0.0) for part in parts)
+    mechanisms = tuple(_part_spec(part, part.noise or 0.0) for part in parts)
     return mechanisms[0] if len(mechanisms) == 1 else Composed(mechanisms=mechanisms)
 
 
-def _repeated(part: Run, noise: float) -> Spec:
+def _part_spec(part: Run, noise: float) -> Spec:
     release: Spec
     if part.mechanism == "randomised response":
         release = RandomizedResponse(epsilon=pure_epsilon(part), categories=part.categories)
@@ -62,12 +62,12 @@ def _noise(question: Question) -> Answer:
     """Calibrate; the lower bound is the greatest noise a little below the answer that is certified to miss."""
     (part,) = question.parts
     target = {"epsilon": question.epsilon, "delta": question.delta, "rate": part.rate, "rounds": part.times}
-    given = {"solve_for": "noise_multiplier", "sampling": "poisson", **target, **_setting(question)}
-    noise: float = epsilond.calibrate("gaussian", **given).parameters.noise_multiplier
+    fields = {"solve_for": "noise_multiplier", "sampling": "poisson", **target, **_setting(question)}
+    noise: float = epsilond.calibrate("gaussian", **fields).parameters.noise_multiplier
 
     def interval() -> tuple[float, float]:
         for slack in SLACKS:
-            curve = epsilond.account(_repeated(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
+            curve = epsilond.account(_part_spec(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:
                 return noise * (1.0 - slack), noise
         return 0.0, noise
@@ -76,7 +76,7 @@ def _noise(question: Question) -> Answer:
 
 
 def import_everything() -> None:
-    """Import all that an answer needs, so that no figure has an import in it."""
+    """Import all modules of an answer, so that no figure contains an import."""
     for name in epsilond.__all__:
         getattr(epsilond, name)
     answer(WARM_UP)

@@ -1,6 +1,6 @@
 """Answers of dp-accounting, prv-accountant and Opacus: python -m benchmarks.runners.peers NAME, in its environment.
 
-Each function imports its package, and so before the forks, and returns what answers.
+Each function imports its package before the forks, and returns the function that answers.
 """
 
 from __future__ import annotations

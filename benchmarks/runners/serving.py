@@ -1,4 +1,4 @@
-"""What all runners share: read questions from standard input, measure each in a fork, and write the results."""
+"""Loop of all runners: read questions from standard input, measure each in a fork, and write the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 class Question(NamedTuple):
-    """`wanted` is epsilon, delta or noise_multiplier; of ε and δ what is given."""
+    """A question: `wanted` is epsilon, delta or noise_multiplier; ε and δ are None if they are not given."""
 
     wanted: str
     parts: list[Run]
@@ -31,18 +31,19 @@ class Question(NamedTuple):
     delta: float | None
     relation: str = "add-or-remove-one"
 
-    def moved(self, place: int) -> Question:
-        """Return the question of a place, which differs from every other's in noise, ε and δ."""
-        more = 1.0 + CHANGE * place
-        parts = [part if part.noise is None else part._replace(noise=part.noise * more) for part in self.parts]
-        epsilon, delta = (None if given is None else given * more for given in (self.epsilon, self.delta))
+    def at_place(self, place: int) -> Question:
+        """Return the question with noise, ε and δ multiplied by 1 + `CHANGE` · place."""
+        factor = 1.0 + CHANGE * place
+        parts = [part if part.noise is None else part._replace(noise=part.noise * factor) for part in self.parts]
+        epsilon = None if self.epsilon is None else self.epsilon * factor
+        delta = None if self.delta is None else self.delta * factor
         return self._replace(parts=parts, epsilon=epsilon, delta=delta)
 
 
 class Answer(NamedTuple):
     """The value that a user would rely on, and the interval if there is one.
 
-    `interval` computes one whose cost is not measured.
+    `interval` computes an interval; its cost is not measured.
     """
 
     value: float
@@ -61,20 +62,27 @@ def pure_epsilon(part: Run) -> float:
 
 
 def measure_answer(accountant: Accountant, question: Question, *, seconds: int, megabytes: int) -> Result:
-    """Measure an accountant's answer; the result has its value and interval."""
+    """Measure an accountant's answer; the result has its value and interval.
+
+    Args:
+        accountant: the accountant.
+        question: the question.
+        seconds: limit of CPU time [s].
+        megabytes: limit of the address space [MB].
+    """
 
     def finish(answer: Answer) -> Result:
         lower, upper = answer.interval() if answer.interval else (answer.lower, answer.upper)
-        ends = {"value": answer.value, "lower": lower, "upper": upper}
-        return {name: None if end is None else float(end) for name, end in ends.items()}
+        figures = {"value": answer.value, "lower": lower, "upper": upper}
+        return {name: None if figure is None else float(figure) for name, figure in figures.items()}
 
     return measure_isolated(
-        lambda place: accountant(question.moved(place)), finish, seconds=seconds, megabytes=megabytes
+        lambda place: accountant(question.at_place(place)), finish, seconds=seconds, megabytes=megabytes
     )
 
 
 def serve(accountant: Accountant, version: str) -> None:
-    """Answer questions until standard input ends. What an accountant prints is dropped."""
+    """Answer questions until standard input ends. The output of an accountant is dropped."""
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
@@ -84,7 +92,7 @@ def serve(accountant: Accountant, version: str) -> None:
 
     send({"version": version})
     for line in sys.stdin:
-        asked = json.loads(line)
-        given = (asked[name] for name in ("epsilon", "delta", "relation"))
-        question = Question(asked["question"], [Run(*part) for part in asked["parts"]], *given)
-        send(measure_answer(accountant, question, seconds=asked["seconds"], megabytes=asked["megabytes"]))
+        body = json.loads(line)
+        parts = [Run(*part) for part in body["parts"]]
+        question = Question(body["question"], parts, body["epsilon"], body["delta"], body["relation"])
+        send(measure_answer(accountant, question, seconds=body["seconds"], megabytes=body["megabytes"]))

@@ -36,7 +36,7 @@ from epsilond.ledgers.mathematics.moves import require_consistent
 from epsilond.ledgers.mathematics.nearest import map_noise
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.reading import read
-from epsilond.spelling import named
+from epsilond.spelling import choose_by_name
 
 WIDTH = 2e-5
 """Tolerance of log ε at which the search ends."""
@@ -83,7 +83,7 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, plac
         LedgerExhausted: no noise makes the run fit.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
-    chosen = named(
+    chosen = choose_by_name(
         algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
     )
     fields = request_fields(chosen, given, state.setting)
@@ -106,7 +106,7 @@ def calibrate_and_solve(
         place: the slot or item to charge.
     """
     result = calibrate_within(state, algorithm, given, place)
-    chosen = named(
+    chosen = choose_by_name(
         algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
     )
     return result, chosen.solve(result.request)

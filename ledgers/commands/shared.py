@@ -14,7 +14,7 @@ from epsilond.commands.exits import BAD_INPUT, NOT_CERTIFIED, exit_codes
 from epsilond.commands.output import print_body, show
 from epsilond.commands.parsing import CommandLine
 from epsilond.commands.requests import SPEC_HELP, assignment, structure_of
-from epsilond.commands.service import Service, unanswered
+from epsilond.commands.service import Service, exit_unanswered
 
 if TYPE_CHECKING:
     from epsilond.ledgers.client.books import Books
@@ -78,7 +78,7 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(BAD_INPUT) from None
         except Unanswered as error:
-            unanswered(str(error))
+            exit_unanswered(str(error))
 
 
 def print_ledger(ledger: Ledger, *, as_body: bool) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from epsilond.accountants.bibliography import WORKS
-from scripts.coverage.served import PAPERS, Served, served
+from scripts.coverage.served import PAPERS, Served, serve
 from scripts.coverage.statement import Paper
 from scripts.pages.markdown import code, paper, plain, table
 
@@ -27,27 +27,33 @@ theorems' own pages.
 
 
 def page() -> str:
-    """Its text."""
-    tables = "\n".join("\n".join(_section(each)) for each in PAPERS)
+    """Write the page."""
+    tables = "\n".join("\n".join(_section(entry)) for entry in PAPERS)
     return f"{HEAD}\n{summary()}\n{tables}"
 
 
 def summary() -> str:
-    """How many statements of each paper are served."""
-    counts = {each.key: Counter(row.how for row in served(each)) for each in PAPERS}
-    rows = [(plain(paper(key)), str(sum(found.values())), *_numbers(found)) for key, found in counts.items()]
-    whole = sum(counts.values(), Counter[str]())
-    return table(("paper", "statements", *HOWS), [*rows, ("all", str(sum(whole.values())), *_numbers(whole))])
+    """Write the numbers of served statements of each paper."""
+    rows = []
+    total: Counter[str] = Counter()
+    for entry in PAPERS:
+        counts = Counter(row.how for row in serve(entry))
+        rows.append(_count_row(plain(paper(entry.key)), counts))
+        total += counts
+    rows.append(_count_row("all", total))
+    return table(("paper", "statements", *HOWS), rows)
 
 
-def _numbers(found: Counter[str]) -> list[str]:
-    return [str(found[how]) if found[how] else "" for how in HOWS]
+def _count_row(name: str, counts: Counter[str]) -> list[str]:
+    cells = [str(counts[how]) if counts[how] else "" for how in HOWS]
+    return [name, str(counts.total()), *cells]
 
 
-def _section(each: Paper) -> Iterator[str]:
-    yield f"\n## {plain(paper(each.key))}\n"
-    yield f"{plain(WORKS[each.key].citation)}\n"
-    rows, first = list(served(each)), dict[str, str]()
+def _section(entry: Paper) -> Iterator[str]:
+    """Yield the parts of a paper's section."""
+    yield f"\n## {plain(paper(entry.key))}\n"
+    yield f"{plain(WORKS[entry.key].citation)}\n"
+    rows, first = list(serve(entry)), dict[str, str]()
     for row in rows:
         first.setdefault(row.reason, row.statement.number)
     lines = [_row(row, first[row.reason]) for row in rows]
@@ -55,20 +61,16 @@ def _section(each: Paper) -> Iterator[str]:
 
 
 def _row(row: Served, first: str) -> tuple[str, ...]:
-    """A line; where an earlier statement has the same reason, that is told instead of the reason."""
+    """Write the row of a statement; a reason that an earlier statement has is replaced by its number, `first`."""
     own = row.statement
     reason = row.reason if first == own.number else f"as {first}"
-    theorems = ", ".join(f"[{code(each)}](theorems/{each}.md)" for each in row.theorems)
-    also = [
-        *_kind("calibrated by", [f"[{code(each)}](algorithms/{each}.md)" for each in row.calibrators]),
-        *_kind("simulated as", [code(each) for each in own.runs]),
-        *_kind("experiment", [code(each) for each in row.experiments]),
-        *_kind("run by", [code(each) for each in own.functions]),
-    ]
+    groups = {
+        "calibrated by": [f"[{code(name)}](algorithms/{name}.md)" for name in row.calibrators],
+        "simulated as": list(map(code, own.runs)),
+        "experiment": list(map(code, row.experiments)),
+        "run by": list(map(code, own.functions)),
+    }
+    also = "; ".join(f"{word} {', '.join(members)}" for word, members in groups.items() if members)
+    theorems = ", ".join(f"[{code(name)}](theorems/{name}.md)" for name in row.theorems)
     how = f"**{row.how}**: {plain(reason)}" if row.reason else row.how
-    return plain(own.number), plain(own.says), theorems, "; ".join(also), how
-
-
-def _kind(word: str, found: Sequence[str]) -> Iterator[str]:
-    if found:
-        yield f"{word} {', '.join(found)}"
+    return plain(own.number), plain(own.says), theorems, also, how

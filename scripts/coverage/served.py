@@ -1,4 +1,4 @@
-"""Where a statement is served: theorems, calibrators, simulations, experiments and functions, read off the lists."""
+"""Theorems, calibrators, simulations, experiments and functions that serve each statement, from the lists."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from epsilond.witness.presets import PRESETS
 from scripts.coverage import asoodeh, bietti, das, lowy, reshef
 from scripts.coverage.statement import Paper, Statement, names
 
-STANDS_IN_FOR: Mapping[str, str] = {each.name: each.stands_in_for for each in PRESETS}
+STANDS_IN_FOR: Mapping[str, str] = {preset.name: preset.stands_in_for for preset in PRESETS}
 PAPERS: tuple[Paper, ...] = (lowy.PAPER, das.PAPER, asoodeh.PAPER, bietti.PAPER, reshef.PAPER)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """A statement and what serves it; all empty where nothing does."""
+    """A statement, with the theorems, calibrators and experiments that serve it; all empty if nothing does."""
 
     statement: Statement
     theorems: tuple[str, ...]
@@ -27,7 +27,7 @@ class Served:
 
     @property
     def how(self) -> Literal["served", "used", "in part", "not served"]:
-        """Whether all of it is served, or its meaning used where it has no formula."""
+        """Extent of the service: all of it, a part, none, or the use of a definition without a formula."""
         own = self.statement
         if own.used:
             return "used"
@@ -37,34 +37,45 @@ class Served:
 
     @property
     def reason(self) -> str:
-        """Where its meaning is used; or why it is not served, or not in full."""
+        """Place where the meaning is used, or the reason why it is not served, or not in full."""
         own = self.statement
-        told = {"used": own.used, "not served": own.absent, "in part": own.partly}.get(self.how, "")
-        return f"{told}. {STANDS_IN_FOR[own.stand_in]}" if own.stand_in else told
+        reason = {"used": own.used, "not served": own.absent, "in part": own.partly}.get(self.how, "")
+        return f"{reason}. {STANDS_IN_FOR[own.stand_in]}" if own.stand_in else reason
 
 
-def served(paper: Paper) -> Iterator[Served]:
-    """Each statement of a paper and where it is served."""
-    for each in paper.statements:
-        found = each.theorems if each.alone else (*_theorems_naming(paper, each), *each.theorems)
-        theorems = tuple(dict.fromkeys(found))
-        calibrators = tuple(one.name for one in CALIBRATORS if set(theorems) & set(one.theorems))
-        experiments = tuple(dict.fromkeys((*_experiments_naming(paper, each.name), *each.experiments)))
-        yield Served(statement=each, theorems=theorems, calibrators=calibrators, experiments=experiments)
+def serve(paper: Paper) -> Iterator[Served]:
+    """Yield each statement of a paper with the entries of the lists that serve it."""
+    for statement in paper.statements:
+        theorems = list(statement.theorems)
+        if not statement.alone:
+            theorems = [*_theorems_naming(paper, statement), *theorems]
+        experiments = [*_experiments_naming(paper, statement.name), *statement.experiments]
+        calibrators = [calibrator.name for calibrator in CALIBRATORS if set(theorems) & set(calibrator.theorems)]
+        yield Served(
+            statement=statement,
+            theorems=tuple(dict.fromkeys(theorems)),
+            calibrators=tuple(calibrators),
+            experiments=tuple(dict.fromkeys(experiments)),
+        )
 
 
 def _theorems_naming(paper: Paper, own: Statement) -> Iterator[str]:
-    """Theorems whose source names the statement; one that names a part serves that part alone."""
-    parts = {each.part for each in paper.statements if each.name == own.name and each.part}
-    for each in THEOREMS:
-        if each.source.key == paper.key and own.name in names(each.source.item):
-            named = {part for part in parts if part in each.source.item}
-            if not named or own.part in named:
-                yield each.id
+    """Yield the theorems with a source that names a statement; a source that names a part serves only that part."""
+    parts = {statement.part for statement in paper.statements if statement.name == own.name and statement.part}
+    for theorem in THEOREMS:
+        if theorem.source.key == paper.key and own.name in names(theorem.source.item):
+            named_parts = {part for part in parts if part in theorem.source.item}
+            if not named_parts or own.part in named_parts:
+                yield theorem.id
 
 
 def _experiments_naming(paper: Paper, name: str) -> Iterator[str]:
-    """Experiments whose source is this paper and names a figure or table; other names are those of their algorithms."""
+    """Yield the experiments with a source that names a figure or table of a paper.
+
+    Other names in a source are those of the algorithms of an experiment.
+    """
     if not name.startswith(("Figure", "Table")):
-        return iter(())
-    return (each.name for each in PRESETS if paper.word in each.source and name in names(each.source))
+        return
+    for preset in PRESETS:
+        if paper.word in preset.source and name in names(preset.source):
+            yield preset.name

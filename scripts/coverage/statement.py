@@ -1,4 +1,4 @@
-"""A numbered statement of a paper, and how a source that names several of them is read."""
+"""Numbered statements of a paper, and their names in the source of a theorem."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 KINDS = ("Theorem", "Lemma", "Corollary", "Definition", "Remark", "Algorithm", "Figure", "Table", "Appendix", "Section")
-"""What papers number by a word; equations are numbered in brackets alone."""
+"""Words in the names of numbered statements; equations have only a number in brackets."""
 NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?[a-d]?|[A-Z](?:\.\d+)?"
 LIST = rf"(?:{NUMBER})(?:(?:, and |, | and | to |–)(?:{NUMBER})\b)*"
 EQUATIONS = re.compile(r"\((\d+)\)(?:(?: to |–)\((\d+)\))?")
@@ -15,13 +15,20 @@ EQUATIONS = re.compile(r"\((\d+)\)(?:(?: to |–)\((\d+)\))?")
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One statement. `number` is how the paper calls it, a part of it after a comma; `says` is what it is about.
+    """A statement of a paper.
 
-    The theorems whose source names `number` serve it, and the experiments whose source does; `theorems` are further
-    ones, or with `alone` the only ones. `runs` are algorithms that `epsilond simulate` runs, `functions` what can be
-    imported. `used` says where the meaning of a definition or an assumption is used, which has no formula of its own.
-    `partly` says what of it is left out, and `stand_in` names an experiment on other data that says for what its data
-    stand in; `absent` says why nothing serves it.
+    Attributes:
+        number: name in the paper, with a part of it after a comma.
+        says: subject.
+        theorems: theorems that serve it in addition to those with a source that names `number`.
+        alone: whether only `theorems` serve it.
+        experiments: experiments that serve it in addition to those with a source that names `number`.
+        runs: algorithms that `epsilond simulate` runs.
+        functions: functions that can be imported.
+        used: place where the meaning of a definition or an assumption without a formula is used.
+        partly: parts that are not served.
+        stand_in: name of an experiment on other data, with a description of the data that they replace.
+        absent: reason why nothing serves it.
     """
 
     number: str
@@ -38,18 +45,18 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """What a source calls it: without the part."""
+        """Name in a source, without the part."""
         return self.number.partition(", ")[0]
 
     @property
     def part(self) -> str:
-        """Which part of it, where it has several."""
+        """Name of the part; empty if the statement has no parts."""
         return self.number.partition(", ")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper's statements: a key of the bibliography, a word by which experiments name it, and what is not listed."""
+    """A paper: its key in the bibliography, a word that names it in experiments, and its statements."""
 
     key: str
     word: str
@@ -57,20 +64,20 @@ class Paper:
 
 
 def names(item: str) -> set[str]:
-    """Every numbered statement that a source names, ranges spelled out: `Lemmas 2.1 to 2.3` names three."""
-    found = set()
+    """Return the statements that a source names, with ranges expanded: `Lemmas 2.1 to 2.3` names three."""
+    statements = set()
     for kind in KINDS:
         plural = "Appendices" if kind == "Appendix" else f"{kind}s"
-        for listed in re.findall(rf"\b(?:{plural}|{kind}) ({LIST})(?![\w])", item):
-            found |= {f"{kind} {number}" for number in _numbers(listed)}
+        for numbers in re.findall(rf"\b(?:{plural}|{kind}) ({LIST})(?![\w])", item):
+            statements |= {f"{kind} {number}" for number in _numbers(numbers)}
     for first, last in EQUATIONS.findall(item):
-        found |= {f"({number})" for number in range(int(first), int(last or first) + 1)}
-    return found
+        statements |= {f"({number})" for number in range(int(first), int(last or first) + 1)}
+    return statements
 
 
-def _numbers(listed: str) -> Iterator[str]:
-    """The numbers of a list such as `3, 5 to 7 and A.1`."""
-    for part in re.split(r", and |, | and ", listed):
+def _numbers(text: str) -> Iterator[str]:
+    """Yield the numbers of a list such as `3, 5 to 7 and A.1`."""
+    for part in re.split(r", and |, | and ", text):
         first, *last = re.split(r" to |–", part)
         yield first
         if last:
@@ -80,7 +87,8 @@ def _numbers(listed: str) -> Iterator[str]:
 
 
 def _split(number: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(.*?)(\d+)", number)
-    if found is None:  # a letter: its own range
+    """Split a number of a statement into its beginning and its last integer."""
+    match = re.fullmatch(r"(.*?)(\d+)", number)
+    if match is None:  # a letter: a range of its own
         return number, 0
-    return found[1], int(found[2])
+    return match[1], int(match[2])

@@ -90,7 +90,14 @@ class Writer:
         self.book.commit(ORGANISATION, held.id, read(CommitAsked, asked), next(self._keys), by=ANALYST)
 
     def change(self, move: str, ledger: LedgerRow, *asked: object, by: str = OWNER) -> None:
-        """Make a move of a whole ledger."""
+        """Make a move of a whole ledger.
+
+        Args:
+            move: name of the method of the book.
+            ledger: the ledger.
+            *asked: further arguments of the method.
+            by: name of the person who makes the move.
+        """
         getattr(self.book, move)(ORGANISATION, ledger.id, *asked, next(self._keys), by=by)
 
     def approve(self, ledger: LedgerRow) -> None:

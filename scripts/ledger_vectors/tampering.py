@@ -30,12 +30,22 @@ Change = Callable[[Any], object]
 
 
 def case(name: str, evidence: bytes | str, *exits: int, keys: object = None, old: tuple[str, ...] = ()) -> Case:
-    """Return one case of the file. Keys and earlier checkpoints are left out where there are none."""
+    """Return one case of the file.
+
+    Args:
+        name: name of the case.
+        evidence: bundle or receipt.
+        *exits: admissible exit codes of a verifier.
+        keys: published keys; left out if there are none.
+        old: earlier checkpoints; left out if there are none.
+    """
     text = evidence if isinstance(evidence, str) else evidence.decode()
-    optional = {"keys": keys, "checkpoints": list(old)}
-    return {"name": name, "exits": list(exits), "evidence": text} | {
-        each: part for each, part in optional.items() if part
-    }
+    members: Case = {"name": name, "exits": list(exits), "evidence": text}
+    if keys:
+        members["keys"] = keys
+    if old:
+        members["checkpoints"] = list(old)
+    return members
 
 
 def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
@@ -243,12 +253,13 @@ def _with_payload(receipt: Any) -> str:
 
 
 def _signed_again(log: Log, good: Any) -> Iterator[Case]:
-    """Evidence that the log's key, or another's of the same name, has signed and that is false all the same."""
+    """Yield false evidence that is signed by the log's key, or by another key of the same name."""
     size = len(log.entries)
-    other = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
-    stranger = checkpoints.sign(checkpoints.of_tree(log.at(size), log.key.name), other)
+    stranger_key = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
+    stranger = checkpoints.sign(checkpoints.of_tree(log.at(size), log.key.name), stranger_key)
     yield case("a checkpoint of an unknown key", _tamper(good, lambda b: b["checkpoints"].append(stranger)), FALSE)
-    of_other = receipts.make(log.at(5), 2, log.entries[2], stranger_note(log, other, 5), other).record
+    note = stranger_note(log, stranger_key, 5)
+    of_other = receipts.make(log.at(5), 2, log.entries[2], note, stranger_key).record
     yield case("a receipt of an unknown key", _tamper(good, lambda b: b["receipts"].append(of_other)), FALSE)
     wrong = checkpoints.sign(Checkpoint(log.key.name, 4, bytes(32)), log.key)
     yield case(
@@ -266,7 +277,13 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
 
 
 def stranger_note(log: Log, key: SigningKey, size: int) -> str:
-    """Return the checkpoint of the first entries, signed with another key."""
+    """Return the checkpoint of the first entries, signed with another key.
+
+    Args:
+        log: the log.
+        key: the other key.
+        size: number of entries.
+    """
     tree: Tree = log.at(size)
     return checkpoints.sign(checkpoints.of_tree(tree, key.name), key)
 
@@ -284,12 +301,12 @@ def _texts(whole: str) -> Iterator[Case]:
 
 
 def _keys(whole: bytes, keys: Any) -> Iterator[Case]:
-    other = SigningKey(keys["keys"][0]["name"], Ed25519PrivateKey.from_private_bytes(bytes(32))).public
-    published = keys["keys"][0] | other.jwk | {"note_key": other.note_key}
+    stranger = SigningKey(keys["keys"][0]["name"], Ed25519PrivateKey.from_private_bytes(bytes(32))).public
+    published = keys["keys"][0] | stranger.jwk | {"note_key": stranger.note_key}
     yield case("another key of the same name", whole, FALSE, keys={"keys": [published]})
     renamed = keys["keys"][0] | {"name": "other.example/log"}
     renamed["note_key"] = renamed["note_key"].replace("ledger.example", "other.example")
     yield case("the id of a key under another name", whole, NOT_SHOWN, keys={"keys": [renamed]})
-    mixed = keys["keys"][0] | {"x": other.jwk["x"]}
+    mixed = keys["keys"][0] | {"x": stranger.jwk["x"]}
     yield case("a key of which two parts are of two keys", whole, NOT_SHOWN, keys={"keys": [mixed]})
     yield case("no keys", whole, *NO_EVIDENCE, keys={"keys": []})

@@ -115,21 +115,25 @@ def vectors() -> dict[str, Any]:
     log = Log(key, every_kind(SigningKeys.new(key, SINCE)))
     size = len(log.entries)
     small, keys = short_log()
-    return {
-        "format": FORMAT,
-        "seeds": SEEDS,
-        "keys": keys,
-        "canonical": [{"json": text, "canonical": _canonical(text)} for text in (*CANONICAL, *NOT_CANONICAL)],
-        "entries": [_entry(each) for each in log.entries],
-        "roots": [to_base64(log.at(each).root()) for each in range(size + 1)],
-        "inclusion": [Inclusion.of(log.at(each), place).record for each in (1, 7, size) for place in range(each)],
-        "consistency": [log.consistency(first, each).record for each in (1, 7, size) for first in range(each + 1)],
-        "checkpoints": [log.note(each) for each in (0, 7, size)],
-        "cosigned": _cosignature_vector(log, witness),
-        "receipts": [log.receipt(4, 7).record, log.receipt(size - 1, size).record],
-        "statement": _statement(key),
-        "cases": list(cases(small, good_bundle(small), cosign(small.note(len(small.entries)), witness), keys)),
-    }
+    inclusion: list[JsonRecord] = []
+    consistency: list[JsonRecord] = []
+    for tree_size in (1, 7, size):
+        inclusion += [Inclusion.of(log.at(tree_size), place).record for place in range(tree_size)]
+        consistency += [log.consistency(first, tree_size).record for first in range(tree_size + 1)]
+    newest = cosign(small.note(len(small.entries)), witness)
+    document: dict[str, Any] = {"format": FORMAT, "seeds": SEEDS, "keys": keys}
+    texts = CANONICAL + NOT_CANONICAL
+    document["canonical"] = [{"json": text, "canonical": _canonical(text)} for text in texts]
+    document["entries"] = list(map(_entry, log.entries))
+    document["roots"] = [to_base64(log.at(tree_size).root()) for tree_size in range(size + 1)]
+    document["inclusion"] = inclusion
+    document["consistency"] = consistency
+    document["checkpoints"] = [log.note(tree_size) for tree_size in (0, 7, size)]
+    document["cosigned"] = _cosignature_vector(log, witness)
+    document["receipts"] = [log.receipt(4, 7).record, log.receipt(size - 1, size).record]
+    document["statement"] = _statement(key)
+    document["cases"] = list(cases(small, good_bundle(small), newest, keys))
+    return document
 
 
 def _canonical(text: str) -> str | None:

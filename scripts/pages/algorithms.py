@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.calibrators import CALIBRATORS
@@ -16,59 +17,65 @@ from scripts.pages.markdown import code, plain, table
 from scripts.pages.theorems import row
 
 THEOREM_HEAD = ("theorem", "what it says", "status", "source", "errata")
-BY_ID = {each.id: each for each in THEOREMS}
+BY_ID = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path and text of each page."""
+    """Yield path and text of each page."""
     yield "algorithms/index.md", index()
-    for each in CALIBRATORS:
-        yield f"algorithms/{each.name}.md", page(each)
+    for calibrator in CALIBRATORS:
+        yield f"algorithms/{calibrator.name}.md", page(calibrator)
 
 
 def index() -> str:
-    """Every algorithm that can be calibrated."""
-    rows = ((f"[{code(each.name)}]({each.name}.md)", plain(each.title), plain(each.summary)) for each in CALIBRATORS)
+    """Write the list of all algorithms that can be calibrated."""
+    rows = [
+        (f"[{code(calibrator.name)}]({calibrator.name}.md)", plain(calibrator.title), plain(calibrator.summary))
+        for calibrator in CALIBRATORS
+    ]
     return f"# Algorithms\n\n{table(('algorithm', 'title', 'what it does'), rows)}\n"
 
 
-def page(each: Calibrator) -> str:
-    """What is asked, what is answered, and what it rests on."""
-    path = f"/v1/calibrations/{each.name}"
+def page(calibrator: Calibrator) -> str:
+    """Write the page of an algorithm: its request, an example, its answer, and its theorems."""
+    name = calibrator.name
+    path = f"/v1/calibrations/{name}"
     operation = schemas.operation(path)
-    asked = schemas.body(operation) if operation else None
-    assert asked is not None
+    request = schemas.body(operation) if operation else None
+    assert request is not None
     parts = [
-        f"# {plain(each.title)}\n",
-        f"{code(each.name)}: {plain(each.summary)}\n",
+        f"# {plain(calibrator.title)}\n",
+        f"{code(name)}: {plain(calibrator.summary)}\n",
         "## What is asked\n",
-        f"`POST {path}`, `epsilond.calibrate({each.name!r}, …)` or `epsilond calibrate {each.name}`.\n",
-        f"{_paragraphs(asked.get('description', ''))}\n",
-        schemas.fields(asked),
+        f"`POST {path}`, `epsilond.calibrate({name!r}, …)` or `epsilond calibrate {name}`.\n",
+        f"{_paragraphs(request.get('description', ''))}\n",
+        schemas.fields(request),
         "\n## Example\n",
-        f"```sh\n{_command(each, path)}\n```\n",
+        f"```sh\n{_command(calibrator, path)}\n```\n",
         "## What is answered\n",
-        f"`parameters` is what to run with: {_parameters(each)}. The rest is the same for every algorithm:",
+        f"`parameters` is what to run with: {_parameters(calibrator)}. The rest is the same for every algorithm:",
         "[reading an answer](../answers.md).\n",
         "## What it rests on\n",
-        table(THEOREM_HEAD, (_linked(each_id) for each_id in each.theorems)),
+        table(THEOREM_HEAD, map(_theorem_row, calibrator.theorems)),
     ]
     return "\n".join(parts) + "\n"
 
 
-def _parameters(each: Calibrator) -> str:
-    options = [each.parameters_type] if is_dataclass(each.parameters_type) else []
-    names = [field.name for option in options for field in fields(option)]
-    return ", ".join(map(code, names)) if names else "the number that was left out"
+def _parameters(calibrator: Calibrator) -> str:
+    """Return the names of the parameters of an algorithm's answer."""
+    parameters: Any = calibrator.parameters_type
+    if not is_dataclass(parameters) or not fields(parameters):
+        return "the number that was left out"
+    return ", ".join(code(field.name) for field in fields(parameters))
 
 
-def _linked(theorem: str) -> tuple[str, ...]:
+def _theorem_row(theorem: str) -> tuple[str, ...]:
     link, *rest = row(BY_ID[theorem])
     return link.replace("](", "](../theorems/"), *rest
 
 
-def _command(each: Calibrator, path: str) -> str:
-    body = json.dumps(each.example, ensure_ascii=False)
+def _command(calibrator: Calibrator, path: str) -> str:
+    body = json.dumps(calibrator.example, ensure_ascii=False)
     return f'curl http://127.0.0.1:8000{path} -H "content-type: application/json" -d {shlex.quote(body)}'
 
 

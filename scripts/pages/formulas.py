@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Typeset(NamedTuple):
-    """A statement's formula as its paper prints it, and what is true instead where that differs."""
+    """A statement's formula as printed, and the corrected formula if it differs."""
 
     printed: str
     corrected: str = ""
@@ -121,16 +121,18 @@ TYPESET: Mapping[str, Typeset] = {
     ),
     "reshef.lemma-a.6": Typeset(r"\|\nabla f(x) - \nabla f(x^*)\|^2 \le 2 L \left(f(x) - f(x^*)\right)"),
 }
-"""By the ids of theorems. The statement in words is the whole; a formula shows what is printed and what is true."""
+"""Formulas by the ids of theorems. They show the main part of a statement; its words are complete."""
 NAMESPACE = re.compile(r' xmlns="[^"]*"')
 
 
 def side_by_side(theorem: str) -> list[str]:
-    """Both formulas of a theorem as HTML within Markdown; nothing where none is written down."""
+    """Return both formulas of a theorem as HTML within Markdown; nothing for a theorem without formulas."""
     if theorem not in TYPESET:
         return []
     printed, corrected = TYPESET[theorem]
-    columns = [_column("As printed", printed), *([_column("Corrected", corrected)] if corrected else [])]
+    columns = [_column("As printed", printed)]
+    if corrected:
+        columns.append(_column("Corrected", corrected))
     return ['<div class="formulas">', *columns, "</div>\n"]
 
 
@@ -139,7 +141,7 @@ def _column(title: str, tex: str) -> str:
 
 
 def mathml(tex: str) -> str:
-    """One formula, on a line of its own."""
+    """Return a formula in LaTeX as MathML, on a line of its own."""
     from latex2mathml.converter import convert  # noqa: PLC0415  only the site needs it
 
     return NAMESPACE.sub("", convert(tex, display="block"))

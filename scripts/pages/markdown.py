@@ -1,4 +1,4 @@
-"""Markdown from data: text that shows as it is, tables, and where a theorem stands."""
+"""Markdown from data: escaped text, tables, and sources of theorems."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ CODE = re.compile(r"(`[^`]+`)")
 
 
 def plain(text: str) -> str:
-    """Text that no Markdown reads anything into, but names in backticks: formulas hold stars, brackets, underscores."""
-    return "".join(part.replace("|", "\\|") if CODE.fullmatch(part) else _escaped(part) for part in CODE.split(text))
+    """Escape text for Markdown, except for names in backticks: formulas contain stars, brackets and underscores."""
+    return "".join(part.replace("|", "\\|") if CODE.fullmatch(part) else _escape(part) for part in CODE.split(text))
 
 
-def _escaped(text: str) -> str:
-    return SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+def _escape(text: str) -> str:
+    """Escape all special characters of a text in one line."""
+    line = re.sub(r"\s+", " ", text)
+    return SPECIAL.sub(r"\\\1", line).replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells are Markdown."""
+    """Return a table with cells in Markdown."""
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
-def of_text(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells hold no bar of their own but as text."""
+def text_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table with cells of text, in which bars are escaped."""
     return table(head, ([cell.replace("|", "\\|") for cell in row] for row in rows))
 
 
-def cited(source: Source) -> str:
-    """A theorem's source in a few words."""
+def cite_source(source: Source) -> str:
+    """Return a theorem's source in a few words."""
     if source.key == "epsilond":
         return f"this project, {source.item}"
     return f"{paper(source.key)}, {source.item}"
 
 
 def paper(key: str) -> str:
-    """A work in a few words: its authors and its year."""
+    """Return the authors and the year of a work."""
     if key == "epsilond":
         return "this project"
     work = WORKS[key]
@@ -49,5 +51,5 @@ def paper(key: str) -> str:
 
 
 def code(text: str) -> str:
-    """Text as code."""
+    """Return text as code."""
     return f"`{text}`"

@@ -1,4 +1,4 @@
-"""The notebooks of examples/notebooks as pages: text, code, what it prints, and pictures."""
+"""The notebooks of examples/notebooks as pages: text, code, output and pictures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Cell = Mapping[str, Any]
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path and text of each."""
+    """Yield path and text of each page."""
     for path in sorted(FOLDER.glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        said = f"The notebook `examples/notebooks/{path.name}` as it was run; the tests run it again."
-        yield f"notebooks/{path.stem}.md", "\n\n".join((*_parts(notebook["cells"]), said)) + "\n"
+        note = f"The notebook `examples/notebooks/{path.name}` as it was run; the tests run it again."
+        yield f"notebooks/{path.stem}.md", "\n\n".join((*_parts(notebook["cells"]), note)) + "\n"
 
 
 def _parts(cells: list[Cell]) -> Iterator[str]:
@@ -26,11 +26,11 @@ def _parts(cells: list[Cell]) -> Iterator[str]:
             yield source
         else:
             yield f"```python\n{source}\n```"
-            yield from (_shown(output, cell) for output in cell["outputs"])
+            yield from (_output(output, cell) for output in cell["outputs"])
 
 
-def _shown(output: Cell, cell: Cell) -> str:
-    """What a cell printed, or its picture, which the cell's metadata describe."""
+def _output(output: Cell, cell: Cell) -> str:
+    """Return the printed text of a cell, or its picture with the description in the cell's metadata."""
     if "data" not in output:
         return f"```text\n{''.join(output['text'])}```"
     return f"![{cell['metadata']['alt']}](data:image/png;base64,{output['data']['image/png']})"

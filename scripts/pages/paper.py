@@ -1,4 +1,4 @@
-"""What the methods paper takes from the list of theorems: counts, refuted statements, and the page of all errata."""
+"""Parts of the methods paper from the list of theorems: counts, refuted statements, and the page of all errata."""
 
 from __future__ import annotations
 
@@ -16,69 +16,62 @@ GRADES = tuple(grade for grade in Grade if grade is not Grade.WITHDRAWN)
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path and text of the page of errata."""
+    """Yield path and text of the page of errata."""
     yield "paper/errata.md", errata()
 
 
 def of(key: str) -> Sequence[Theorem]:
-    """The statements of a paper."""
-    return [each for each in THEOREMS if each.source.key == key]
+    """Return the statements of a paper."""
+    return [theorem for theorem in THEOREMS if theorem.source.key == key]
 
 
-def distinct(theorems: Sequence[Theorem]) -> Mapping[tuple[str, str, str], list[Theorem]]:
-    """Each erratum once, told apart by what was printed and by what is so, with the statements that it concerns."""
-    found: dict[tuple[str, str, str], list[Theorem]] = {}
-    for each in theorems:
-        for erratum in each.errata:
-            found.setdefault((erratum.id, erratum.printed, erratum.truth), []).append(each)
-    return found
+def distinct(theorems: Sequence[Theorem]) -> Mapping[tuple[str, str, str], list[tuple[Erratum, Theorem]]]:
+    """Group errata with equal id, printed text and truth, each with its statement."""
+    groups: dict[tuple[str, str, str], list[tuple[Erratum, Theorem]]] = {}
+    for theorem in theorems:
+        for erratum in theorem.errata:
+            groups.setdefault((erratum.id, erratum.printed, erratum.truth), []).append((erratum, theorem))
+    return groups
 
 
 def counts() -> str:
     """Count the statements of each paper by status, and its errata by grade; an id counts once for each grade."""
-    rows = [_counted(plain(paper(key)), of(key)) for key in PAPERS]
-    return table(
-        ("paper", "statements", *(status.value for status in Status), *(grade.value for grade in GRADES)),
-        [*rows, _counted("all five", [each for key in PAPERS for each in of(key)])],
-    )
+    rows = [_count_row(plain(paper(key)), of(key)) for key in PAPERS]
+    rows.append(_count_row("all five", _statements()))
+    statuses, grades = [status.value for status in Status], [grade.value for grade in GRADES]
+    return table(("paper", "statements", *statuses, *grades), rows)
 
 
-def _counted(name: str, theorems: Sequence[Theorem]) -> tuple[str, ...]:
-    by_status = (str(sum(each.status is status for each in theorems)) for status in Status)
-    by_grade = (str(len(_ids(theorems, grade))) for grade in GRADES)
+def _statements() -> list[Theorem]:
+    """Return the statements of the five papers, paper by paper."""
+    return [theorem for key in PAPERS for theorem in of(key)]
+
+
+def _count_row(name: str, theorems: Sequence[Theorem]) -> tuple[str, ...]:
+    statuses = [theorem.status for theorem in theorems]
+    by_status = [str(statuses.count(status)) for status in Status]
+    by_grade = [str(len(_ids(theorems, grade))) for grade in GRADES]
     return name, str(len(theorems)), *by_status, *by_grade
 
 
 def _ids(theorems: Sequence[Theorem], grade: Grade) -> set[str]:
     """Return the ids of the errata of one grade."""
-    return {erratum.id for each in theorems for erratum in each.errata if erratum.grade is grade}
+    return {erratum.id for theorem in theorems for erratum in theorem.errata if erratum.grade is grade}
 
 
-def refuted() -> str:
-    """The statements of the papers that are false as printed, with their errata."""
-    rows = (
-        (f"{_linked(each)}<br>{plain(each.source.item)}", _printed(each), _true(each))
-        for key in PAPERS
-        for each in of(key)
-        if each.status is Status.REFUTED
-    )
+def refuted_statements() -> str:
+    """Write a table of the papers' statements that are false as printed, with their errata."""
+    rows = []
+    for theorem in _statements():
+        if theorem.status is Status.REFUTED:
+            errors = [erratum for erratum in theorem.errata if erratum.grade.is_error]
+            texts = "<br>".join(f"{erratum.id}: {plain(erratum.printed)}" for erratum in errors)
+            truths = "<br>".join(f"{erratum.id}: {plain(erratum.truth)}" for erratum in errors)
+            rows.append((f"{_link(theorem)}<br>{plain(theorem.source.item)}", texts, truths))
     return table(("statement", "printed", "we find"), rows)
 
 
-def _printed(theorem: Theorem) -> str:
-    return "<br>".join(f"{each.id}: {plain(each.printed)}" for each in _errors(theorem))
-
-
-def _true(theorem: Theorem) -> str:
-    return "<br>".join(f"{each.id}: {plain(each.truth)}" for each in _errors(theorem))
-
-
-def _errors(theorem: Theorem) -> Sequence[Erratum]:
-    """Return the errata of a theorem that are false statements or misprints."""
-    return [each for each in theorem.errata if each.grade.is_error]
-
-
-def _linked(theorem: Theorem) -> str:
+def _link(theorem: Theorem) -> str:
     return f"[{code(theorem.id)}](../theorems/{theorem.id}.md)"
 
 
@@ -93,8 +86,8 @@ def errata() -> str:
     ]
     for key in PAPERS:
         parts.append(f"\n## {plain(paper(key))}\n")
-        parts += [_entry(erratum, theorems) for erratum, theorems in _ordered(key)]
-    parts += ["\n## Withdrawn\n", "Findings of ours that were wrong.\n", *map(_withdrawn, WITHDRAWN)]
+        parts += map(_entry, distinct(of(key)).values())
+    parts += ["\n## Withdrawn\n", "Findings of ours that were wrong.\n", *map(_withdrawn_entry, WITHDRAWN)]
     return "\n".join(parts) + "\n"
 
 
@@ -107,7 +100,7 @@ MEANINGS: Mapping[str, str] = {
 """Grades of the page, with their meanings; the first two are errors."""
 
 
-def _withdrawn(withdrawal: Withdrawal) -> str:
+def _withdrawn_entry(withdrawal: Withdrawal) -> str:
     """Write the entry of a withdrawn erratum."""
     erratum = withdrawal.erratum
     return (
@@ -118,18 +111,12 @@ def _withdrawn(withdrawal: Withdrawal) -> str:
     )
 
 
-def _ordered(key: str) -> Iterator[tuple[Erratum, list[Theorem]]]:
-    for (name, printed, truth), theorems in distinct(of(key)).items():
-        erratum = next(
-            each for each in theorems[0].errata if (each.id, each.printed, each.truth) == (name, printed, truth)
-        )
-        yield erratum, theorems
-
-
-def _entry(erratum: Erratum, theorems: Sequence[Theorem]) -> str:
-    concerned = ", ".join(f"{_linked(each)} ({each.status.value})" for each in theorems)
+def _entry(findings: Sequence[tuple[Erratum, Theorem]]) -> str:
+    """Write the entry of equal errata and their statements."""
+    erratum = findings[0][0]
+    links = ", ".join(f"{_link(theorem)} ({theorem.status.value})" for _, theorem in findings)
     return (
-        f"**{erratum.id}** ({erratum.grade.value}): {concerned}\n\n"
+        f"**{erratum.id}** ({erratum.grade.value}): {links}\n\n"
         f"- Printed: {plain(erratum.printed)}\n"
         f"- We find: {plain(erratum.truth)}\n"
         f"- Shown by `python -m pytest {erratum.test}`\n"

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from benchmarks.environments import KERNEL, OURS, REFERENCE
 from benchmarks.findings import MATERIAL
 from benchmarks.peers import CSV
-from benchmarks.rows import Row, geometric_mean, paired, ratios, read_csv, relative_error
+from benchmarks.rows import Row, geometric_mean, pair_rows, ratios, read_csv, relative_error
 from benchmarks.tables import error, times
-from scripts.pages.markdown import of_text
+from scripts.pages.markdown import text_table
 
 HEAD = (
     "accountant",
@@ -23,18 +23,18 @@ HEAD = (
 
 def table() -> str:
     """Return a line for each accountant that was measured."""
-    return of_text(HEAD, lines([row for row in read_csv(CSV) if row.outcome != "absent"]))
+    return text_table(HEAD, lines([row for row in read_csv(CSV) if row.outcome != "absent"]))
 
 
 def lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Yield name, answers, mean CPU over ours where both answered, and the values that promise more than holds."""
     for name in dict.fromkeys(row.accountant for row in rows):
-        measured = [row for row in rows if row.accountant == name]
-        answered = [row for row in measured if row.outcome == "answered"]
-        over = ("" if name == ours else times(geometric_mean(ratios(rows, name, ours))) for ours in OURS)
-        pairs = () if name in OURS else paired(rows, name)
-        errors = (found for row, ours in pairs if (found := relative_error(row, ours)) is not None)
-        below = [found for found in errors if found < -MATERIAL]
-        version = next((row.version for row in answered), "")
+        own = [row for row in rows if row.accountant == name]
+        answers = [row for row in own if row.outcome == "answered"]
+        over = ["" if name == ours else times(geometric_mean(ratios(rows, name, ours))) for ours in OURS]
+        pairs = () if name in OURS else pair_rows(rows, name)
+        errors = [relative_error(row, ours) for row, ours in pairs]
+        below = [value for value in errors if value is not None and value < -MATERIAL]
+        version = next((row.version for row in answers), "")
         shortfalls = (str(len(below)), error(min(below))) if below else ("", "")
-        yield f"{name} {version}", f"{len(answered)} of {len(measured)}", *over, *shortfalls
+        yield f"{name} {version}", f"{len(answers)} of {len(own)}", *over, *shortfalls

@@ -21,7 +21,7 @@ GROUPS = {
     "Questions": "calibrate sweep plan account bound_risk evaluate simulate draw",
     "Budgets, reports and citations": "ledger report verify cite as_json",
     "What was run": " ".join(
-        [*(each.__name__ for each in get_args(Mechanism)), "Subsampled Shuffled Repeated Composed ProjectedSgd Spec"]
+        [*(kind.__name__ for kind in get_args(Mechanism)), "Subsampled Shuffled Repeated Composed ProjectedSgd Spec"]
     )
     + " spec_from_opacus_history spec_from_dp_event",
     "Answers": "Calibration PrivacyCurve Interval",
@@ -31,17 +31,17 @@ GROUPS = {
     ),
     "Lists": "THEOREMS CALIBRATORS ENGINE_VERSION",
 }
-"""Every public name under a heading; what is in none stands under the last, "Other names"."""
+"""Public names by heading; names without a heading come last, under "Other names"."""
 MODULES = ("epsilond.mechanisms",)
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path and text of the one page."""
+    """Yield path and text of the page."""
     yield "python.md", page()
 
 
 def page() -> str:
-    """Its text."""
+    """Write the reference of all public names."""
     parts = [
         "# Python reference\n",
         "Everything that `import epsilond` offers, from the docstrings. Fields of the algorithms stand on the pages of",
@@ -51,77 +51,80 @@ def page() -> str:
     for title, names in groups():
         parts.append(f"## {title}\n")
         parts += [entry(name, getattr(epsilond, name)) for name in names]
-    for module in MODULES:
-        found = import_module(module)
-        parts += [f"## {code(module)}\n", docstring(found)]
-        parts += [entry(name, getattr(found, name)) for name in found.__all__]
+    for name in MODULES:
+        module = import_module(name)
+        parts += [f"## {code(name)}\n", docstring(module)]
+        parts += [entry(member, getattr(module, member)) for member in module.__all__]
     return "\n".join(parts)
 
 
 def groups() -> Iterator[tuple[str, list[str]]]:
-    """Each heading with its names that are public."""
+    """Yield each heading with its public names."""
     left = list(epsilond.__all__)
-    for title, listed in GROUPS.items():
-        names = [name for name in listed.split() if name in left]
+    for title, text in GROUPS.items():
+        names = [name for name in text.split() if name in left]
         left = [name for name in left if name not in names]
         yield title, names
     if left:
         yield "Other names", left
 
 
-def entry(name: str, found: Any) -> str:
-    """One name: its signature, what it says of itself, and of a class its members."""
-    if not (inspect.isclass(found) or inspect.isroutine(found)):
-        said = f"The version of the engine, {code(found)}." if isinstance(found, str) else _listed(found)
-        return f"### {code(name)}\n\n{said}\n"
-    parts = [f"### {code(name)}\n", f"```text\n{signature(name, found)}\n```\n", docstring(found)]
-    if inspect.isclass(found):
-        parts += _fields(found)
-        parts += [member for part, value in vars(found).items() for member in _member(name, part, value)]
+def entry(name: str, value: Any) -> str:
+    """Write the entry of a public name: its signature, its docstring, and the members of a class."""
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        text = f"The version of the engine, {code(value)}." if isinstance(value, str) else _describe_value(value)
+        return f"### {code(name)}\n\n{text}\n"
+    parts = [f"### {code(name)}\n", f"```text\n{signature(name, value)}\n```\n", docstring(value)]
+    if inspect.isclass(value):
+        parts += _fields(value)
+        for member, member_value in vars(value).items():
+            parts += _member(name, member, member_value)
     return "\n".join(parts) + "\n"
 
 
-def _listed(found: Any) -> str:
+def _describe_value(value: Any) -> str:
     """Describe a tuple of public objects, or the alias of a union by the names of its members."""
-    if isinstance(found, tuple):
-        return f"A tuple of {len(found)}, {plain(type(found[0]).__doc__ or '').partition('.')[0]} each."
-    union, *_ = get_args(found.__value__)
+    if isinstance(value, tuple):
+        return f"A tuple of {len(value)}, {plain(type(value[0]).__doc__ or '').partition('.')[0]} each."
+    union, *_ = get_args(value.__value__)
     return f"One of {', '.join(code(member.__name__) for member in get_args(union))}."
 
 
-def signature(name: str, found: Any) -> str:
-    """The call, a line for each argument where one line is too long."""
+def signature(name: str, value: Any) -> str:
+    """Return the signature of a function or class, with a line per argument if it is too long for one line."""
     try:
-        drawn = inspect.signature(found)
+        call = inspect.signature(value)
     except (TypeError, ValueError):
         return name
-    shown = _bare(drawn)
-    if len(name) + len(shown) <= 100 or not drawn.parameters:
-        return name + shown
-    lines = [_bare(each) for each in drawn.parameters.values()]
-    first = next(
-        (place for place, each in enumerate(drawn.parameters.values()) if each.kind is each.KEYWORD_ONLY), None
-    )
-    if first is not None:
-        lines.insert(first, "*")
-    end = shown.rpartition(") -> ")[2] if ") -> " in shown else ""
-    return f"{name}(\n" + "".join(f"    {line},\n" for line in lines) + ")" + (f" -> {end}" if end else "")
+    text = _without_modules(call)
+    parameters = list(call.parameters.values())
+    if len(name) + len(text) <= 100 or not parameters:
+        return name + text
+    lines = []
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        lines.append(_without_modules(parameter))
+    _, arrow, result = text.rpartition(") -> ")
+    arguments = "".join(f"    {line},\n" for line in lines)
+    return f"{name}(\n{arguments})" + (f" -> {result}" if arrow else "")
 
 
-def _bare(shown: object) -> str:
-    unquoted = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(shown))
+def _without_modules(annotated: object) -> str:
+    """Return a signature or parameter as text, without quotes, addresses and names of modules."""
+    unquoted = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(annotated))
     return re.sub(r"<function (\w+) at 0x\w+>", r"\1", QUALIFIED.sub("", unquoted))
 
 
-def docstring(found: Any) -> str:
-    """What it says of itself, as Markdown."""
-    if dataclasses.is_dataclass(found) and (found.__doc__ or "").startswith(f"{getattr(found, '__name__', '')}("):
+def docstring(value: Any) -> str:
+    """Return the docstring of an object as Markdown."""
+    if dataclasses.is_dataclass(value) and (value.__doc__ or "").startswith(f"{getattr(value, '__name__', '')}("):
         return ""  # made by dataclasses
-    return of_docstring(inspect.getdoc(found) or "")
+    return of_docstring(inspect.getdoc(value) or "")
 
 
 def of_docstring(text: str) -> str:
-    """Paragraphs, indented text as code, and sections such as `Raises:` in bold."""
+    """Return a docstring as Markdown: paragraphs, indented text as code, sections such as `Raises:` in bold."""
     parts = []
     for block in re.split(r"\n\s*\n", text):
         lines = block.splitlines()
@@ -137,26 +140,29 @@ def of_docstring(text: str) -> str:
 
 
 def _section(lines: list[str]) -> str:
-    found = SECTION.match(lines[0])
-    assert found is not None
+    """Return a section of a docstring: its heading, and an item for each entry."""
+    heading = SECTION.match(lines[0])
+    assert heading is not None
     items: list[str] = []
     for line in lines[1:]:
         if re.match(r"^    \S", line) or not items:
             items.append(line.strip())
         else:
             items[-1] += f" {line.strip()}"
-    told = "\n".join(f"- {plain(item)}" for item in items)
-    return "\n\n".join(filter(None, (f"**{found[1]}** {plain(found[2])}".strip(), told)))
+    bullets = "\n".join(f"- {plain(item)}" for item in items)
+    title = f"**{heading[1]}** {plain(heading[2])}".strip()
+    return f"{title}\n\n{bullets}" if bullets else title
 
 
-def _fields(found: type) -> list[str]:
-    if not dataclasses.is_dataclass(found) or issubclass(found, Enum):
+def _fields(cls: type) -> list[str]:
+    """Return the table of a data class's public fields."""
+    if not dataclasses.is_dataclass(cls) or issubclass(cls, Enum):
         return []
     rows = [
-        (code(field.name), plain(_default(field)), plain(_described(found, field.name)))
-        for field in dataclasses.fields(found)
+        (code(field.name), plain(_default(field)), plain(_description(cls, field.name)))
+        for field in dataclasses.fields(cls)
+        if not field.name.startswith("_")
     ]
-    rows = [row for row in rows if not row[0].startswith("`_")]
     return [table(("field", "if absent", "what it is"), rows) + "\n"] if rows else []
 
 
@@ -166,23 +172,23 @@ def _default(field: Any) -> str:
     return "made anew" if field.default_factory is not dataclasses.MISSING else "must be given"
 
 
-def _described(found: type, name: str) -> str:
+def _description(cls: type, name: str) -> str:
+    """Return the description of a field's quantity; an empty text if it is none."""
     try:
-        hint = get_type_hints(found, include_extras=True).get(name)
-    except NameError:  # a hint for type checkers alone
+        hint = get_type_hints(cls, include_extras=True).get(name)
+    except NameError:  # a hint for type checkers only
         return ""
-    declared = quantity_of(hint)[1] if hint is not None else None
-    return declared.description if declared is not None else ""
+    quantity = quantity_of(hint)[1] if hint is not None else None
+    return quantity.description if quantity is not None else ""
 
 
 def _member(owner: str, name: str, value: Any) -> Iterator[str]:
+    """Yield the entry of a public method or property of a class."""
     inner = value.fget if isinstance(value, property) else getattr(value, "func", getattr(value, "__func__", value))
     if name.startswith("_") or not inspect.isfunction(inner):
         return
-    told = of_docstring(inspect.getdoc(inner) or "")
-    shown = (
-        f"{owner}.{name}"
-        if not inspect.isroutine(value) and not hasattr(value, "__func__")
-        else signature(f"{owner}.{name}", inner)
-    )
-    yield f"#### {code(f'{owner}.{name}')}\n\n```text\n{shown}\n```\n\n{told}"
+    full_name = f"{owner}.{name}"
+    is_method = inspect.isroutine(value) or hasattr(value, "__func__")
+    call = signature(full_name, inner) if is_method else full_name
+    text = of_docstring(inspect.getdoc(inner) or "")
+    yield f"#### {code(full_name)}\n\n```text\n{call}\n```\n\n{text}"

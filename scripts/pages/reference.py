@@ -18,7 +18,7 @@ OF_THIS_MACHINE = "depends on the machine"
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path and text of each page."""
+    """Yield path and text of each page."""
     yield "http.md", http()
     yield "errors.md", errors()
     yield "glossary.md", glossary()
@@ -26,7 +26,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def http() -> str:
-    """Every operation; the inputs of each theorem stand on its own page."""
+    """Write the page of all operations; the inputs of each theorem are on its own page."""
     info = schemas.document()["info"]
     parts = [f"# HTTP reference\n\n{plain(info['description'])} [openapi.json](openapi.json) is the whole contract.\n"]
     groups: dict[str, list[str]] = {}
@@ -43,8 +43,10 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
     summary, description = operation.get("summary", ""), operation.get("description", "")
     parts = [f"### `{method} {path}`\n", plain(summary), ""]
     parts += [plain(description), ""] if description not in ("", summary) else []
-    if found := schemas.parameters(operation):
-        rows = ((code(each["name"]), each["in"], plain(each.get("description", ""))) for each in found)
+    rows = [
+        (code(item["name"]), item["in"], plain(item.get("description", ""))) for item in schemas.parameters(operation)
+    ]
+    if rows:
         parts += [table(("parameter", "in", "what"), rows), ""]
     if body := schemas.body(operation):
         name = path.rpartition("/")[2]
@@ -65,7 +67,7 @@ def _statuses(operation: Mapping[str, Any]) -> str:
 
 
 def errors() -> str:
-    """Every kind of problem, and what to do."""
+    """Write the page of the kinds of problem, with their remedies."""
     rows = ((code(kind.slug), str(kind.status), plain(kind.title), plain(kind.explanation)) for kind in KINDS.values())
     return (
         "# Errors\n\nEvery refusal is `application/problem+json` (RFC 9457): `type` is `/problems/` and the slug,"
@@ -77,10 +79,13 @@ def errors() -> str:
 
 
 def glossary() -> str:
-    """Every number with its symbol, unit and range, from the one place where it is declared."""
+    """Write the page of all quantities with symbols, units and ranges, from their declarations."""
     constants = {**vars(quantities), **vars(algorithms)}
-    declared = {name: each for name, each in constants.items() if isinstance(each, Quantity) and name.isupper()}
-    rows = ((code(name.lower()), *_quantity(each)) for name, each in declared.items())
+    rows = [
+        (code(name.lower()), *_quantity(value))
+        for name, value in constants.items()
+        if isinstance(value, Quantity) and name.isupper()
+    ]
     return (
         "# Glossary of quantities\n\nA quantity is declared once, and its name, range and unit are the same in the"
         " library, over HTTP and on the command line. ε is in nats. A noise *multiplier* is over the bound on one"
@@ -90,20 +95,17 @@ def glossary() -> str:
     )
 
 
-def _quantity(each: Quantity) -> Sequence[str]:
-    return [plain(text) for text in (each.symbol, each.description, each.unit, each.allowed)]
+def _quantity(quantity: Quantity) -> Sequence[str]:
+    return [plain(text) for text in (quantity.symbol, quantity.description, quantity.unit, quantity.allowed)]
 
 
 def settings_table() -> str:
-    """What an operator may choose: variable, what it is when unset, and what it does."""
+    """Write the table of the operator's settings: variable, default, and description."""
     rows = []
     for name, field in settings.Settings.model_fields.items():
-        unset = (
-            OF_THIS_MACHINE
-            if field.default_factory
-            else code(str(field.default))
-            if field.default not in ("", None)
-            else ""
-        )
+        if field.default_factory:
+            unset = OF_THIS_MACHINE
+        else:
+            unset = "" if field.default in ("", None) else code(str(field.default))
         rows.append((code(f"{settings.PREFIX}{name.upper()}"), unset, plain(field.description or "")))
     return table(("variable", "if unset", "what"), rows)

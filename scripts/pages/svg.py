@@ -1,6 +1,6 @@
-"""Plots as SVG, written by hand so that they have the same bytes everywhere and are legible in light and in dark.
+"""Plots as SVG text, with the same bytes on every machine, and legible in light and in dark.
 
-Each figure carries its own background and colours, which follow the reader's scheme together.
+Each figure contains its own background and colours, which follow the reader's colour scheme.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Scale = Literal["linear", "log"]
 Point = tuple[float, float]
 WIDTH, HEIGHT = 760.0, 420.0
 CHARACTER = 6.5
-"""Width of a character of a label, about."""
+"""Mean width [pixels] of a character of a label."""
 STYLE = """
 .ground { fill: #ffffff } text { fill: #1f2328; font: 12.5px system-ui, sans-serif } .grid { stroke: #e2e5e9 }
 .axis { stroke: #6b7280 } path, line, circle, polygon { stroke-width: 1 } path { fill: none; stroke-width: 2.2 }
@@ -34,7 +34,7 @@ path[class], .hollow { fill: none } }
 
 @dataclass(frozen=True)
 class Axis:
-    """One direction: its values, where their ends lie in pixels, the places with a label, and a title."""
+    """An axis: its title, its smallest and largest values, its labelled ticks, and its scale."""
 
     title: str
     low: float
@@ -43,7 +43,13 @@ class Axis:
     scale: Scale = "linear"
 
     def place(self, value: float, start: float, end: float) -> float:
-        """The pixel of a value, held within the axis."""
+        """Return the pixel of a value; a value outside the axis is moved to its end.
+
+        Args:
+            value: the value.
+            start: pixel of the smallest value.
+            end: pixel of the largest value.
+        """
         low, high, at = self.low, self.high, min(max(value, self.low), self.high)
         if self.scale == "log":
             low, high, at = math.log(low), math.log(high), math.log(at)
@@ -51,25 +57,31 @@ class Axis:
 
 
 def decades(first: int, last: int, every: int = 1) -> list[tuple[float, str]]:
-    """Powers of ten as ticks."""
+    """Return powers of ten as ticks.
+
+    Args:
+        first: smallest exponent.
+        last: largest exponent.
+        every: difference of the exponents of two ticks.
+    """
     return [(10.0**k, power(k)) for k in range(first, last + 1, every)]
 
 
 def power(exponent: int) -> str:
-    """10ᵏ, small powers in full."""
+    """Return the label of 10ᵏ; small powers are written in full."""
     if -2 <= exponent <= 3:
         return f"{10.0**exponent:g}"
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def whole(values: Iterable[float]) -> list[tuple[float, str]]:
-    """Values as ticks."""
+    """Return values as ticks."""
     return [(value, f"{value:g}") for value in values]
 
 
 @dataclass
 class Plot:
-    """A figure that is being drawn. Series are numbered 0 to 5; the number is a colour."""
+    """A figure under construction. Series have numbers from 0 to 5, which are colours."""
 
     title: str
     description: str
@@ -79,61 +91,92 @@ class Plot:
     width: float = WIDTH
     left: float = 74.0
     top: float = 44.0
-    drawn: list[str] = field(default_factory=list)
+    elements: list[str] = field(default_factory=list)
     keys: list[tuple[str, int, str]] = field(default_factory=list)
 
     @property
     def right(self) -> float:
-        """Where the horizontal axis ends."""
+        """Pixel of the right end of the horizontal axis."""
         return self.width - 22.0
 
     @property
     def bottom(self) -> float:
-        """Where the vertical axis begins."""
+        """Pixel of the lower end of the vertical axis."""
         return self.height - 52.0
 
     def at(self, point: Point) -> Point:
-        """Pixels of a point."""
+        """Return the pixels of a point."""
         return self.x.place(point[0], self.left, self.right), self.y.place(point[1], self.bottom, self.top)
 
     def line(self, points: Iterable[Point], series: int, *, dashed: bool = False) -> None:
-        """Points joined in order."""
+        """Draw points as a line, joined in their order.
+
+        Args:
+            points: the points.
+            series: number of the colour.
+            dashed: whether the line is dashed.
+        """
         path = " L".join(f"{x:.1f} {y:.1f}" for x, y in map(self.at, points))
-        self.drawn.append(f'<path class="s{series}{" dashed" if dashed else ""}" d="M{path}"/>')
+        self.elements.append(f'<path class="s{series}{" dashed" if dashed else ""}" d="M{path}"/>')
 
     def bar(self, first: Point, last: Point, series: int) -> None:
-        """A thick segment; a dot where both ends are one."""
+        """Draw a thick segment; a dot if both points are equal.
+
+        Args:
+            first: left end.
+            last: right end.
+            series: number of the colour.
+        """
         (x, y), (u, v) = self.at(first), self.at(last)
         u = max(u, x + 0.1)
-        self.drawn.append(f'<line class="bar s{series}" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
+        self.elements.append(f'<line class="bar s{series}" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
 
     def thin(self, first: Point, last: Point) -> None:
-        """A thin segment between what belongs together."""
+        """Draw a thin segment between two points."""
         (x, y), (u, v) = self.at(first), self.at(last)
-        self.drawn.append(f'<line class="axis" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
+        self.elements.append(f'<line class="axis" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>')
 
     def dot(self, point: Point, series: int, mark: str = "dot") -> None:
-        """A mark: `dot`, `diamond` (hollow) or `cross`."""
-        self.drawn.append(marked(*self.at(point), series, mark))
+        """Draw a mark.
+
+        Args:
+            point: the centre.
+            series: number of the colour.
+            mark: `dot`, `diamond` (hollow) or `cross`.
+        """
+        self.elements.append(draw_mark(*self.at(point), series, mark))
 
     def say(self, point: Point, text: str, *, anchor: str = "start", up: float = -6.0) -> None:
-        """Words beside a point."""
+        """Write words next to a point.
+
+        Args:
+            point: the point.
+            text: the words.
+            anchor: side of the text at the point: `start`, `middle` or `end`.
+            up: distance of the text below the point [pixels].
+        """
         x, y = self.at(point)
-        self.drawn.append(f'<text x="{x:.1f}" y="{y + up:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
+        self.elements.append(f'<text x="{x:.1f}" y="{y + up:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
 
     def key(self, text: str, series: int, mark: str = "dot") -> None:
-        """An entry of the legend."""
+        """Add an entry to the legend.
+
+        Args:
+            text: the words of the entry.
+            series: number of the colour.
+            mark: mark of the series, as in `dot`, or `line` or `dashes`.
+        """
         self.keys.append((text, series, mark))
 
-    def written(self) -> str:
-        """The file."""
+    def render(self) -> str:
+        """Return the text of the SVG file."""
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img">',
             f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>",
             f"<style>{STYLE}</style>",
             f'<rect class="ground" width="{self.width:g}" height="{self.height:g}" rx="6"/>',
             *self._frame(),
-            *self.drawn,
+            *self.elements,
             *self._legend(),
             "</svg>",
         ]
@@ -152,19 +195,26 @@ class Plot:
         middle = 0.5 * (self.left + self.right)
         yield f'<text x="{middle:.1f}" y="{self.height - 12:g}" text-anchor="middle">{escape(self.x.title)}</text>'
         if self.y.title:
-            turned = f"translate(16 {0.5 * (self.top + self.bottom):.1f}) rotate(-90)"
-            yield f'<text transform="{turned}" text-anchor="middle">{escape(self.y.title)}</text>'
+            rotation = f"translate(16 {0.5 * (self.top + self.bottom):.1f}) rotate(-90)"
+            yield f'<text transform="{rotation}" text-anchor="middle">{escape(self.y.title)}</text>'
 
     def _legend(self) -> Iterable[str]:
         x = self.left
         for text, series, mark in self.keys:
-            yield marked(x + 6, 22.0, series, mark)
+            yield draw_mark(x + 6, 22.0, series, mark)
             yield f'<text x="{x + 17:.1f}" y="26">{escape(text)}</text>'
             x += 32 + CHARACTER * len(text)
 
 
-def marked(x: float, y: float, series: int, mark: str) -> str:
-    """One mark at a pixel."""
+def draw_mark(x: float, y: float, series: int, mark: str) -> str:
+    """Return a mark at a pixel as SVG.
+
+    Args:
+        x: horizontal pixel.
+        y: vertical pixel.
+        series: number of the colour.
+        mark: `dot`, `diamond`, `cross`, `line` or `dashes`.
+    """
     if mark == "diamond":
         corners = f"{x:.1f},{y - 6:.1f} {x + 6:.1f},{y:.1f} {x:.1f},{y + 6:.1f} {x - 6:.1f},{y:.1f}"
         return f'<polygon class="hollow s{series}" points="{corners}"/>'

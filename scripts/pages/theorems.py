@@ -13,7 +13,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.app.theorem_detail import inputs_schema
 from epsilond.calibrators import CALIBRATORS
 from scripts.pages import formulas, schemas
-from scripts.pages.markdown import cited, code, of_text, paper, plain, table
+from scripts.pages.markdown import cite_source, code, paper, plain, table, text_table
 
 MEANING = {
     Status.PROVED: "the statement holds as it is used here",
@@ -24,14 +24,14 @@ HEAD = ("theorem", "what it says", "status", "source", "errata")
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Path and text of each page."""
+    """Yield path and text of each page."""
     yield "theorems/index.md", index()
-    for each in THEOREMS:
-        yield f"theorems/{each.id}.md", page(each)
+    for theorem in THEOREMS:
+        yield f"theorems/{theorem.id}.md", page(theorem)
 
 
 def index() -> str:
-    """Every theorem, by work."""
+    """Write the list of all theorems, by work."""
     parts = [
         "# Theorems\n",
         "Every number of an answer rests on theorems of this list; its `derivation` names them. **Refuted** means that",
@@ -40,99 +40,108 @@ def index() -> str:
         "statements' pages, and are not counted. Those of this project are rules for ledgers that do not hold.\n",
         by_work(),
     ]
-    for key, group in grouped().items():
+    for key, group in group_by_work().items():
         parts += [f"\n## {plain(paper(key))}\n", plain(WORKS[key].citation), "", table(HEAD, map(row, group))]
     return "\n".join(parts) + "\n"
 
 
-def grouped() -> Mapping[str, Sequence[Theorem]]:
-    """The theorems of each work, the work with most of them first, this project's last."""
-    keys = dict.fromkeys(each.source.key for each in THEOREMS)
-    groups = {key: [each for each in THEOREMS if each.source.key == key] for key in keys}
+def group_by_work() -> Mapping[str, Sequence[Theorem]]:
+    """Return the theorems of each work, the work with most of them first, this project's last."""
+    keys = dict.fromkeys(theorem.source.key for theorem in THEOREMS)
+    groups = {key: [theorem for theorem in THEOREMS if theorem.source.key == key] for key in keys}
     return dict(sorted(groups.items(), key=lambda item: (item[0] == "epsilond", -len(item[1]))))
 
 
 def by_work() -> str:
-    """How many theorems of each work are proved, refuted and unproved; works without a fault are one line."""
-    flawless = {key: group for key, group in grouped().items() if not is_faulty(group) and key != "epsilond"}
-    rows = [(paper(key), *counts(group)) for key, group in grouped().items() if key not in flawless]
-    others = (f"{len(flawless)} other works", *counts([each for group in flawless.values() for each in group]))
-    total = ("all", *counts(THEOREMS))
-    return of_text(("work", *(status.value for status in Status), "errata"), [*rows, others, total])
+    """Write the counts of each work's theorems by status; works without a fault are one line."""
+    groups = group_by_work()
+    flawless = [key for key, group in groups.items() if not is_faulty(group) and key != "epsilond"]
+    rows = [(paper(key), *counts(group)) for key, group in groups.items() if key not in flawless]
+    in_flawless = [theorem for key in flawless for theorem in groups[key]]
+    rows.append((f"{len(flawless)} other works", *counts(in_flawless)))
+    rows.append(("all", *counts(THEOREMS)))
+    return text_table(("work", *(status.value for status in Status), "errata"), rows)
 
 
 def is_faulty(group: Sequence[Theorem]) -> bool:
     """Return True if a theorem of the work is not proved, or has an error in print."""
-    return bool(error_ids(group)) or any(each.status is not Status.PROVED for each in group)
+    return bool(error_ids(group)) or any(theorem.status is not Status.PROVED for theorem in group)
 
 
 def error_ids(group: Sequence[Theorem]) -> set[str]:
     """Return the ids of the errata of these theorems that are errors: false statements and misprints."""
-    return {erratum.id for each in group for erratum in each.errata if erratum.grade.is_error}
+    return {erratum.id for theorem in group for erratum in theorem.errata if erratum.grade.is_error}
 
 
 def own_error_ids(group: Sequence[Theorem]) -> set[str]:
     """Return the ids of errors of these theorems, without errors of other works that this project's theorems repeat."""
     ids = error_ids(group)
-    if any(each.source.key != "epsilond" for each in group):
+    if any(theorem.source.key != "epsilond" for theorem in group):
         return ids
-    return ids - error_ids([each for each in THEOREMS if each.source.key != "epsilond"])
+    return ids - error_ids([theorem for theorem in THEOREMS if theorem.source.key != "epsilond"])
 
 
 def counts(group: Sequence[Theorem]) -> Sequence[str]:
     """Count the theorems of each status and the distinct errors in print; a count of zero is an empty cell."""
-    numbers = [*(sum(each.status is status for each in group) for status in Status), len(own_error_ids(group))]
+    statuses = [theorem.status for theorem in group]
+    numbers = [statuses.count(status) for status in Status]
+    numbers.append(len(own_error_ids(group)))
     return [str(number) if number else "" for number in numbers]
 
 
-def row(each: Theorem) -> tuple[str, ...]:
+def row(theorem: Theorem) -> tuple[str, ...]:
     """Make a theorem's line of the table, with a link to its page and the number of its errors in print."""
-    errata = str(len(error_ids([each])) or "")
-    return f"[{code(each.id)}]({each.id}.md)", plain(each.title), each.status.value, plain(cited(each.source)), errata
+    link = f"[{code(theorem.id)}]({theorem.id}.md)"
+    errata = str(len(error_ids([theorem])) or "")
+    return link, plain(theorem.title), theorem.status.value, plain(cite_source(theorem.source)), errata
 
 
-def page(each: Theorem) -> str:
-    """Statement, source, conditions, status, errata and tests of one theorem."""
+def page(theorem: Theorem) -> str:
+    """Write statement, source, conditions, status, errata and tests of a theorem."""
     parts = [
-        f"# {plain(each.title)}\n",
-        f"{code(each.id)} · **{each.status.value}**: {MEANING[each.status]}\n",
+        f"# {plain(theorem.title)}\n",
+        f"{code(theorem.id)} · **{theorem.status.value}**: {MEANING[theorem.status]}\n",
         "## Statement\n",
-        f"{plain(each.statement)}\n",
-        *formulas.side_by_side(each.id),
-        *(["Its constants are hidden: it is a rate, never a bound.\n"] if each.constants == "hidden" else []),
-        "## Source\n",
-        f"{_source(each)}\n",
-        "## Conditions\n",
-        table(("condition", "statement", "who sees to it"), map(_condition, each.conditions))
-        if each.conditions
-        else "None beyond what the statement says.",
-        *_errata(each),
-        *_formula(each),
-        *_users(each),
-        *_citation(each),
+        f"{plain(theorem.statement)}\n",
+        *formulas.side_by_side(theorem.id),
     ]
+    if theorem.constants == "hidden":
+        parts.append("Its constants are hidden: it is a rate, never a bound.\n")
+    parts += ["## Source\n", f"{_source(theorem)}\n", "## Conditions\n"]
+    if theorem.conditions:
+        parts.append(table(("condition", "statement", "who sees to it"), map(_condition, theorem.conditions)))
+    else:
+        parts.append("None beyond what the statement says.")
+    parts += [*_errata(theorem), *_formula(theorem), *_users(theorem), *_citation(theorem)]
     return "\n".join(parts) + "\n"
 
 
-def _source(each: Theorem) -> str:
-    if each.source.key != "epsilond":
-        return f"{plain(each.source.item)} of: {plain(WORKS[each.source.key].citation)}"
-    document, _, rest = each.source.item.partition(".md")
+def _source(theorem: Theorem) -> str:
+    """Return the source of a theorem, with a link to a document of this project."""
+    source = theorem.source
+    if source.key != "epsilond":
+        return f"{plain(source.item)} of: {plain(WORKS[source.key].citation)}"
+    document, _, rest = source.item.partition(".md")
     if document.startswith("docs/") and rest:
         name = document.removeprefix("docs/")
         return f"This project, [{plain(name)}](../{name}.md){plain(rest)}"
-    return f"This project, {plain(each.source.item)}"
+    return f"This project, {plain(source.item)}"
 
 
 def _condition(condition: Condition) -> tuple[str, str, str]:
-    who = "nobody can: no finite input settles it" if condition.undecidable else "you vouch for it"
-    return code(condition.id), plain(condition.statement), "it is checked" if condition.checked else who
+    if condition.checked:
+        kind = "it is checked"
+    elif condition.undecidable:
+        kind = "nobody can: no finite input settles it"
+    else:
+        kind = "you vouch for it"
+    return code(condition.id), plain(condition.statement), kind
 
 
-def _errata(each: Theorem) -> list[str]:
+def _errata(theorem: Theorem) -> list[str]:
     """Write the errata and remarks on a theorem, each with its grade and its test."""
-    parts = ["\n## Errata and remarks\n"] if each.errata else []
-    for erratum in each.errata:
+    parts = ["\n## Errata and remarks\n"] if theorem.errata else []
+    for erratum in theorem.errata:
         parts += [
             f"### {plain(erratum.id)}\n",
             f"- Grade: {erratum.grade.value}",
@@ -143,30 +152,38 @@ def _errata(each: Theorem) -> list[str]:
     return parts
 
 
-def _formula(each: Theorem) -> list[str]:
-    if each.formula is None or each.inputs is None:
+def _formula(theorem: Theorem) -> list[str]:
+    """Write the inputs of a theorem's formula, an example, and the place for evaluations."""
+    if theorem.formula is None or theorem.inputs is None:
         return ["\n## Formula\n", "A rule between guarantees: there are no numbers to put into it."]
-    readings = f", as {' or '.join(each.readings)} (`reading`)" if len(each.readings) > 1 else ""
-    asked = f"\n## Formula\n\n`POST /v1/theorems/{each.id}/evaluations` evaluates it{readings}.\n"
-    shown = (json.dumps({"inputs": dict(example)}, ensure_ascii=False, indent=2) for example in each.examples[:1])
-    fields = schemas.fields(schemas.inlined(inputs_schema(each)))
-    return [asked, fields, *(f"\n```json\n{text}\n```" for text in shown), *_live(each)]
-
-
-def _live(each: Theorem) -> list[str]:
-    """The place where docs/evaluate.js evaluates the formula, where the service shows the page."""
-    example = html.escape(json.dumps(dict(each.examples[0]) if each.examples else {}, ensure_ascii=False), quote=True)
-    readings = " ".join(each.readings)
-    return [
-        f'\n<div class="evaluate" data-theorem="{each.id}" data-readings="{readings}" data-example="{example}"></div>'
+    readings = f", as {' or '.join(theorem.readings)} (`reading`)" if len(theorem.readings) > 1 else ""
+    parts = [
+        f"\n## Formula\n\n`POST /v1/theorems/{theorem.id}/evaluations` evaluates it{readings}.\n",
+        schemas.fields(schemas.inline(inputs_schema(theorem))),
     ]
+    for example in theorem.examples[:1]:
+        text = json.dumps({"inputs": dict(example)}, ensure_ascii=False, indent=2)
+        parts.append(f"\n```json\n{text}\n```")
+    return [*parts, _evaluation_place(theorem)]
 
 
-def _citation(each: Theorem) -> list[str]:
-    return [f"\n## How to cite it\n\n```bibtex\n{bibtex([each.id])}\n```"]
+def _evaluation_place(theorem: Theorem) -> str:
+    """Return the place in which docs/evaluate.js evaluates the formula, on pages of the service."""
+    example = json.dumps(dict(theorem.examples[0]) if theorem.examples else {}, ensure_ascii=False)
+    data = {
+        "theorem": theorem.id,
+        "readings": " ".join(theorem.readings),
+        "example": html.escape(example, quote=True),
+    }
+    attributes = " ".join(f'data-{name}="{value}"' for name, value in data.items())
+    return f'\n<div class="evaluate" {attributes}></div>'
 
 
-def _users(each: Theorem) -> list[str]:
-    names = [calibrator.name for calibrator in CALIBRATORS if each.id in calibrator.theorems]
+def _citation(theorem: Theorem) -> list[str]:
+    return [f"\n## How to cite it\n\n```bibtex\n{bibtex([theorem.id])}\n```"]
+
+
+def _users(theorem: Theorem) -> list[str]:
+    names = [calibrator.name for calibrator in CALIBRATORS if theorem.id in calibrator.theorems]
     links = ", ".join(f"[{code(name)}](../algorithms/{name}.md)" for name in names)
     return [f"\n## Used by\n\n{links}"] if names else []

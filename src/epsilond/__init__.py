@@ -1,16 +1,16 @@
 """Certified privacy accounting and noise calibration for federated learning.
 
-    calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     what to run with, certified
+    calibrate("mb-sgd", epsilon=1.0, delta=1e-5, …)     parameters at which a target is certified
     sweep("mb-sgd", "epsilon", [0.5, 1, 2], …)          the same at many values of one field
-    plan(epsilon=1.0, delta=1e-5, …)                    every algorithm side by side, and what reaches a risk
-    account(spec, relation="replace-one", …)            what can be proved of what was run
+    plan(epsilon=1.0, delta=1e-5, …)                    comparison of all algorithms, and the cost of a risk
+    account(spec, relation="replace-one", …)            certified guarantee of a run
     evaluate("balle-wang-2018.8", …)                    a theorem's formula, conditions, status and errata
-    train("mb-sgd", clients, epsilon=1.0, …)            a model from your own data, at the noise that was calibrated
-    simulate("mb-sgd-bound")                            run it, and measure beside the bound
-    spec_from_opacus_history(accountant.history)        what Opacus has recorded, as a spec to account for
-    spec_from_dp_event(event)                           a DpEvent of dp-accounting, likewise
+    train("mb-sgd", clients, epsilon=1.0, …)            a model from your own data, at the calibrated noise
+    simulate("mb-sgd-bound")                            a simulated run, compared with its bound
+    spec_from_opacus_history(accountant.history)        the history of an Opacus accountant as a spec
+    spec_from_dp_event(event)                           a DpEvent of dp-accounting as a spec
     report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
-    cite(answer)                                        BibTeX of the works whose theorems an answer rests on
+    cite(answer)                                        BibTeX of the works with the theorems of an answer
     from epsilond.mechanisms import from_calibration    an answer's clipping, noise and messages, for your own arrays
     ledger("ledger.db")                                 a budget over time: reserve, commit, and only then release
 
@@ -119,7 +119,8 @@ def _spec_names() -> list[str]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_spec_names()} - {"Mapping", "TYPE_CHECKING", "import_module"})
+    names = set(globals()).union(_HOME, _spec_names())
+    return sorted(names - {"Mapping", "TYPE_CHECKING", "import_module"})
 
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ if TYPE_CHECKING:
 else:  # a type checker would take any name for one of ours
 
     def __getattr__(name: str) -> object:
-        """Import a public name when it is first asked for."""
+        """Import a public name on its first use."""
         if name == "__all__":
             value = ["ENGINE_VERSION", *_HOME, *_spec_names()]
         elif home := _home_of(name):

@@ -1,4 +1,4 @@
-"""What a ledger is charged for a run that a calibration answers: the spec that the run releases."""
+"""The spec that a ledger is charged for a calibrated run."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def spec_of(answer: Calibration) -> Spec:
-    """Of one protected unit, under the relation, unit and observer of the answer's guarantee.
+    """Return the spec of a calibrated run, for the relation, unit and observer of the answer's guarantee.
 
-    It is what the calibrator says that its solution releases; the solution is found again, to the same figures.
+    The calibrator solves its problem again, to the same figures, and returns the spec of its solution.
 
     Raises:
-        InvalidInput: client groups release different things: account for each of them.
+        InvalidInput: client groups have different specs: account for each of them.
     """
     if answer.algorithm == "norm-fedavg":
-        return _on_the_grid(answer.problem, answer.parameters)
+        return _norm_fedavg_spec(answer.problem, answer.parameters)
     chosen = calibrator(answer.algorithm)
     specs = chosen.specs(chosen.certify(answer.problem))
     if len(specs) > 1:
@@ -32,8 +32,8 @@ def spec_of(answer: Calibration) -> Spec:
     return specs[0]
 
 
-def _on_the_grid(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
-    """With distances that rounding never exceeds: a ledger has no place for the probability that it does."""
+def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
+    """Return the spec with sensitivities that rounding never exceeds: a ledger cannot charge a probability of that."""
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,
         decay_rate=parameters.decay_rate,

@@ -1,4 +1,4 @@
-"""Where the command line starts: `epsilond`, and `python -m epsilond`."""
+"""Entry point of the command line: `epsilond`, and `python -m epsilond`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.extras import MissingExtra, extra
 
 INTERRUPTED = 130
-"""The exit code of what Ctrl-C has stopped."""
+"""Exit code of a command that Ctrl-C has stopped."""
 
 
 def main() -> None:
-    """Run the command that the arguments name. The version is told without the packages of the command line."""
+    """Run the command that the arguments name. Printing the version does not need the packages of the command line."""
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"{ENGINE_VERSION}\n")
         return
     try:
         with extra("cli", "the command line"):
-            from epsilond.commands.line import line  # noqa: PLC0415  only then can it be said what is missing
+            from epsilond.commands.line import line  # noqa: PLC0415  so that a missing package gives a message
         line()
     except MissingExtra as error:
         raise SystemExit(f"error: {error}") from None
-    except KeyboardInterrupt:  # while it is imported; later the command line sees to it
+    except KeyboardInterrupt:  # during the import; later the command line handles it
         raise SystemExit(INTERRUPTED) from None

@@ -1,4 +1,4 @@
-"""Requests to a service over urllib. A request that the service puts off, or whose answer is lost, is sent again."""
+"""Requests to a service over urllib. A request that is postponed, or that has lost its answer, is sent again."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class ServiceAnswer:
 
 @dataclass(frozen=True)
 class Connection:
-    """A service, and how it is asked.
+    """A service, with the settings of requests to it.
 
     Attributes:
-        url: where the service is.
+        url: URL of the service.
         key: the API key, if any.
-        timeout: seconds of each try.
-        longest_pause: seconds; a request that is put off for longer is not sent again.
-        longest_answer: most bytes that are read of an answer; -1 if all are read.
-        is_repeatable: whether the same request may be sent again when nobody knows what became of it.
+        timeout: time of each try [s].
+        longest_pause: longest pause [s] after which a postponed request is sent again.
+        longest_answer: largest number of bytes that are read of an answer; -1 for all.
+        is_repeatable: whether a request may be sent again if its answer was lost.
     """
 
     url: str

@@ -1,6 +1,6 @@
-"""Work in parts on any `concurrent.futures.Executor`: threads, processes, a cluster. Which one changes no number.
+"""Work in parts on any `concurrent.futures.Executor`: threads, processes or a cluster. No number depends on it.
 
-What is sent is a function of ours, by its name, and plain data; whoever runs it has the same version of the engine.
+An executor gets the name of a function of this package and plain data. Its workers have the same version of the engine.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
-"""How long a scheduler may take to answer at first."""
+"""Longest time [s] until the first answer of a scheduler."""
 RETRIES = 1
-"""How often a part is run again that failed on a cluster, where a worker may have been short of something."""
+"""Number of further tries of a part that failed on a cluster, where a worker may have been short of memory."""
 BATCH_SECONDS = 0.1
-"""Least CPU time of a batch, while so much is left: a message costs Dask some 5 ms of CPU, which is 5 % of it."""
+"""Least CPU time [s] of a batch: a message costs Dask some 5 ms of CPU, which is 5 % of it."""
 LONGEST_SECONDS = 0.5
 """CPU time after which a worker begins no further part of its batch: later parts may take longer than earlier ones."""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Options of the C function `mallopt`, by <malloc.h>."""
 MAPPED_BYTES = 32 * 1_048_576
-"""Size from which the C library maps an array by itself: the largest that it chooses where nothing is set."""
+"""Size from which the C library maps an array on its own; the largest that it chooses by default."""
 ALTERED = "runs epsilond {theirs}, and this is epsilond {ours}: the numbers of two versions are not mixed"
 
 
 class ClusterError(RuntimeError):
-    """A cluster cannot be used: it is away, was lost, or is not what is needed. The message says which."""
+    """A cluster cannot be used: it does not answer, was lost, or has another version. The message has the reason."""
 
 
-def in_order(
+def run_in_order(
     executor: Executor | None,
     work: Callable[..., T],
     parts: Sequence[tuple[object, ...]],
@@ -168,7 +168,7 @@ def reuse_freed_memory() -> None:
 
 
 def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
-    """Run a part on one thread: sums of linear algebra differ in their last digit by how many there are."""
+    """Run a part on one thread: the last digit of sums in linear algebra depends on the number of threads."""
     try:
         from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  an extra has what it needs
     except ModuleNotFoundError:
@@ -178,18 +178,18 @@ def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
 
 
 def result_of(future: Future[T]) -> T:
-    """What a part of the work answered, once it has.
+    """Wait for a part of the work, and return its result.
 
     Raises:
-        ClusterError: the executor lost it.
-        Exception: what the work raised.
+        ClusterError: the executor lost the part.
+        Exception: the error of the work.
     """
     try:
         return future.result()
     except CancelledError:
         raise ClusterError("the executor gave up work that it had taken: its scheduler may have ended") from None
     except Exception as error:
-        # Named and not imported: whoever has no cluster has no such class.
+        # The class is compared by name, because without a cluster it is not installed.
         if (type(error).__module__.partition(".")[0], type(error).__name__) == ("distributed", "KilledWorker"):
             raise ClusterError("workers of the cluster died again and again at the same part of the work") from error
         raise
@@ -197,34 +197,34 @@ def result_of(future: Future[T]) -> T:
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """An executor on the Dask cluster whose scheduler is at this address, as `tcp://10.0.0.1:8786`.
+    """Yield an executor on the Dask cluster with the scheduler at an address, such as `tcp://10.0.0.1:8786`.
 
-    Its workers must have epsilond of this version. Whoever reaches the scheduler can run code on its workers, and
-    what comes back is unpickled here: use a cluster of your own, on a network of your own.
+    The workers must have the same version of epsilond. Everyone who reaches the scheduler can run code on its workers,
+    and the results are unpickled here: use a cluster of your own, on a network of your own.
 
     Raises:
         MissingExtra: distributed is not installed.
-        ClusterError: nothing answers there, no worker is there, or a worker has another version of the engine.
+        ClusterError: no scheduler answers, it has no worker, or a worker has another version of the engine.
     """
-    client = connected(address)
+    client = connect(address)
     try:
         yield client.get_executor(pure=False, retries=RETRIES)
     finally:
         client.close(timeout=CONNECT_SECONDS)
 
 
-def connected(address: str) -> Client:
-    """A client of the cluster, whose workers have the engine of this version.
+def connect(address: str) -> Client:
+    """Return a client of a cluster, after a check that its workers have the same version of the engine.
 
     Raises:
         MissingExtra: distributed is not installed.
-        ClusterError: as above.
+        ClusterError: as `dask_executor`.
     """
     with extra("dask", "a Dask cluster"):
-        from distributed import Client  # noqa: PLC0415  whoever asks for no cluster needs none
+        from distributed import Client  # noqa: PLC0415  only clusters need it
     host, port = place_of(address)
     try:
-        # Refused at once where nothing listens; a client would try for all of its time.
+        # This fails at once if nothing listens; a client would try until its timeout.
         socket.create_connection((host, port), CONNECT_SECONDS).close()
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except OSError as error:
@@ -239,10 +239,10 @@ def connected(address: str) -> Client:
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Host and port of a scheduler's address.
+    """Return host and port of a scheduler's address.
 
     Raises:
-        ClusterError: it is none.
+        ClusterError: the address has another form.
     """
     parts = urlsplit(address)
     with suppress(ValueError):
@@ -252,18 +252,23 @@ def place_of(address: str) -> tuple[str, int]:
 
 
 def engine_version() -> str:
-    """The version of the engine, asked of a worker."""
+    """Return the version of the engine; a worker runs this function."""
     return ENGINE_VERSION
 
 
 def _require_engine(client: Client, address: str) -> None:
+    """Require that all workers have the same version of the engine.
+
+    Raises:
+        ClusterError: there are no workers, or a worker has another version.
+    """
     try:
-        told = client.run(engine_version, on_error="return")
+        versions = client.run(engine_version, on_error="return")
     except (OSError, ImportError, AttributeError) as error:
         raise ClusterError(f"the workers of {address} could not be asked which epsilond they have: {error}") from None
-    if not told:
+    if not versions:
         raise ClusterError(f"the scheduler at {address} has no workers")
-    for worker, theirs in sorted(told.items()):
+    for worker, theirs in sorted(versions.items()):
         if isinstance(theirs, BaseException):
             raise ClusterError(f"the worker {worker} of {address} has no epsilond: {theirs}")
         if theirs != ENGINE_VERSION:

@@ -1,4 +1,4 @@
-"""What an optional part of epsilond says when its packages are not installed."""
+"""Error message of an optional part of epsilond without its packages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from contextlib import contextmanager
 
 
 class MissingExtra(ImportError):
-    """A package that only an extra installs is not there; the message says how to install it."""
+    """A package of an extra is not installed; the message has the command that installs it."""
 
 
 @contextmanager
 def extra(name: str, what: str) -> Iterator[None]:
-    """Around the imports of `what`, whose packages the extra `name` installs.
+    """Import the packages of an extra within this context.
+
+    Args:
+        name: name of the extra.
+        what: the part of epsilond that needs it, for the message.
 
     Raises:
         MissingExtra: one of these packages is not installed.

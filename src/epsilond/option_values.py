@@ -1,4 +1,4 @@
-"""Options of the command line and the fields of request classes: how a field is described, and how its text is read."""
+"""Options of the command line for the fields of request classes: their descriptions, and the reading of their texts."""
 
 from __future__ import annotations
 

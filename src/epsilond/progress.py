@@ -1,12 +1,12 @@
-"""How whoever waits for long work learns how far it is."""
+"""Callbacks for the progress of long work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
-"""Called with how many parts are done, and of how many."""
+"""Function that is called with the number of finished parts, and the number of parts."""
 
 
 def in_silence(done: int, total: int) -> None:
-    """Progress that is not shown."""
+    """Ignore progress."""

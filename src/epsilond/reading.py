@@ -1,4 +1,4 @@
-"""From names and values to a checked request: one reader for HTTP bodies, the library and the command line.
+"""Reader of requests from names and values, for HTTP bodies, the library and the command line.
 
 The request dataclasses check their own ranges. The reader also checks what they cannot see: unknown names, missing
 names, and structures (groups, mechanisms) given as plain mappings and sequences. It reports all faults at once.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from types import UnionType
-from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypeAliasType
 
@@ -101,7 +101,7 @@ class _Shape:
         bare: the type, None and metadata removed.
         quantity: the meaning and range, if any.
         scale: the range that a field of a request class keeps besides.
-        tag: the field that tells the members of a union of request classes apart.
+        tag: the field that distinguishes the members of a union of request classes.
         members: the shapes of the members of a union, or of the items of a tuple.
     """
 
@@ -145,7 +145,7 @@ class _Shape:
 
 @functools.cache
 def _shape_of(annotation: Hashable) -> _Shape:
-    """Return the shape of an annotation that is asked for by itself, again and again."""
+    """Return the shape of an annotation outside a request class, from a cache."""
     return _shape(annotation)
 
 
@@ -192,10 +192,12 @@ def _fields(request: Hashable) -> dict[str, _Field]:
     cls: Any = request
     hints = get_type_hints(cls, include_extras=True)
     return {
-        each.name: _Field(
-            _shape(hints[each.name], cls), each.default, each.default is MISSING and each.default_factory is MISSING
+        field.name: _Field(
+            shape=_shape(hints[field.name], cls),
+            default=field.default,
+            is_required=field.default is MISSING and field.default_factory is MISSING,
         )
-        for each in fields(cls)
+        for field in fields(cls)
     }
 
 
@@ -249,10 +251,10 @@ class _Reader:
             given: values by name.
             at: the pointer to the request.
         """
-        known = _fields(request)
+        declared = _fields(request)
         before = len(self.faults)
         values: JsonRecord = {}
-        for name, field in known.items():
+        for name, field in declared.items():
             if name not in given:
                 if field.is_required:
                     self.add_fault(f"{at}/{name}", "is required", field.shape)
@@ -260,14 +262,14 @@ class _Reader:
                 is_plain = field.shape.has_no_fault(value)
                 values[name] = value if is_plain else self.read(field.shape, value, f"{at}/{name}")
         for name in given:
-            if name not in known:
-                self.faults.append(self._unknown(name, known, at))
+            if name not in declared:
+                self.faults.append(self._unknown(name, declared, at))
         if len(self.faults) > before:
             return _FAULTY
         try:
             return request(**values)
         except InvalidInput as error:
-            self.faults += [Fault(at + it.pointer, it.message, it.allowed) for it in error.faults]
+            self.faults += [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
             return _FAULTY
 
     def add_fault(self, at: str, message: str, shape: _Shape) -> object:
@@ -276,7 +278,7 @@ class _Reader:
         Args:
             at: the pointer to the value.
             message: the fault.
-            shape: the shape of the value, which tells what is admitted.
+            shape: the shape of the value, which has the admitted values.
         """
         if self._is_body:
             admitted = shape.quantity.allowed or None if shape.quantity else None
@@ -286,7 +288,7 @@ class _Reader:
         return _FAULTY
 
     def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
-        """Return the fault of an unknown name: a caller of the library is told similar names, or else all names."""
+        """Return the fault of an unknown name. For a caller of the library it lists similar names, or all names."""
         message = "is not a field of this object"
         if self._is_body:
             return Fault(step(at, name), message)
@@ -326,7 +328,7 @@ class _Reader:
         return _FAULTY
 
     def _member(self, shape: _Shape, value: JsonObject, at: str) -> object:
-        """Read a member of a union of request classes, which a field tells apart."""
+        """Read a member of a union of request classes, which a field distinguishes."""
         if shape.tag not in value:
             names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(f"{at}/{shape.tag}", "is required", names))
@@ -345,9 +347,9 @@ class _Reader:
         every: list[Fault] = []
         for member in shape.members:
             reader = _Reader(is_body=self._is_body)
-            found = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
+            result = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
             if not reader.faults:
-                return found
+                return result
             every += reader.faults
         self.faults += every
         return _FAULTY
@@ -359,39 +361,8 @@ def _is_numpy_scalar(value: object) -> bool:
     return numpy is not None and isinstance(value, numpy.generic)
 
 
-class _Asked(Protocol):
-    """A calibrator, or an algorithm's risk bounds."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def problem(self) -> type: ...
-
-
-A = TypeVar("A", bound=_Asked)
-
-
-def asked(by: Any, listed: Sequence[A], given: JsonObject) -> tuple[A, Any]:
-    """Of an algorithm's name: that algorithm, and the request of these fields. Of a request: who answers it, and it.
-
-    Raises:
-        InvalidInput: there is no such algorithm, nobody answers such requests, or no run can have the fields.
-    """
-    if isinstance(by, str):
-        choices = {each.name: each for each in listed}
-        if by not in choices:
-            raise InvalidInput(not_named(by, choices, at="/algorithm", noun="algorithm"))
-        return choices[by], read(choices[by].problem, given)
-    answering = {each.problem: each for each in listed}
-    if type(by) not in answering:
-        classes = ", ".join(each.__name__ for each in answering)
-        raise InvalidInput.at("/algorithm", "is neither the name of an algorithm nor a request", allowed=classes)
-    return answering[type(by)], replace(by, **given)
-
-
 def allowed(annotation: object) -> str | None:
-    """What a field admits, in words: its literals or its range."""
+    """Return the values that a field admits, in words: its literals or its range."""
     bare, quantity = quantity_of(annotation)
     if quantity is not None and quantity.allowed:
         return quantity.allowed

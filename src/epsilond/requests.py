@@ -1,4 +1,4 @@
-"""The request classes: what the questions are asked with, for those who would rather build it than name fields."""
+"""The request classes of all questions, for callers that build a request instead of naming fields."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from epsilond.calibrators.accounts import AccountProblem, Claim
 from epsilond.calibrators.planning.problem import PlanProblem, Reach
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
-_BY_ALGORITHM = {each.problem.__name__: each.problem for each in (*CALIBRATORS, *RISK_BOUNDS)}
+_PROBLEMS = [calibrator.problem for calibrator in CALIBRATORS] + [bounder.problem for bounder in RISK_BOUNDS]
+_BY_ALGORITHM = {problem.__name__: problem for problem in _PROBLEMS}
 globals().update(_BY_ALGORITHM)
 __all__ = ["AccountProblem", "Claim", "PlanProblem", "Reach", *_BY_ALGORITHM]  # noqa: PLE0604 (they are strings)

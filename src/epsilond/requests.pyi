@@ -1,4 +1,4 @@
-# What the questions are asked with. Written by scripts/typed_face.py.
+# The request classes of all questions. Written by scripts/typed_face.py.
 
 from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem as AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem as AcceleratedRiskProblem

@@ -1,4 +1,4 @@
-"""What the simulate command does around a simulation: where the figure goes, and a progress bar."""
+"""The simulate command: its figure and its progress bar."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 
 
 def figure_file(name: str | None) -> Path | None:
-    """Where the figure is to be written; asked before the work, not after.
+    """Return the path of the figure, checked before the simulation starts; None without a name.
 
     Raises:
-        InvalidInput: the name's ending is no format, or its folder is not there.
+        InvalidInput: the name's ending is not a format, or its folder does not exist.
     """
     if name is None:
         return None
@@ -61,13 +61,21 @@ def run(
 ) -> None:
     """Simulate, print the answer, and draw its figure into a file.
 
+    Args:
+        asked: a request, its JSON form, or the name of a preset.
+        overrides: values that replace fields of the request; None leaves a field as it is.
+        workers: number of processes; one per core if None.
+        executor: runs the blocks instead of processes.
+        figure: name of the file; None for no figure.
+        as_body: whether to print JSON.
+
     Raises:
-        InvalidInput: the request describes nothing that can be run, or the figure cannot be written.
+        InvalidInput: the request has values out of range, or the figure cannot be written.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
     """
     request, path = simulation.simulation_request(asked, **overrides), figure_file(figure)
     answer = with_progress(request, workers, executor)
-    # First the answer: whatever a figure may run into, minutes of work are not lost with it.
+    # The answer is printed first, so that an error of the figure does not lose minutes of work.
     print_answer(answer, simulations.simulation, as_body=as_body)
     if path is not None:
         write_figure(answer, path)
@@ -76,7 +84,13 @@ def run(
 
 
 def with_progress(request: SimulationRequest, workers: int | None, executor: Executor | None = None) -> object:
-    """The answer, with a bar on standard error while it is computed."""
+    """Simulate with a progress bar on standard error, and return the answer.
+
+    Args:
+        request: the request.
+        workers: number of processes; one per core if None.
+        executor: runs the blocks instead of processes.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -100,7 +114,7 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
 
 @contextmanager
 def ended_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM ends the work as Ctrl-C does: workers are ended, and the terminal gets its cursor back."""
+    """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -118,8 +132,8 @@ def write_figure(answer: object, path: Path) -> None:
     Raises:
         InvalidInput: the file cannot be written.
     """
-    drawn = draw(as_json(answer), FORMATS[path.suffix])
+    image = draw(as_json(answer), FORMATS[path.suffix])
     try:
-        path.write_bytes(drawn)
+        path.write_bytes(image)
     except OSError as error:
         raise InvalidInput.at("/out", f"cannot be written: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Names that a caller gives: looked up, with suggestions for those that are not known."""
+"""Lookup of names, with suggestions for unknown ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ def suggest(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
 
-def named(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
+def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
     """Return the choice of a name.
 
+    Args:
+        name: the name.
+        choices: the choices by name.
+        at: JSON pointer of the name, for the error.
+        noun: the kind of thing that has a name, such as `algorithm`.
+
     Raises:
-        InvalidInput: there is none; the message proposes names that are near.
+        InvalidInput: there is none; the message proposes similar names.
     """
     if name in choices:
         return choices[name]

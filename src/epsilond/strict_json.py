@@ -7,14 +7,19 @@ from epsilond.calibrators import strict_json
 
 
 def parse(text: str, *, at: str = "") -> object:
-    """The value of a JSON text, without nulls.
+    """Return the value of a JSON text without nulls.
+
+    Args:
+        text: the text.
+        at: JSON pointer of the text, for errors.
 
     Raises:
-        InvalidInput: the text is not JSON, or holds what the service refuses; pointers begin with `at`.
+        InvalidInput: the text is not JSON, or has a value that the service rejects; pointers begin with `at`.
     """
     try:
         return strict_json.parse(text.encode("utf-8", "surrogatepass"), nulls=False)
     except strict_json.MalformedJson as error:
         raise InvalidInput.at(at, f"is not JSON: {error}") from None
     except InvalidInput as error:
-        raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+        faults = [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
+        raise InvalidInput(*faults) from None

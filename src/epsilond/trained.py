@@ -1,4 +1,4 @@
-"""What a training run answers, and which of a guarantee's conditions the run itself sees to."""
+"""Result of a training run, with the conditions of its guarantee that the run carried out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CARRIED_OUT = frozenset(
 )
 """Conditions, by their ids, that every run sees to."""
 BY_CLIPPING = "bounded-gradients"
-"""It sees to this one where it gets every record's gradient."""
+"""Condition that a run carries out if it gets every record's gradient."""
 BY_DEALING = "fresh-records"
 """And to this one where records are dealt so that none is used twice."""
 BY_DRAWING = "oblivious-participation"
@@ -63,36 +63,37 @@ RISK_RESTS_ON_GRADIENTS = "clipping-changes-gradients"
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """A model, what is guaranteed of it, and how it came about."""
+    """A trained model, its guarantee, and the log of its run."""
 
     algorithm: str
     model: Floats
-    """(d,): what is released. Of ppsgd the shared part."""
+    """Released model, shape (d,); the shared part in ppsgd."""
     personal_models: Floats | None
-    """(N, d), of ppsgd: row i is the model of client i, for that client alone; no guarantee covers their release.
+    """Models of ppsgd, shape (N, d): row i is for client i only, and no guarantee covers its release.
 
     w + θ_i; with an `own_start`, w and behind it θ_i.
     """
     log: tuple[Round, ...]
-    """A record a round."""
+    """One entry per round."""
     guarantee: GuaranteeAnswer
-    """The calibration's, unchanged. A run that was ended early has spent less, but no less is claimed."""
+    """Guarantee of the calibration. A run that ended early has spent less, but the guarantee stays the same."""
     carried_out: tuple[DeclaredCondition, ...]
-    """Of the conditions that the guarantee and the bounds rest on, those that this run saw to."""
+    """Conditions of the guarantee and of the bounds that this run carried out."""
     left_to_you: tuple[DeclaredCondition, ...]
-    """The others: only you can vouch for them."""
+    """Conditions that only the caller can vouch for."""
     cautions: tuple[Caution, ...]
     tables: bool
     """True if the library computed the gradients, from features and targets."""
     receipt: Receipt | None
-    """The ledger's, of what was committed before the first round."""
+    """Receipt of the ledger for the commit before the first round."""
     calibration: Calibration
 
     def __repr__(self) -> str:
-        said = self.guarantee
+        guarantee = self.guarantee
+        bound = f"ε ≤ {guarantee.epsilon.upper:.6g} at δ = 10^{guarantee.target.log10_delta:g}"
         return (
-            f"Trained({self.algorithm}: {len(self.model)} coordinates in {self.rounds} rounds; one {said.unit} against "
-            f"{said.observer} has ε ≤ {said.epsilon.upper:.6g} at δ = 10^{said.target.log10_delta:g}, {self.status})"
+            f"Trained({self.algorithm}: {len(self.model)} coordinates in {self.rounds} rounds; "
+            f"one {guarantee.unit} against {guarantee.observer} has {bound}, {self.status})"
         )
 
     @property
@@ -148,14 +149,18 @@ class Trained:
 
     @property
     def rounds(self) -> int:
-        """That were run."""
+        """Number of rounds that were run."""
         return len(self.log)
 
     @property
     def bits(self) -> int | None:
-        """That clients sent in all, as the calibration counts them; None where it has to stay secret."""
-        told = [one.bits for one in self.log]
-        return None if None in told else sum(one for one in told if one is not None)
+        """Number of bits that clients sent in all rounds, as the calibration counts them; None if it is secret."""
+        total = 0
+        for entry in self.log:
+            if entry.bits is None:
+                return None
+            total += entry.bits
+        return total
 
 
 def conditions(
@@ -168,21 +173,29 @@ def conditions(
         means_only: whether clients return means of gradients instead of one gradient a record.
         tables: whether the library computes the gradients, from features and targets.
     """
-    seen_to = set(CARRIED_OUT)
+    observed = set(CARRIED_OUT)
     if tables:
-        seen_to |= OF_TABLES
+        observed |= OF_TABLES
     if not means_only:
-        seen_to.add(BY_CLIPPING)
+        observed.add(BY_CLIPPING)
     if answer.algorithm == "mu2-sgd":
-        seen_to.add(BY_DEALING)
+        observed.add(BY_DEALING)
         if answer.problem.taking_part.kind == "uniform":
-            seen_to.add(BY_DRAWING)
-    listed = answer.all_declared
-    return tuple(one for one in listed if one.id in seen_to), tuple(one for one in listed if one.id not in seen_to)
+            observed.add(BY_DRAWING)
+    carried_out = [condition for condition in answer.all_declared if condition.id in observed]
+    left = [condition for condition in answer.all_declared if condition.id not in observed]
+    return tuple(carried_out), tuple(left)
 
 
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
-    """What to know of this run, beside the calibration's own warnings."""
+    """Yield the cautions about a run that are not warnings of its calibration.
+
+    Args:
+        answer: the calibration.
+        means_only: whether clients return means of gradients instead of one gradient a record.
+        seeded: whether the randomness was given by the caller.
+        own_steps: whether the caller gave step sizes.
+    """
     if seeded:
         yield Caution(
             code="randomness-is-not-secure",

@@ -8,7 +8,7 @@ import pytest
 
 import epsilond
 from benchmarks import everyday, tables
-from benchmarks.everyday import CSV, EXAMPLES, MOVED, PLAN, moved
+from benchmarks.everyday import CSV, EXAMPLES, MOVED, PLAN, scale_body
 from benchmarks.measuring import CHANGE
 from benchmarks.rows import Row
 from benchmarks.specs import SPECS
@@ -31,7 +31,7 @@ def numbers(body):
     ids=lambda body: body.get("kind", ""),
 )
 def test_a_question_is_new_at_each_place_and_hardly_another(body):
-    as_written, later = numbers(moved(body, 0)), numbers(moved(body, 3))
+    as_written, later = numbers(scale_body(body, 0)), numbers(scale_body(body, 3))
     assert as_written == numbers(body)
     changed = {place for place, value in later.items() if value != as_written[place]}
     assert changed
@@ -42,7 +42,7 @@ def test_a_question_is_new_at_each_place_and_hardly_another(body):
 
 def test_counts_and_words_stay():
     body = {"epsilon": 1, "rounds": 7, "noise_schedule": {"kind": "constant", "value": 2.0}, "radius": 5.0}
-    assert moved(body, 10**6) == {**body, "noise_schedule": {"kind": "constant", "value": 2.0 * 1.01}}
+    assert scale_body(body, 10**6) == {**body, "noise_schedule": {"kind": "constant", "value": 2.0 * 1.01}}
 
 
 def test_every_algorithm_is_asked_for_its_example_and_a_picture():

@@ -44,9 +44,9 @@ def test_a_long_question_is_asked_once(monkeypatch):
 def test_each_given_number_moves_and_hardly(case):
     parts = [Run(*part) for part in case.body()["parts"]]
     question = Question(case.question, parts, case.epsilon, case.delta, case.relation)
-    assert question.moved(0) == question
+    assert question.at_place(0) == question
     for place in (1, 2, 1000):
-        new = question.moved(place)
+        new = question.at_place(place)
         numbers = [(new.epsilon, question.epsilon), (new.delta, question.delta)]
         numbers += [(mine.noise, theirs.noise) for mine, theirs in zip(new.parts, parts, strict=True)]
         moved = [mine / theirs - 1.0 for mine, theirs in numbers if mine is not None and theirs is not None]

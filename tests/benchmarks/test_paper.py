@@ -12,7 +12,7 @@ import pytest
 from benchmarks.paper import __main__ as command
 from benchmarks.paper import exhibits
 from benchmarks.paper import text as paper_text
-from benchmarks.paper.text import FOLDER, PAGE, PLACE, TEMPLATE, filled, places
+from benchmarks.paper.text import FOLDER, PAGE, PLACE, TEMPLATE, fill, places
 from benchmarks.paper.truncated import at
 from epsilond.accountants.bibliography import WORKS
 from epsilond.accountants.theorem import Status
@@ -20,7 +20,7 @@ from epsilond.accountants.theorems import THEOREMS
 from scripts.pages import paper
 from scripts.pages.svg import Axis, Plot, power
 
-STORED = exhibits.stored()
+STORED = exhibits.read_stored()
 TEXT = TEMPLATE.read_text(encoding="utf-8")
 SEARCHED = 1e-5
 """A search may stop elsewhere on another processor."""
@@ -142,12 +142,12 @@ def test_works_are_cited_by_names_and_listed() -> None:
     for key in cited:
         assert f'<a id="{key}"></a>{paper_text.work(key).citation}' in page
         assert f"](#{key})" in page
-    assert paper_text.cited("so [@mironov2012bits; @gopi2021numerical]; @lowy2023 say") == (
+    assert paper_text.link_citations("so [@mironov2012bits; @gopi2021numerical]; @lowy2023 say") == (
         "so ([Mironov 2012](#mironov2012bits); [Gopi, Lee and Wutschitz 2021](#gopi2021numerical)); "
         "[Lowy and Razaviyayn 2023](#lowy2023) say"
     )
     with pytest.raises(KeyError):
-        filled("{engines.nothing}", exhibits.words(STORED))
+        fill("{engines.nothing}", exhibits.words(STORED))
 
 
 def test_the_errata_page_has_each_erratum_of_the_papers_and_its_command() -> None:
@@ -161,7 +161,7 @@ def test_the_errata_page_has_each_erratum_of_the_papers_and_its_command() -> Non
     refuted = [each for each in THEOREMS if each.source.key in paper.PAPERS and each.status is Status.REFUTED]
     assert len(refuted) >= 10
     assert all(each.errata for each in refuted)
-    assert paper.refuted().count("../theorems/") == len(refuted)
+    assert paper.refuted_statements().count("../theorems/") == len(refuted)
 
 
 def test_figures_are_whole_and_carry_both_schemes() -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import cases, environments, findings, peers, tables
-from benchmarks.environments import ACCOUNTANTS, KERNEL, PEER, REFERENCE, Unavailable, shortened
-from benchmarks.rows import Row, certified, geometric_mean, paired, ratios, read_csv, relative_error, write_csv
+from benchmarks.environments import ACCOUNTANTS, KERNEL, PEER, REFERENCE, Unavailable, shorten
+from benchmarks.rows import Row, certified_rows, geometric_mean, pair_rows, ratios, read_csv, relative_error, write_csv
 from benchmarks.runners import epsilond
 from benchmarks.runners.serving import Question, Run
 
@@ -36,15 +36,15 @@ def test_an_error_is_nan_for_nan_and_none_without_a_value():
 
 def test_the_kernel_certifies_before_the_reference_and_each_has_ratios():
     rows = [row(KERNEL.name, cpu=0.1, lower=1.0, upper=1.5), OURS, row("peer", value=1.7, cpu=1.0)]
-    assert certified(rows)["a"] is rows[0]
-    assert certified(rows[1:])["a"] is OURS
+    assert certified_rows(rows)["a"] is rows[0]
+    assert certified_rows(rows[1:])["a"] is OURS
     assert ratios(rows, "peer", KERNEL.name) == [10.0]
     assert ratios(rows, "peer", REFERENCE.name) == [2.0]
 
 
 def test_means_are_over_what_both_answered():
     rows = [OURS, row("peer", value=2.0), row(case="b", outcome="over"), row("peer", case="b", value=1.0)]
-    assert [ours.case for _, ours in paired(rows, "peer")] == ["a"]
+    assert [ours.case for _, ours in pair_rows(rows, "peer")] == ["a"]
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
     assert geometric_mean([]) is None
 
@@ -113,7 +113,7 @@ def test_new_rows_take_the_place_of_old_ones_and_others_stay():
     first, second = (case.id for case in cases.everything()[:2])
     kept = [row("Opacus", second), row(PEER.name, first, cpu=1.0), row(case=first), row("riskcal", first)]
     new = [row(PEER.name, first, cpu=2.0), row(case=second)]
-    assert peers.merged(kept, new) == [kept[2], new[0], new[1], kept[0]]
+    assert peers.merge_rows(kept, new) == [kept[2], new[0], new[1], kept[0]]
 
 
 def test_the_document_is_that_of_the_rows():
@@ -153,7 +153,7 @@ def test_intervals_that_do_not_meet_are_told(ends, told):
 
 def test_twins_are_compared():
     (case, part), *_ = cases.TWINS.items()
-    exact, once = findings.enumerated(part), findings.enumerated(replace(part, times=1))
+    exact, once = findings.exact_epsilon(part), findings.exact_epsilon(replace(part, times=1))
     values = (("ours", exact, exact), ("peer", once, exact), ("low", exact / 2, exact), ("other", None, 1.0))
     rows = [
         row(name, each, "plain", value=value) for name, *both in values for each, value in zip(case, both, strict=True)
@@ -167,9 +167,11 @@ def test_twins_are_compared():
 
 def test_small_releases_are_enumerated():
     """Six of three answers at p = 0.8 and δ = 1e-5: a figure enumerated elsewhere. One answer: less what δ buys."""
-    assert findings.enumerated(cases.SIX, 1e-5) == pytest.approx(3.356726, abs=5e-7)
+    assert findings.exact_epsilon(cases.SIX, 1e-5) == pytest.approx(3.356726, abs=5e-7)
     true, other = 1.0 - 0.8 + 0.8 / 3, 0.8 / 3
-    assert findings.enumerated(replace(cases.SIX, times=1)) == pytest.approx(math.log((true - 1e-6) / other), rel=1e-12)
+    assert findings.exact_epsilon(replace(cases.SIX, times=1)) == pytest.approx(
+        math.log((true - 1e-6) / other), rel=1e-12
+    )
 
 
 def test_what_is_enumerated_is_what_we_certify():
@@ -178,7 +180,7 @@ def test_what_is_enumerated_is_what_we_certify():
         for case in (plain[each] for each in ids):
             parts = [Run(*each) for each in case.body()["parts"]]
             answer = epsilond.answer(Question("epsilon", parts, None, case.delta, case.relation))
-            assert answer.lower * (1 - 1e-12) <= findings.enumerated(part) <= answer.upper * (1 + 1e-12)
+            assert answer.lower * (1 - 1e-12) <= findings.exact_epsilon(part) <= answer.upper * (1 + 1e-12)
 
 
 # Accountants ----------------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def test_an_accountant_that_cannot_be_installed_is_a_row_that_says_so(tmp_path, 
         raise Unavailable("cannot be installed: no such release")
 
     monkeypatch.setattr(environments, "interpreter", refuse)
-    (found,) = peers.measured(cases.short()[:1], [PEER], "2026-11-20", tmp_path)
+    (found,) = peers.measure_rows(cases.short()[:1], [PEER], "2026-11-20", tmp_path)
     assert (found.outcome, found.reason) == ("absent", "cannot be installed: no such release")
 
 
@@ -200,7 +202,7 @@ def test_reasons_tell_no_addresses():
     printed = (
         "WARNING: slow\nERROR: No matching distribution for x==9 at https://me:key@host.example/simple/ in /root/x\n"
     )
-    assert shortened(printed) == "No matching distribution for x==9 at … in …"
+    assert shorten(printed) == "No matching distribution for x==9 at … in …"
 
 
 def test_our_runner_asks_for_what_the_plain_cases_say():

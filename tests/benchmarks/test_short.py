@@ -20,7 +20,7 @@ KNOWN = {case["id"]: case["epsilon"] for case in GOLDEN["cases"]} | {
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     ours = [each for each in peers.ACCOUNTANTS if each.name in OURS]
-    found = peers.measured(cases.short(), ours, "2026-11-20", tmp_path_factory.mktemp("cache"))
+    found = peers.measure_rows(cases.short(), ours, "2026-11-20", tmp_path_factory.mktemp("cache"))
     return {(row.case, row.accountant): row for row in found}
 
 

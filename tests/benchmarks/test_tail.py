@@ -27,7 +27,7 @@ def test_questions_near_to_everyday_ones_are_mostly_accepted(group: str) -> None
 
 def test_wide_questions_reach_far() -> None:
     generator = random.Random(0)
-    rates = [tail.redrawn(generator, {"rate": 0.01}, wide=True)["rate"] for _ in range(500)]
+    rates = [tail.redraw(generator, {"rate": 0.01}, wide=True)["rate"] for _ in range(500)]
     assert min(rates) < 1e-7
     assert max(rates) > 0.1
 

@@ -21,7 +21,7 @@ from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.commands.exits import MEANINGS
 from epsilond.commands.line import line
 from epsilond.ledgers.log.bundles import Bundle
-from epsilond.questions.report import Verification
+from epsilond.questions.verification import Verification
 from epsilond.reading import read
 from epsilond.witness.reports import page as report_page
 from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed

@@ -23,7 +23,7 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.planning.examples import EXAMPLES
 from epsilond.commands.exits import NO_CLUSTER
 from epsilond.commands.line import line
-from epsilond.executors import ClusterError, dask_executor, in_order, run_batch
+from epsilond.executors import ClusterError, dask_executor, run_batch, run_in_order
 from epsilond.extras import MissingExtra
 from epsilond.witness.one_thread import one_thread
 from tests.clusters import PATIENCE, cluster, double, double_and_die, hold, refuse
@@ -115,8 +115,8 @@ def test_a_plan_is_the_same_on_any_executor(executor):
 
 
 def test_answers_stand_in_the_order_of_the_parts(executor):
-    assert in_order(executor, double, [(value,) for value in range(20)]) == list(range(0, 40, 2))
-    assert in_order(executor, double, []) == []
+    assert run_in_order(executor, double, [(value,) for value in range(20)]) == list(range(0, 40, 2))
+    assert run_in_order(executor, double, []) == []
 
 
 def test_parts_that_cost_little_share_messages(monkeypatch):
@@ -129,7 +129,7 @@ def test_parts_that_cost_little_share_messages(monkeypatch):
             return submit(*call)
 
         monkeypatch.setattr(pool, "submit", send)
-        told = in_order(pool, double, [(value,) for value in range(200)], lambda done, _: heard.append(done))
+        told = run_in_order(pool, double, [(value,) for value in range(200)], lambda done, _: heard.append(done))
     assert told == list(range(0, 400, 2))
     assert heard == list(range(201))
     assert sum(sent) == 200
@@ -140,13 +140,13 @@ def test_parts_that_a_batch_has_no_time_for_come_back(monkeypatch):
     monkeypatch.setattr(executors, "LONGEST_SECONDS", 0.0)
     assert run_batch(epsilond.ENGINE_VERSION, double, [(1,), (2,)]).answers == [2]
     with ThreadPoolExecutor(2) as pool:
-        assert in_order(pool, double, [(value,) for value in range(20)]) == list(range(0, 40, 2))
+        assert run_in_order(pool, double, [(value,) for value in range(20)]) == list(range(0, 40, 2))
 
 
 def test_a_worker_that_is_killed_loses_no_part_of_its_batch(address, tmp_path):
     diary = tmp_path / "diary"
     with dask_executor(address) as executor:
-        told = in_order(executor, double_and_die, [(str(diary), value) for value in range(20)])
+        told = run_in_order(executor, double_and_die, [(str(diary), value) for value in range(20)])
     assert told == list(range(0, 40, 2))
     assert int(diary.read_text()) != os.getpid()
 
@@ -175,16 +175,16 @@ def test_a_worker_reuses_memory_that_it_has_freed_unless_its_user_chose(threshol
 
 def test_what_a_part_raises_is_raised(executor):
     with pytest.raises(ValueError, match="not 1"):
-        in_order(executor, refuse, [(1,)])
+        run_in_order(executor, refuse, [(1,)])
 
 
 def test_another_version_of_the_engine_computes_nothing(executor, monkeypatch):
     monkeypatch.setattr(executors, "ENGINE_VERSION", "0.0.1")
     if isinstance(executor, ThreadPoolExecutor):
-        assert in_order(executor, double, [(1,)]) == [2]  # it is this process
+        assert run_in_order(executor, double, [(1,)]) == [2]  # it is this process
     else:
         with pytest.raises(ClusterError, match=rf"{re.escape(epsilond.ENGINE_VERSION)}.*0\.0\.1"):
-            in_order(executor, double, [(1,)])
+            run_in_order(executor, double, [(1,)])
 
 
 def test_a_cluster_of_another_version_is_refused_before_the_work(address, monkeypatch):
@@ -209,7 +209,7 @@ def test_a_cluster_that_is_lost_says_so(tmp_path):
         losing = threading.Thread(target=lose)
         losing.start()
         with pytest.raises(ClusterError, match="its scheduler may have ended"):
-            in_order(executor, hold, [(str(begun), str(until))])
+            run_in_order(executor, hold, [(str(begun), str(until))])
         until.touch()
         losing.join()
 

@@ -93,12 +93,12 @@ def test_weights_are_positive(weights):
 
 def test_an_update_is_clipped_over_all_its_arrays_together():
     update = {"a": np.array([3.0]), "b": np.array([[0.0, 4.0]])}
-    found = updates.clipped(update, 1.0)
+    found = updates.clip_update(update, 1.0)
     assert (found.changed, found.longer) == (True, True)
     assert found.arrays["a"] == pytest.approx(np.array([0.6]), rel=1e-12)
     assert math.hypot(found.arrays["a"][0], found.arrays["b"][0, 1]) <= 1.0
-    assert updates.clipped(update, 5.1).longer is False
-    zero = updates.clipped({"a": np.zeros(2)}, 1.0)
+    assert updates.clip_update(update, 5.1).longer is False
+    zero = updates.clip_update({"a": np.zeros(2)}, 1.0)
     assert (zero.changed, zero.longer) == (False, False)
 
 

@@ -8,7 +8,8 @@ import epsilond
 from epsilond import requests
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
-from epsilond.reading import asked, read
+from epsilond.questions.requests import read_question
+from epsilond.reading import read
 from scripts import typed_face
 
 STUBS = Path(epsilond.__file__).parent
@@ -25,8 +26,8 @@ RUN = {
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("typed.pyi", typed_face.typed),
-        ("requests.pyi", typed_face.public),
+        ("typed.pyi", typed_face.overloads),
+        ("requests.pyi", typed_face.request_classes),
         ("options.json", typed_face.command_options),
     ],
 )
@@ -41,7 +42,7 @@ def test_every_request_class_belongs_to_one_algorithm_and_is_public(listed):
     for each in listed:
         assert getattr(requests, each.problem.__name__) is each.problem
         built = read(each.problem, each.example)
-        assert asked(built, listed, {}) == (each, built)
+        assert read_question(built, listed, {}) == (each, built)
 
 
 def test_a_request_is_answered_as_its_fields_are():

@@ -151,10 +151,10 @@ def test_clients_and_records_stand_side_by_side():
 @pytest.mark.parametrize("path", sorted((EXAMPLES / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks_print_what_they_hold(path):
     there = notebooks.without_pictures(json.loads(path.read_text(encoding="utf-8")))
-    assert notebooks.without_pictures(notebooks.executed(there)) == there
+    assert notebooks.without_pictures(notebooks.execute(there)) == there
     changed = json.loads(json.dumps(there))
     changed["cells"][-1]["outputs"] = []
-    assert notebooks.without_pictures(notebooks.executed(changed)) == there
+    assert notebooks.without_pictures(notebooks.execute(changed)) == there
 
 
 def test_pictures_of_notebooks_are_pictures():

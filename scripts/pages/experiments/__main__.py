@@ -1,8 +1,8 @@
 """`python -m scripts.pages.experiments [NAME or ANSWER.json …]`: the experiments' page, its figures and their numbers.
 
-An experiment that is named is run, as `epsilond simulate NAME` does, and its answer stored; an answer that was printed
-by `epsilond simulate NAME --json` is stored as it is. Then the page and its figures are written from all that is
-stored, which without arguments is all that is done.
+A NAME is run, as by `epsilond simulate NAME`, and its answer is stored. An ANSWER.json, as printed by
+`epsilond simulate NAME --json`, is stored as it is. Then the page and its figures are written from all stored answers;
+without arguments nothing is run.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from epsilond.questions.simulate import simulate
 from scripts.pages.experiments import page, stored
 
 
-def answer_of(asked: str) -> Mapping[str, Any]:
-    """The answer in a file, or of an experiment that is run."""
-    if asked.endswith(".json"):
-        return json.loads(Path(asked).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
-    return as_json(simulate(asked, workers=os.cpu_count() or 1))  # type: ignore[no-any-return]
+def answer_of(source: str) -> Mapping[str, Any]:
+    """Read an answer from a file, or run the experiment of a name."""
+    if source.endswith(".json"):
+        return json.loads(Path(source).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return as_json(simulate(source, workers=os.cpu_count() or 1))  # type: ignore[no-any-return]
 
 
-def main(asked: Sequence[str]) -> None:
-    """Store what is asked for, and write the page."""
-    for each in asked:
-        stored.keep(answer_of(each))
+def main(sources: Sequence[str]) -> None:
+    """Store the answers of the sources, and write the page."""
+    for source in sources:
+        stored.keep(answer_of(source))
     page.write()
 
 

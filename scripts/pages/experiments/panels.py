@@ -1,8 +1,9 @@
-"""What the figures of an experiment show: panels with lines, from the cells of its stored answer."""
+"""Panels and lines of the figures of an experiment, from the cells of its stored answer."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,12 +22,12 @@ MEASURES = {
 }
 RUNS = {"non-private": "without noise", "noisy-sgd": "noisy SGD", "independent-noise": "noise that stays"}
 GREY, COLOURS = 5, 5
-"""The colour of runs without noise, and how many others there are."""
+"""Colour of runs without noise, and number of the other colours."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One value of a line, with the ends of its band where it has one."""
+    """A point of a line, with the bounds of its band; they are equal without a band."""
 
     across: Any
     mean: float
@@ -36,18 +37,21 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One line: measured and joined, dashed for what is set beside it, or points alone."""
+    """A line of a panel.
+
+    Attributes:
+        look: `line` for a measurement, `dashes` for a comparison, `dot` for points that are not joined.
+    """
 
     name: str
     points: tuple[Point, ...]
     colour: int
     look: str = "line"
-    """`line`, `dashes` or `dot`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One figure: `places` are the values across, in their order."""
+    """A figure; `places` are the values on the horizontal axis, in their order."""
 
     title: str
     across: Axis
@@ -58,16 +62,16 @@ class Panel:
 
 
 def panels(answer: Stored) -> tuple[Panel, ...]:
-    """One for each value of the axis of panels."""
+    """Return one panel for each value of the axis of panels."""
     answer = with_best_steps(answer)
     draw = _by_kind(answer)
     return tuple(draw(answer, title, cells) for title, cells in _split(answer))
 
 
 def with_best_steps(answer: Stored) -> Stored:
-    """A grid over steps as one over personalization, each with the step of its least mean excess.
+    """Replace a grid over steps by one over personalization, each with the step of its least mean excess.
 
-    Others are returned as they are.
+    Other answers are returned as they are.
     """
     preset = answer.preset
     if preset.across.name != "step_size" or preset.lines is None or preset.panels is None:
@@ -77,13 +81,13 @@ def with_best_steps(answer: Stored) -> Stored:
         key = cell.place[preset.panels.name], cell.place[preset.lines.name]
         if key not in best or _excess(cell) < _excess(best[key]):
             best[key] = cell
-    shown = replace(preset, across=preset.lines, lines=preset.panels, panels=None, tuned=preset.across)
-    return replace(answer, preset=shown, cells=tuple(best.values()))
+    reduced = replace(preset, across=preset.lines, lines=preset.panels, panels=None, tuned=preset.across)
+    return replace(answer, preset=reduced, cells=tuple(best.values()))
 
 
 def _excess(cell: CellAnswer) -> float:
-    found = math.inf if cell.final_excess is None else float(cell.final_excess.mean)
-    return math.inf if math.isnan(found) else found
+    mean = math.inf if cell.final_excess is None else float(cell.final_excess.mean)
+    return math.inf if math.isnan(mean) else mean
 
 
 def _split(answer: Stored) -> Iterator[tuple[str, Cells]]:
@@ -96,17 +100,17 @@ def _split(answer: Stored) -> Iterator[tuple[str, Cells]]:
 
 
 def values(cells: Cells, axis: Axis) -> tuple[Any, ...]:
-    """The distinct ones, in the order of the cells."""
+    """Return the distinct values of an axis, in the order of the cells."""
     return tuple(dict.fromkeys(cell.place[axis.name] for cell in cells))
 
 
 def word(value: Any) -> str:
-    """A value of an axis."""
+    """Return a value of an axis as text."""
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
 def _by_kind(answer: Stored) -> Callable[[Stored, str, Cells], Panel]:
-    return {"audit": _formulas, "membership": _attacks}.get(answer.cells[0].kind, _measured)
+    return {"audit": _formulas, "membership": _attacks}.get(answer.cells[0].kind, _measurement)
 
 
 def _panel(answer: Stored, title: str, cells: Cells, lines: Sequence[Line], **rest: Any) -> Panel:
@@ -114,80 +118,98 @@ def _panel(answer: Stored, title: str, cells: Cells, lines: Sequence[Line], **re
     return Panel(title=title, across=across, places=values(cells, across), lines=tuple(lines), **rest)
 
 
-# What was measured ----------------------------------------------------------------------------------------------------
-def _measured(answer: Stored, title: str, cells: Cells) -> Panel:
-    measure, axis = answer.preset.measure, answer.preset.lines
-    named = (
-        [("measured", cells)]
-        if axis is None
-        else [
-            (word(value), [cell for cell in cells if cell.place[axis.name] == value]) for value in values(cells, axis)
-        ]
-    )
+# Measurements ---------------------------------------------------------------------------------------------------------
+def _measurement(answer: Stored, title: str, cells: Cells) -> Panel:
+    """Make a panel of the measured runs, and of the runs that they are compared with."""
+    measure = answer.preset.measure
+    groups = _line_groups(answer, cells)
     lines = [
-        _line(answer, name, own, lambda cell: own_score(cell, measure), place)
-        for place, (name, own) in enumerate(named)
+        _line(answer, name, group, lambda cell: own_score(cell, measure), colour)
+        for colour, (name, group) in enumerate(groups)
     ]
-    beside = [(name, own, run) for name, own in named for run in own[0].beside or {}]
-    shared = [run for _, _, run in beside]
-    free = len(lines)
-    for name, own, run in beside:
-        several = shared.count(run) > 1
-        told = f"{name}, {RUNS.get(run, run)}" if several else RUNS.get(run, run)
-        colour = [each for each, _ in named].index(name) if several else GREY
-        if not several and run != "non-private":
-            colour, free = free % COLOURS, free + 1
-        found = _line(answer, told, own, lambda cell, run=run: score_beside(cell, run, measure), colour)  # type: ignore[misc]
-        lines.append(replace(found, look="dashes"))
+    lines += _comparisons(answer, groups)
     up = "excess risk" if measure is None else MEASURES[measure]
     return _panel(answer, title, cells, lines, up=up, logarithmic=measure is None)
 
 
+def _line_groups(answer: Stored, cells: Cells) -> list[tuple[str, Cells]]:
+    """Return the cells of each line, with its name."""
+    axis = answer.preset.lines
+    if axis is None:
+        return [("measured", cells)]
+    return [(word(value), [cell for cell in cells if cell.place[axis.name] == value]) for value in values(cells, axis)]
+
+
+def _comparisons(answer: Stored, groups: Sequence[tuple[str, Cells]]) -> Iterator[Line]:
+    """Yield a dashed line for each run that a group of cells is compared with.
+
+    A run of several groups has the colour of its group. Runs without noise are grey, and others have free colours.
+    """
+    measure = answer.preset.measure
+    counts = Counter(run for _, cells in groups for run in cells[0].beside or {})
+    free = len(groups)
+    for colour, (group, cells) in enumerate(groups):
+        for run in cells[0].beside or {}:
+            name = RUNS.get(run, run)
+            if counts[run] > 1:
+                name, run_colour = f"{group}, {name}", colour
+            elif run == "non-private":
+                run_colour = GREY
+            else:
+                run_colour, free = free % COLOURS, free + 1
+            line = _line(answer, name, cells, lambda cell, run=run: score_beside(cell, run, measure), run_colour)  # type: ignore[misc]
+            yield replace(line, look="dashes")
+
+
 def own_score(cell: CellAnswer, measure: str | None) -> Measured | None:
-    """What was measured of the cell's own run."""
+    """Return the measurement of the cell's own run."""
     return cell.final_excess if measure is None else (cell.scores or {}).get(measure)
 
 
 def score_beside(cell: CellAnswer, run: str, measure: str | None) -> Measured | None:
-    """What was measured of a run set beside it."""
+    """Return the measurement of a run that the cell's own run is compared with.
+
+    Args:
+        cell: the cell.
+        run: name of the run.
+        measure: name of the score; the excess risk if None.
+    """
     if measure is None:
         return (cell.beside or {}).get(run)
     return ((cell.scores_beside or {}).get(run) or {}).get(measure)
 
 
 def _line(answer: Stored, name: str, cells: Cells, read: Callable[[CellAnswer], Measured | None], colour: int) -> Line:
-    found = ((cell.place[answer.preset.across.name], read(cell)) for cell in cells)
-    points = tuple(
-        Point(across=across, mean=float(one.mean), lower=float(one.lower), upper=float(one.upper))
-        for across, one in found
-        if one is not None and math.isfinite(float(one.mean))
-    )
-    return Line(name=name, points=points, colour=colour)
+    """Return the line of the finite measurements that `read` takes from the cells."""
+    points = []
+    for cell in cells:
+        score = read(cell)
+        if score is not None and math.isfinite(float(score.mean)):
+            across = cell.place[answer.preset.across.name]
+            points.append(
+                Point(across=across, mean=float(score.mean), lower=float(score.lower), upper=float(score.upper))
+            )
+    return Line(name=name, points=tuple(points), colour=colour)
 
 
-# What is proved -------------------------------------------------------------------------------------------------------
-def _curve(name: str, found: Mapping[Any, float], colour: int, look: str) -> Line:
+# Proofs ---------------------------------------------------------------------------------------------------------------
+def _curve(name: str, figures: Mapping[Any, float], colour: int, look: str) -> Line:
+    """Return the line of the finite ones among values by their place across."""
     points = tuple(
         Point(across=across, mean=value, lower=value, upper=value)
-        for across, value in found.items()
+        for across, value in figures.items()
         if math.isfinite(value)
     )
     return Line(name=name, points=points, colour=colour, look=look)
 
 
 def _formulas(answer: Stored, title: str, cells: Cells) -> Panel:
-    """log10 δ of each reading of a formula, and what attacks prove of it."""
+    """Make a panel of log10 δ of each reading of a formula, with the lower bounds that attacks prove."""
     across = answer.preset.across.name
-    readings = list(cells[0].log10_deltas or {})
-    lines = [
-        _curve(
-            f"{reading} δ",
-            {cell.place[across]: float((cell.log10_deltas or {})[reading]) for cell in cells},
-            place,
-            "dashes" if place == 1 else "line",
-        )
-        for place, reading in enumerate(readings)
-    ]
+    lines = []
+    for place, reading in enumerate(cells[0].log10_deltas or {}):
+        figures = {cell.place[across]: float((cell.log10_deltas or {})[reading]) for cell in cells}
+        lines.append(_curve(f"{reading} δ", figures, place, "dashes" if place == 1 else "line"))
     proved = {
         cell.place[across]: math.log10(cell.claim.delta_lower)
         for cell in cells
@@ -199,13 +221,13 @@ def _formulas(answer: Stored, title: str, cells: Cells) -> Panel:
 
 
 def _attacks(answer: Stored, title: str, cells: Cells) -> Panel:
-    """What each attack on trained models proves, below what is certified."""
+    """Make a panel of the lower bounds that attacks on trained models prove, and of the certified upper bound."""
     across = answer.preset.across.name
     certified = {cell.place[across]: float(cell.epsilon.upper) for cell in cells if cell.epsilon is not None}
     lines = [_curve("certified: at most", certified, 2, "dashes")]
     for place, attack in enumerate(cells[0].attacks or {}):
-        found = {cell.place[across]: float((cell.attacks or {})[attack]) for cell in cells}
-        kept = {value: epsilon for value, epsilon in found.items() if epsilon > 0.0}
+        bounds = {cell.place[across]: float((cell.attacks or {})[attack]) for cell in cells}
+        positive = {value: epsilon for value, epsilon in bounds.items() if epsilon > 0.0}
         colour = (0, 1, 3, 4)[place % 4]
-        lines.append(_curve(f"{attack.replace('-', ' ')}: at least", kept, colour, "line"))
+        lines.append(_curve(f"{attack.replace('-', ' ')}: at least", positive, colour, "line"))
     return _panel(answer, title, cells, lines, up="ε", logarithmic=True)

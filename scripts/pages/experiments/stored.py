@@ -1,7 +1,7 @@
-"""Answers of experiments as they are kept in docs/experiments/NAME.json, and read back for today's judges.
+"""Answers of experiments in docs/experiments/NAME.json, as they are written and read.
 
-Kept are the cells, a line for each, and what was measured to `DIGITS` digits; bounds on the excess risk are left out.
-Titles, sources and verdicts are those of today's code: a rule that changes needs no new run.
+A file has a line for each cell. Measurements have `DIGITS` digits, and bounds on the excess risk are left out. Titles,
+sources and verdicts come from the present code, so a changed rule needs no new run.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from epsilond.witness.risks.answer import Measured
 
 FOLDER = Path(__file__).parents[3] / "docs" / "experiments"
 DIGITS = 7
+"""Significant digits of a stored measurement."""
 KEPT = ("preset", "repetitions", "seed", "engine_version", "beside")
+"""Members of an answer that are stored, except for its cells."""
 MEASURED = ("final_excess", "scores", "beside", "scores_beside")
+"""Members of a cell that are measurements."""
 INFINITIES = {"unbounded": math.inf, "-unbounded": -math.inf}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """One experiment: what it is today, and what was measured when it was run."""
+    """An experiment of the present code, with the measurements of its stored run."""
 
     preset: Preset
     repetitions: int
@@ -41,67 +44,67 @@ class Stored:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Today's verdicts on the cells."""
+        """Verdicts of the present judge on the cells."""
         return () if self.preset.judge is None else tuple(self.preset.judge(self.cells))
 
 
 def keep(answer: Mapping[str, Any]) -> None:
-    """Store what `epsilond simulate NAME --json` prints."""
+    """Store the answer that `epsilond simulate NAME --json` prints."""
     head = {name: answer[name] for name in KEPT}
-    told = ",\n".join(json.dumps(_kept(cell), ensure_ascii=False) for cell in answer["cells"])
-    text = f'{json.dumps(head, ensure_ascii=False)[:-1]}, "cells": [\n{told}\n]}}\n'
+    cells = ",\n".join(json.dumps(_stored_cell(cell), ensure_ascii=False) for cell in answer["cells"])
+    text = f'{json.dumps(head, ensure_ascii=False)[:-1]}, "cells": [\n{cells}\n]}}\n'
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{answer['preset']}.json").write_text(text, encoding="utf-8")
 
 
-def _kept(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without bounds, and what was measured rounded; what is certified keeps its digits."""
-    kept = {name: part for name, part in cell.items() if name != "bounds"}
-    return {name: _rounded(part) if name in MEASURED else part for name, part in kept.items()}
+def _stored_cell(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a cell without bounds and with rounded measurements; certified figures keep all digits."""
+    members = {name: part for name, part in cell.items() if name != "bounds"}
+    return {name: _round(part) if name in MEASURED else part for name, part in members.items()}
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
+    """Return a value with its numbers rounded to `DIGITS` digits."""
     if isinstance(value, Mapping):
-        return {name: _rounded(part) for name, part in value.items()}
+        return {name: _round(part) for name, part in value.items()}
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def read(name: str) -> Stored:
-    """The stored answer of an experiment.
+    """Read the stored answer of an experiment.
 
     Raises:
         FileNotFoundError: it was never stored.
-        LookupError: there is no experiment of that name today.
+        LookupError: the present code has no experiment of that name.
     """
-    found = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return stored(found)
+    return parse(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
-def stored(found: Mapping[str, Any]) -> Stored:
-    """An answer, whole or as it is kept.
+def parse(body: Mapping[str, Any]) -> Stored:
+    """Return an answer in JSON, complete or in its stored form, with the experiment of the present code.
 
     Raises:
-        LookupError: there is no experiment of that name today.
+        LookupError: the present code has no experiment of that name.
     """
-    preset = next((each for each in PRESETS if each.name == found["preset"]), None)
+    preset = next((known for known in PRESETS if known.name == body["preset"]), None)
     if preset is None:
-        raise LookupError(f"there is no experiment {found['preset']}")
+        raise LookupError(f"there is no experiment {body['preset']}")
     return Stored(
         preset=preset,
-        repetitions=found["repetitions"],
-        seed=found["seed"],
-        engine_version=found["engine_version"],
-        beside=found["beside"],
-        cells=tuple(map(_cell, found["cells"])),
+        repetitions=body["repetitions"],
+        seed=body["seed"],
+        engine_version=body["engine_version"],
+        beside=body["beside"],
+        cells=tuple(map(_cell, body["cells"])),
     )
 
 
 def _cell(body: Mapping[str, Any]) -> CellAnswer:
-    """A cell as the judges read it: figures are numbers again, and parameters have attributes."""
+    """Return a cell in the form that the judges read: figures as numbers, parameters as attributes."""
     read_by = {
         "epsilon": lambda part: Ends(_number(part["lower"]), _number(part["upper"])),
         "epsilon_lower": _number,
-        "final_excess": _measured,
+        "final_excess": _score,
         "scores": _scores,
         "beside": _scores,
         "scores_beside": lambda part: {run: _scores(scores) for run, scores in part.items()},
@@ -118,10 +121,10 @@ def _itself(part: Any) -> Any:
 
 
 def _scores(part: Mapping[str, Any]) -> Mapping[str, Measured]:
-    return {name: _measured(score) for name, score in part.items()}
+    return {name: _score(score) for name, score in part.items()}
 
 
-def _measured(part: Mapping[str, Any]) -> Measured:
+def _score(part: Mapping[str, Any]) -> Measured:
     return Measured(**{name: _number(value) for name, value in part.items()})
 
 
@@ -130,5 +133,5 @@ def _number(value: Any) -> Any:
 
 
 def names() -> Sequence[str]:
-    """What is stored, in the order of the list of experiments."""
-    return [each.name for each in PRESETS if (FOLDER / f"{each.name}.json").exists()]
+    """Return the names of the stored answers, in the order of the list of experiments."""
+    return [preset.name for preset in PRESETS if (FOLDER / f"{preset.name}.json").exists()]

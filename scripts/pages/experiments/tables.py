@@ -1,4 +1,4 @@
-"""Every measured figure of an experiment as a table."""
+"""Tables of all measured figures of an experiment."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from epsilond.witness.findings import shown
 from epsilond.witness.risks.answer import Measured
 from scripts.pages.experiments.panels import own_score, score_beside, with_best_steps, word
 from scripts.pages.experiments.stored import Stored
-from scripts.pages.markdown import of_text
+from scripts.pages.markdown import text_table
 
 ROUNDED_UP = Context(prec=4, rounding=ROUND_CEILING)
 Column = tuple[str, Callable[[CellAnswer], str]]
 
 
 def table(answer: Stored) -> str:
-    """A row for each cell; columns that no cell has are left out."""
+    """Write a row for each cell, without the columns that are empty in all cells."""
     answer = with_best_steps(answer)
     columns = [*_places(answer), *_columns(answer)]
+    columns = [(title, read) for title, read in columns if any(map(read, answer.cells))]
     rows = [[read(cell) for _, read in columns] for cell in answer.cells]
-    used = [place for place in range(len(columns)) if any(row[place] for row in rows)]
-    return of_text([columns[place][0] for place in used], ([row[place] for place in used] for row in rows))
+    return text_table([title for title, _ in columns], rows)
 
 
 def _places(answer: Stored) -> Iterator[Column]:
@@ -34,11 +34,12 @@ def _places(answer: Stored) -> Iterator[Column]:
 
 
 def _columns(answer: Stored) -> Iterator[Column]:
-    by_kind = {"audit": _formulas, "membership": _attacks}.get(answer.cells[0].kind, _measured)
+    by_kind = {"audit": _formulas, "membership": _attacks}.get(answer.cells[0].kind, _measurements)
     yield from by_kind(answer)
 
 
-def _measured(answer: Stored) -> Iterator[Column]:
+def _measurements(answer: Stored) -> Iterator[Column]:
+    """Yield the columns of measured runs, of the runs that they are compared with, and of published figures."""
     preset, measure = answer.preset, answer.preset.measure
     if preset.tuned is not None and preset.tuned.name in answer.cells[0].place:
         yield preset.tuned.title, lambda cell: word(cell.place[preset.tuned.name])  # type: ignore[union-attr]
@@ -50,23 +51,26 @@ def _measured(answer: Stored) -> Iterator[Column]:
     yield name, lambda cell: _mean(own_score(cell, measure))
     yield "band", lambda cell: _band(own_score(cell, measure))
     if any(cell.published for cell in answer.cells):
-        yield "the paper prints", lambda cell: _published(cell, "private")
+        yield "the paper prints", lambda cell: _print_figure(cell, "private")
     for run in dict.fromkeys(run for cell in answer.cells for run in cell.beside or {}):
-        yield run, lambda cell, run=run: _whole(score_beside(cell, run, measure))  # type: ignore[misc]
-        yield f"{run}, the paper prints", lambda cell, run=run: _published(cell, run)  # type: ignore[misc]
+        yield run, lambda cell, run=run: _mean_and_band(score_beside(cell, run, measure))  # type: ignore[misc]
+        yield f"{run}, the paper prints", lambda cell, run=run: _print_figure(cell, run)  # type: ignore[misc]
 
 
 def _chosen(cell: CellAnswer) -> str:
-    """The step of the private run, and of those beside it where theirs is another."""
-    found = dict(cell.tuned or {})
-    own = found.pop("private", None)
-    others = ", ".join(f"{run} {word(value)}" for run, value in found.items() if value != own)
-    return "" if own is None else word(own) + (f" ({others})" if others else "")
+    """Return the step of the private run, and the steps of other runs that differ from it."""
+    steps = dict(cell.tuned or {})
+    own = steps.pop("private", None)
+    if own is None:
+        return ""
+    different = ", ".join(f"{run} {word(value)}" for run, value in steps.items() if value != own)
+    return f"{word(own)} ({different})" if different else word(own)
 
 
-def _published(cell: CellAnswer, run: str) -> str:
-    found: Mapping[str, float] = cell.published or {}
-    return f"{found[run]:.3f}" if run in found else ""
+def _print_figure(cell: CellAnswer, run: str) -> str:
+    """Return the figure that the paper prints for a run."""
+    figures: Mapping[str, float] = cell.published or {}
+    return f"{figures[run]:.3f}" if run in figures else ""
 
 
 def _certified(cell: CellAnswer) -> str:
@@ -74,24 +78,24 @@ def _certified(cell: CellAnswer) -> str:
 
 
 def upper(value: float) -> str:
-    """An upper end in few digits: never below it."""
+    """Return an upper bound in few digits, rounded up."""
     return f"{ROUNDED_UP.create_decimal(value).normalize():f}"
 
 
-def _mean(found: Measured | None) -> str:
-    return "" if found is None else f"{float(found.mean):#.3g}"
+def _mean(score: Measured | None) -> str:
+    return "" if score is None else f"{float(score.mean):#.3g}"
 
 
-def _band(found: Measured | None) -> str:
-    return "" if found is None else f"{float(found.lower):#.3g} to {float(found.upper):#.3g}"
+def _band(score: Measured | None) -> str:
+    return "" if score is None else f"{float(score.lower):#.3g} to {float(score.upper):#.3g}"
 
 
-def _whole(found: Measured | None) -> str:
-    return "" if found is None else f"{_mean(found)} ({_band(found)})"
+def _mean_and_band(score: Measured | None) -> str:
+    return "" if score is None else f"{_mean(score)} ({_band(score)})"
 
 
 def _formulas(answer: Stored) -> Iterator[Column]:
-    """δ of each reading, and what an attack proves of it."""
+    """Yield the columns of δ of each reading, and of the lower bound that an attack proves."""
     for reading in answer.cells[0].log10_deltas or {}:
         yield f"δ, {reading}", lambda cell, reading=reading: _delta(cell, reading)  # type: ignore[misc]
     yield (
@@ -105,18 +109,21 @@ def _delta(cell: CellAnswer, reading: str) -> str:
 
 
 def _power(log10: float) -> str:
-    """Ten to that power, which may be below the doubles, rounded up."""
-    shown = ROUNDED_UP.plus(Context(prec=30).power(10, Decimal(log10)))
-    exponent = shown.adjusted()
-    return f"{shown.scaleb(-exponent).normalize():f}e{exponent}" if exponent < -3 else f"{shown.normalize():f}"
+    """Return ten to a power, rounded up; it may be smaller than the smallest double."""
+    value = ROUNDED_UP.plus(Context(prec=30).power(10, Decimal(log10)))
+    exponent = value.adjusted()
+    return f"{value.scaleb(-exponent).normalize():f}e{exponent}" if exponent < -3 else f"{value.normalize():f}"
 
 
 def _attacks(answer: Stored) -> Iterator[Column]:
     yield "certified ε", _certified
     for attack in dict.fromkeys(attack for cell in answer.cells for attack in cell.attacks or {}):
-        yield f"{attack} proves", lambda cell, attack=attack: _proved(cell.attacks, attack)  # type: ignore[misc]
+        yield f"{attack} proves", lambda cell, attack=attack: _proof(cell.attacks, attack)  # type: ignore[misc]
 
 
-def _proved(attacks: Mapping[str, Any] | None, attack: str) -> str:
-    found = (attacks or {}).get(attack)
-    return "" if found is None else f"ε ≥ {shown(float(found), ROUND_FLOOR)}" if found > 0.0 else "nothing"
+def _proof(attacks: Mapping[str, Any] | None, attack: str) -> str:
+    """Return the lower bound on ε that an attack proves."""
+    epsilon = (attacks or {}).get(attack)
+    if epsilon is None:
+        return ""
+    return f"ε ≥ {shown(float(epsilon), ROUND_FLOOR)}" if epsilon > 0.0 else "nothing"

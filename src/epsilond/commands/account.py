@@ -1,4 +1,4 @@
-"""`epsilond account`: what a run guarantees, and whether it keeps what was claimed."""
+"""`epsilond account`: the guarantee of a run, and the check of a claim."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def add(main: typer.Typer) -> None:
     setting = field_parameters([option for option in options if option.field not in STRUCTURES])
     keyword = inspect.Parameter.KEYWORD_ONLY
     annotations = {"spec": _ARGUMENT, "spec_option": _SPEC, **_OPTIONS}
-    own = [inspect.Parameter(name, keyword, default=None, annotation=each) for name, each in annotations.items()]
+    own = [inspect.Parameter(name, keyword, default=None, annotation=option) for name, option in annotations.items()]
     parameters = own[:2] + setting + own[2:] + request_parameters()
     text = "Say what a run guarantees at an ε or δ, and whether a claim about it holds."
     main.command(cls=RequestCommand)(with_parameters(account, parameters, text))
@@ -75,7 +75,16 @@ def account(
     as_body: bool,
     **texts: object,
 ) -> None:
-    """Account for a run, and print what it guarantees."""
+    """Account for a run, and print its guarantee.
+
+    Args:
+        context: holds the faults of the options.
+        spec: the argument SPEC.
+        spec_option: the text of --spec.
+        request: the request file.
+        as_body: whether to print JSON.
+        **texts: texts of the other options by field.
+    """
     with exit_codes(_option):
         from epsilond.calibrators import accounts  # noqa: PLC0415  help needs no mathematics
         from epsilond.reading import read  # noqa: PLC0415

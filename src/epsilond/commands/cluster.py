@@ -1,4 +1,4 @@
-"""`--dask`: the commands whose work has many parts run them on a cluster."""
+"""`--dask`: execution of the parts of a command on a cluster."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ OnDask = Annotated[str | None, OPTION]
 
 
 def parameter() -> inspect.Parameter:
-    """The option, for commands whose signature is made."""
+    """Return the option as a parameter, for commands with a constructed signature."""
     return inspect.Parameter("dask", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OnDask)
 
 
 def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
-    """The cluster of this address, or none.
+    """Return a context with the cluster of an address; with None without an address.
 
     Raises:
         MissingExtra: distributed is not installed.
-        ClusterError: it cannot be used.
+        ClusterError: the cluster cannot be used.
     """
     if not address:
         return nullcontext()
@@ -41,6 +41,6 @@ def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
 
     from epsilond.executors import dask_executor  # noqa: PLC0415
 
-    # What it logs of a lost connection are tracebacks; what of it matters is raised in words.
+    # It logs tracebacks of a lost connection. The errors that matter are raised as ClusterError.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     return dask_executor(address)

@@ -44,31 +44,32 @@ EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEA
 
 
 @contextmanager
-def exit_codes(named: Callable[[str], str] = lambda pointer: pointer) -> Iterator[None]:
+def exit_codes(to_option: Callable[[str], str] = lambda pointer: pointer) -> Iterator[None]:
     """Turn the library's errors into a message on standard error and an exit code.
 
-    `named` says where a fault stands in terms of the options, for commands whose options are not the fields.
+    Args:
+        to_option: returns the pointer of an option from that of a field, for commands with other options than fields.
     """
     try:
         yield
     except InvalidInput as error:
         for fault in error.faults:
-            typer.echo(complaint(Fault(named(fault.pointer), fault.message, fault.allowed)), err=True)
+            typer.echo(complaint(Fault(to_option(fault.pointer), fault.message, fault.allowed)), err=True)
         raise typer.Exit(BAD_INPUT) from None
     except NoCertificate as error:
         typer.echo(f"not certified ({error.slug}): {error.message}", err=True)
         if error.condition is not None:
             failing = error.condition
-            told = failing.left is not None or failing.right is not None
-            sides = f"; left {failing.left}, right {failing.right}" if told else ""
+            has_sides = failing.left is not None or failing.right is not None
+            sides = f"; left {failing.left}, right {failing.right}" if has_sides else ""
             typer.echo(f"  condition {failing.id}: {failing.statement}{sides}", err=True)
         if isinstance(error, RunDiffers):
             for observation in error.observations:
                 typer.echo(f"  {observation}", err=True)
         for name, value in error.nearest.items():
             typer.echo(f"  nearest {name}: {value}", err=True)
-        for tried in error.considered:
-            typer.echo(f"  tried {tried.theorem}: {tried.reason}", err=True)
+        for attempt in error.considered:
+            typer.echo(f"  tried {attempt.theorem}: {attempt.reason}", err=True)
         raise typer.Exit(NOT_CERTIFIED) from None
     except RuntimeError as error:
         if not isinstance(error, cluster_error()):

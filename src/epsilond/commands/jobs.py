@@ -1,4 +1,4 @@
-"""`epsilond jobs`: the long questions of a service, which compute on without whoever asked."""
+"""`epsilond jobs`: long computations of a service, which continue when the client has left."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.commands.exits import exit_codes
 from epsilond.commands.output import AsJson, print_body, show
 from epsilond.commands.parsing import CommandLine
-from epsilond.commands.service import Service, refuse, unanswered
+from epsilond.commands.service import Service, exit_unanswered, refuse
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATH = "/v1/jobs"
 HELD = 2
-"""Seconds for which the service is asked to hold a look at a job: so often the bar moves."""
+"""Seconds for which the service holds a request for the state of a job; the bar moves at least this often."""
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LARGE = ("request", "result", "problem", "links")
+"""Members of a job that its table leaves out."""
 
 Url = Annotated[
     str,
@@ -48,7 +49,7 @@ def add(main: typer.Typer) -> None:
 
 
 @group.command("list")
-def listed(
+def list_jobs(
     state: Annotated[str | None, typer.Option(metavar="WORD", help="only queued, running, done, failed, …")] = None,
     kind: Annotated[str | None, typer.Option(metavar="WORD", help="only calibration, plan, simulation, …")] = None,
     limit: Annotated[int | None, typer.Option(metavar="COUNT", min=1, max=100, help="at most so many · 20")] = None,
@@ -59,8 +60,8 @@ def listed(
 ) -> None:
     """List jobs, newest first."""
     with exit_codes():
-        asked = {"state": state, "kind": kind, "limit": limit, "cursor": cursor}
-        query = urlencode({name: value for name, value in asked.items() if value is not None})
+        filters = {"state": state, "kind": kind, "limit": limit, "cursor": cursor}
+        query = urlencode({name: value for name, value in filters.items() if value is not None})
         page = Service.at(service, key_file).ask(f"{PATH}?{query}" if query else PATH).document()
         if as_body:
             print_body(page)
@@ -73,8 +74,8 @@ def listed(
 
 
 @group.command("show")
-def shown(job: Id, service: Url = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
-    """Show a job: what it computes, and how far it is."""
+def show_job(job: Id, service: Url = HERE, key_file: KeyFile = None, as_body: AsJson = False) -> None:
+    """Show a job: its question, its state and its progress."""
     with exit_codes():
         _show(Service.at(service, key_file).ask(_path(job)).document(), as_body=as_body)
 
@@ -89,9 +90,9 @@ def wait(
 ) -> None:
     """Wait until a job ends. Ctrl-C ends the wait, and the job goes on."""
     with exit_codes():
-        ended = _waited(Service.at(service, key_file), _path(job), timeout)
-        _show(ended, as_body=as_body)
-        _require_done(ended)
+        last = _wait_for_end(Service.at(service, key_file), _path(job), timeout)
+        _show(last, as_body=as_body)
+        _require_done(last)
 
 
 @group.command()
@@ -117,28 +118,28 @@ def result(
 def cancel(job: Id, service: Url = HERE, key_file: KeyFile = None) -> None:
     """Cancel a job; one that has ended stays as it is."""
     with exit_codes():
-        asked = Service.at(service, key_file)
-        before = asked.ask(_path(job)).document()
+        server = Service.at(service, key_file)
+        before = server.ask(_path(job)).document()
         if _is_over(before):
             typer.echo(f"{job} has ended: {before['state']}")
             return
-        answer = asked.ask(_path(job), method="DELETE")
+        answer = server.ask(_path(job), method="DELETE")
         typer.echo(f"{job}: {answer.document()['state'] if answer.content else 'had ended, and is forgotten'}")
 
 
 def _path(job: str) -> str:
-    """Where a job is served.
+    """Return the path of a job at the service.
 
     Raises:
-        InvalidInput: that is no id.
+        InvalidInput: the id has another form than those of jobs.
     """
     if not ID.fullmatch(job):
         raise InvalidInput.at("/id", "ID must be that of a job, such as `epsilond jobs list` shows")
     return f"{PATH}/{job}"
 
 
-def _waited(service: Service, path: str, timeout: float | None) -> JsonRecord:
-    """The job when it has ended, with a bar on a terminal while it has not."""
+def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRecord:
+    """Wait until a job ends, with a bar on a terminal, and return its last state."""
     from rich.console import Console  # noqa: PLC0415  few commands wait
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -151,24 +152,25 @@ def _waited(service: Service, path: str, timeout: float | None) -> JsonRecord:
     until = float("inf") if timeout is None else time.monotonic() + timeout
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        found = service.ask(path).document()
-        move = _mover(bar, found)
-        while not _is_over(found):
+        job = service.ask(path).document()
+        move = _mover(bar, job)
+        while not _is_over(job):
             if time.monotonic() >= until:
-                unanswered(f"the job is {found['state']}, and goes on")
-            began = time.monotonic()
-            found = service.ask(path, wait=HELD).document()
-            move(found)
-            if not _is_over(found) and time.monotonic() - began < HELD / 2:
-                time.sleep(HELD / 2)  # it was not held
-    return found
+                exit_unanswered(f"the job is {job['state']}, and goes on")
+            start = time.monotonic()
+            job = service.ask(path, wait=HELD).document()
+            move(job)
+            if not _is_over(job) and time.monotonic() - start < HELD / 2:
+                time.sleep(HELD / 2)  # the service did not hold the request
+    return job
 
 
 def _mover(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
+    """Return a function that moves a bar to the progress of a job."""
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
-    def move(found: JsonObject) -> None:
-        done = found.get("progress", {"done": 0, "of": 1})
+    def move(state: JsonObject) -> None:
+        done = state.get("progress", {"done": 0, "of": 1})
         bar.update(task, completed=done["done"], total=done["of"] if done["of"] > 1 else None)
 
     move(job)
@@ -180,11 +182,11 @@ def _is_over(job: Mapping[str, object]) -> bool:
 
 
 def _require_done(job: JsonObject) -> None:
-    """Leave with another exit code than 0 if it failed or was given up."""
+    """Exit with another code than 0 if a job failed or was cancelled."""
     if "problem" in job:
         refuse(job["problem"])
     if job["state"] != "done":
-        unanswered(f"the job was {job['state']}")
+        exit_unanswered(f"the job was {job['state']}")
 
 
 def _show(job: JsonObject, *, as_body: bool) -> None:
@@ -197,7 +199,7 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
 
 
 def _row(job: JsonObject) -> dict[str, str]:
-    """A job in a line."""
+    """Return the row of a job in the list."""
     progress = job.get("progress", {})
     spent = progress.get("seconds_spent")
     return {

@@ -59,23 +59,23 @@ def new(
     """Print a fresh key, once, and the line that makes it known: the service keeps digests only."""
     with _refusals():
         from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  as below
-        from epsilond.app.callers import keys as made  # noqa: PLC0415  the rest of the command line needs no framework
+        from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework
 
-        wanted = frozenset(scope) if scope else scopes.ASKING
-        if unknown := sorted(wanted - scopes.SCOPES):
+        requested = frozenset(scope) if scope else scopes.ASKING
+        if unknown := sorted(requested - scopes.SCOPES):
             raise ValueError(f"there is no scope {unknown[0]}; there are {', '.join(sorted(scopes.SCOPES))}")
         if unknown := sorted(frozenset(role or ()) - scopes.ROLES):
             raise ValueError(f"there is no role {unknown[0]}; there are {', '.join(sorted(scopes.ROLES))}")
-        chosen = limits.CallerLimits(
+        caller_limits = limits.CallerLimits(
             requests_per_minute=requests_per_minute,
             concurrent_computations=concurrent_computations,
             jobs=jobs,
             cpu_seconds_per_minute=cpu_seconds_per_minute,
         )
-        named = [each for each in scopes.SCOPES if each in wanted]
-        roles = [each for each in scopes.ROLES if each in (role or ())]
+        scope_names = [known for known in scopes.SCOPES if known in requested]
+        roles = [known for known in scopes.ROLES if known in (role or ())]
         until = moment_of(expires) if expires else None
-        key, line = made.new(name, chosen, named, until, organisation=organisation, roles=roles)
+        key, line = api_keys.new(name, caller_limits, scope_names, until, organisation=organisation, roles=roles)
         if file is not None:
             key_file.add(file, line)
     typer.echo(key)
@@ -87,9 +87,9 @@ def new(
 def list_keys(file: File) -> None:
     """List the keys of a file: id, name, scopes, organisation, roles, until when, and its state."""
     with _refusals():
-        from epsilond.app.callers import keys as made  # noqa: PLC0415  as above
+        from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  as above
 
-        lines = made.read(file)
+        lines = api_keys.read(file)
     typer.echo(COLUMNS.format("id", "name", "scopes", "organisation", "roles", "expires", "state"))
     for line in lines:
         until = _text(line.expires) if line.expires else "never"
@@ -115,10 +115,10 @@ def revoke(
 
 
 def moment_of(text: str) -> datetime:
-    """A moment, from how far off it is or from its date and time with an offset.
+    """Return the moment of a text: a duration from now, or a date and time with an offset.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither.
     """
     if duration := DURATION.fullmatch(text):
         return datetime.now(UTC).replace(microsecond=0) + timedelta(hours=int(duration[1]) * HOURS[duration[2]])
@@ -143,7 +143,7 @@ def _text(moment: datetime) -> str:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Around what may be refused: said in one line, and the exit code of bad input."""
+    """Turn an error of the arguments into one line on standard error and the exit code of bad input."""
     try:
         with extra("service", "the service"):
             yield

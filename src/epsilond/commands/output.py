@@ -22,7 +22,13 @@ AsJson = Annotated[
 
 
 def print_answer(answer: T, table: Callable[[T], RenderableType], *, as_body: bool) -> None:
-    """Print the answer as JSON, or as the table that is made of it."""
+    """Print an answer as JSON or as a table.
+
+    Args:
+        answer: the answer.
+        table: makes the table of an answer.
+        as_body: whether to print JSON.
+    """
     print_body(answer) if as_body else show(table(answer))
 
 
@@ -41,7 +47,7 @@ def print_body(answer: object) -> None:
 
 
 def waiting(what: str) -> AbstractContextManager[object]:
-    """Show what is being computed while it lasts; print nothing if standard error is no terminal."""
+    """Show the name of a computation while it lasts; print nothing if standard error is no terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
     from rich.console import Console  # noqa: PLC0415  as above

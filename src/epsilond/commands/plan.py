@@ -1,4 +1,4 @@
-"""`epsilond plan`: every algorithm for one problem, side by side."""
+"""`epsilond plan`: comparison of all algorithms on one problem."""
 
 from __future__ import annotations
 
@@ -24,13 +24,22 @@ def add(main: typer.Typer) -> None:
     """Add the command, with one option for each field of a plan."""
     text = "Calibrate every algorithm for one problem, side by side, and rank those that can be compared."
     options = listed_commands("")["plan"].options
-    fields = field_parameters(options)
-    parameters = [*fields, *request_parameters(), cluster.parameter(), *budget_options.parameters()]
+    parameters = field_parameters(options) + request_parameters()
+    parameters.append(cluster.parameter())
+    parameters.extend(budget_options.parameters())
     main.command(cls=RequestCommand)(with_parameters(plan, parameters, text))
 
 
 def plan(*, context: typer.Context, request: str | None, as_body: bool, dask: str | None, **texts: object) -> None:
-    """Plan, and print the plan."""
+    """Calibrate every algorithm for one problem, and print the plan.
+
+    Args:
+        context: holds the faults of the options.
+        request: the request file.
+        as_body: whether to print JSON.
+        dask: address of a scheduler.
+        **texts: texts of the other options by field.
+    """
     budget = budget_options.take_budget(texts)
     faults = option_faults(context)
     if budget is not None:

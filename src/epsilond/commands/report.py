@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NONE = "none"
 OWN = ("algorithm", "request", "out", "date")
-"""What a fault may be about beside the fields of the request."""
+"""Pointers of faults that are not about a field of the request."""
 
 Source = Annotated[
     str, typer.Option("--request", metavar="FILE", help="the JSON request: a file, - to read it, or the text itself")
@@ -47,12 +47,12 @@ def calibration(
     out: Out = "report.html",
     date: Date = None,
 ) -> None:
-    """Report what to run an algorithm with."""
+    """Report the parameters of an algorithm at a target."""
     _write("calibration", algorithm, request, out, date)
 
 
 def account(request: Source, out: Out = "report.html", date: Date = None) -> None:
-    """Report what a run guarantees; the request is the body of /v1/accounts."""
+    """Report the guarantee of a run; the request is the body of /v1/accounts."""
     _write("account", None, request, out, date)
 
 
@@ -70,13 +70,13 @@ def verify(
     ] = None,
     as_outcome: AsOutcome = False,
 ) -> None:
-    """Check that a report is as it was made, and whether today's engine gives its answer again.
+    """Check that a report was not altered, and that today's engine gives the same answer.
 
-    Answer and page are made anew from the request in the report, and compared with the whole of the file. On the
-    engine's own version every figure must be the report's, to the last digits, which another processor may give
-    otherwise. The date, and who made the report, are checked by nobody: a hash is no signature. With a signature and
-    keys that you trust, that one of these signed it is checked too, and answers in JSON can be. A ledger's page carries
-    its signature.
+    Answer and page are made anew from the request in the report, and compared with the whole file. If the report is of
+    the engine's own version, every figure must agree, except for the last digits, which may differ on another
+    processor. The date and the author of the report are not checked: a hash is no signature. With a signature and keys
+    that you trust, the signature is checked too, and the report may be an answer in JSON. A ledger's page contains its
+    signature.
 
     Exit codes: 0 it agrees, or is signed and nothing was computed anew, 4 the report was altered or is incomplete, or
     the signature does not hold, 5 today's engine does not agree, 6 another version of the engine made the report: its
@@ -86,23 +86,23 @@ def verify(
         from epsilond.questions import report as reporting  # noqa: PLC0415  it needs an extra, this list does not
 
         page = reporting.read_page(Path(report))
-        token = None if signature is None else _read(signature)
+        token = None if signature is None else _signature_text(signature)
         body = None if request is None else structure_of(request, at="/request")
         with waiting("computing the answer anew"):
-            found = reporting.verify(page, signature=token, keys=keys, request=body)
+            result = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
             from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
 
-            print_body({"agrees": found.agrees, **as_json(found)})
+            print_body({"agrees": result.agrees, **as_json(result)})
         else:
             from epsilond.terminal.accounts import verification  # noqa: PLC0415  as above
 
-            show(verification(found))
-    if not found.agrees and found.outcome != "signed":
-        raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(found.outcome, DISAGREES))
+            show(verification(result))
+    if not result.agrees and result.outcome != "signed":
+        raise typer.Exit({"broken": BROKEN, "another-engine": ANOTHER_ENGINE}.get(result.outcome, DISAGREES))
 
 
-def _read(path: Path) -> str:
+def _signature_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -129,15 +129,16 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
 
 
 def _option(pointer: str) -> str:
-    """Where a fault stands in terms of the options: a field's own is within the request."""
-    return pointer if pointer.split("/")[1:2] in ([each] for each in OWN) else f"/request{pointer}"
+    """Return the pointer of a fault in terms of the options: a field is within the request."""
+    first = pointer.removeprefix("/").partition("/")[0]
+    return pointer if pointer and first in OWN else f"/request{pointer}"
 
 
 def _file(out: str) -> Path | None:
-    """Where the page goes, asked before the work; None is standard output.
+    """Return the file of the page, before the work starts; None is standard output.
 
     Raises:
-        InvalidInput: the folder is not there.
+        InvalidInput: the folder does not exist.
     """
     if out == "-":
         return None

@@ -1,4 +1,4 @@
-"""Requests as files, standard input or a text on the command line."""
+"""Requests from files, standard input or the command line."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SPEC_HELP = "what is run: a JSON object with a `kind`, a file that holds one, or
 
 
 def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
-    """The members of a JSON object in a file, or on standard input for `-`; none without a source.
+    """Return the members of a JSON object in a file, or on standard input for `-`; none without a source.
 
     Raises:
-        InvalidInput: it cannot be read, is no JSON, or no object.
+        InvalidInput: the source cannot be read, or is not a JSON object.
     """
     if source is None:
         return {}
@@ -37,10 +37,10 @@ def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
 
 
 def structure_of(given: str, *, at: str) -> JsonRecord:
-    """A JSON object that is given itself, or as a file, or on standard input for `-`.
+    """Return a JSON object from a text that contains it, from a file, or from standard input for `-`.
 
     Raises:
-        InvalidInput: as above; faults within the object point into it, behind `at`.
+        InvalidInput: as `fields_of`; faults within the object have pointers that begin with `at`.
     """
     if given.lstrip().startswith("{"):
         return _object(given, at, at)
@@ -94,7 +94,8 @@ class RequestFields:
         try:
             read(self.problem, {**self.values, **others})
         except InvalidInput as error:
-            raise InvalidInput(*self.faults, *(each for each in error.faults if each.pointer not in pointers)) from None
+            further = [fault for fault in error.faults if fault.pointer not in pointers]
+            raise InvalidInput(*self.faults, *further) from None
         raise InvalidInput(*self.faults)
 
     def without_check(self) -> JsonRecord:
@@ -118,10 +119,10 @@ def _object(text: str, at: str, inner: str) -> JsonRecord:
 
 
 def assignment(text: str, *, at: str) -> tuple[str, str]:
-    """Name and value of NAME=VALUE.
+    """Return the name and the value of NAME=VALUE.
 
     Raises:
-        InvalidInput: there is no such sign.
+        InvalidInput: there is no `=`.
     """
     name, sign, value = text.partition("=")
     if not sign:
@@ -162,7 +163,13 @@ def request_parameters() -> list[inspect.Parameter]:
 def with_parameters(
     command: Callable[..., None], parameters: list[inspect.Parameter], text: str | None
 ) -> Callable[..., None]:
-    """Give a command the signature from which typer makes its options, and its help."""
+    """Set the signature of a command, from which typer makes its options, and its help.
+
+    Args:
+        command: the function of the command.
+        parameters: parameters of the signature.
+        text: help of the command.
+    """
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = text

@@ -1,4 +1,4 @@
-"""A service somewhere else, as commands ask it: over urllib, so that the command line needs no more packages."""
+"""Client of a service for commands, over urllib, so that the command line needs no further packages."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from epsilond.connection import ServiceAnswer
 
 LONGEST_PAUSE = 120
-"""Seconds; what is put off for longer is told at once."""
+"""Longest time [s] until a request is repeated on demand of the service; a longer one is an error at once."""
 PATIENCE = 60.0
-"""Seconds that a response may take beyond those for which the service is asked to hold it."""
+"""Time [s] that a response may take in addition to the time for which the service holds it."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """Where it is, and the key it is asked with."""
+    """URL of a service, and the API key of the caller."""
 
     url: str
     key: str | None = field(default=None, repr=False)
 
     @classmethod
     def at(cls, url: str, key_file: Path | None) -> Service:
-        """The service at a URL, with the key that stands in a file, else in EPSILOND_API_KEY, else without one.
+        """Return the service at a URL, with the key in a file or in EPSILOND_API_KEY, if there is one.
 
         Raises:
-            InvalidInput: that is no URL of a service, or the file cannot be read or is empty.
+            InvalidInput: the URL is invalid, or the file cannot be read or is empty.
         """
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise InvalidInput.at("/service", "must be a URL such as http://127.0.0.1:8000")
@@ -50,10 +50,15 @@ class Service:
         return cls(url.rstrip("/"), key)
 
     def ask(self, path: str, *, method: str = "GET", wait: int = 0) -> ServiceAnswer:
-        """Send a request, which the service is asked to hold for `wait` seconds, and return the answer.
+        """Send a request and return the answer.
+
+        Args:
+            path: path and query.
+            method: HTTP method.
+            wait: time [s] for which the service may hold the request.
 
         Raises:
-            typer.Exit: the service refuses, or does not answer; why was said.
+            typer.Exit: the service rejects the request or does not answer; the reason was printed.
         """
         from epsilond.connection import Connection, NoAnswer, ServiceProblem  # noqa: PLC0415  help asks no service
 
@@ -71,11 +76,11 @@ class Service:
         except ServiceProblem as error:
             refuse({"status": error.status, "title": f"{error.status} {error.reason}", **error.problem})
         except NoAnswer as error:
-            unanswered(str(error))
+            exit_unanswered(str(error))
 
 
 def refuse(problem: JsonObject) -> NoReturn:
-    """Say a problem of the service, and leave with the exit code of what it is about.
+    """Print a problem document of the service, and exit with its code.
 
     Raises:
         typer.Exit: always.
@@ -94,8 +99,8 @@ def refuse(problem: JsonObject) -> NoReturn:
     raise typer.Exit(BAD_INPUT if status in (400, 401, 403, 404, 413, 422) else UNANSWERED)
 
 
-def unanswered(message: str) -> NoReturn:
-    """Say why there is no answer.
+def exit_unanswered(message: str) -> NoReturn:
+    """Print the reason why there is no answer, and exit.
 
     Raises:
         typer.Exit: always.

@@ -41,7 +41,7 @@ def simulate(
     ] = None,
     as_body: AsJson = False,
 ) -> None:
-    """Run an algorithm or attack a mechanism, and measure beside what is promised. Draws a figure."""
+    """Run an algorithm or attack a mechanism, and compare the measurement with the guarantee. Draws a figure."""
     with exit_codes():
         from epsilond import simulating  # noqa: PLC0415  it needs an extra, which the rest of the commands do not
 
@@ -52,8 +52,8 @@ def simulate(
             simulating.show_presets()
             return
         reads_file = request is not None or source == "-" or source.endswith(".json")
-        given = fields_of(source) if reads_file else source
+        experiment = fields_of(source) if reads_file else source
         figure = out if out is not None or as_body else f"{Path(source).stem if reads_file else source}.png"
         overrides = {"repetitions": repetitions, "seed": seed}
         with executor_at(dask) as executor:
-            simulating.run(given, overrides, workers=workers, executor=executor, figure=figure, as_body=as_body)
+            simulating.run(experiment, overrides, workers=workers, executor=executor, figure=figure, as_body=as_body)

@@ -53,8 +53,8 @@ def evaluate(
         from epsilond.questions import evaluate as evaluating  # noqa: PLC0415
         from epsilond.terminal import lists  # noqa: PLC0415
 
-        given: JsonRecord = dict(assignment(each, at="/input") for each in inputs or [])
+        texts: JsonRecord = dict(assignment(text, at="/input") for text in inputs or [])
         problem = evaluating.theorem(theorem_id).inputs
-        values = option_values.read_options(problem, given) if problem is not None else given
+        values = option_values.read_options(problem, texts) if problem is not None else texts
         answer = evaluating.evaluate(theorem_id, reading=reading, **values)
-        print_answer(answer, lambda found: lists.evaluation(theorem_id, found), as_body=as_body)
+        print_answer(answer, lambda evaluation: lists.evaluation(theorem_id, evaluation), as_body=as_body)

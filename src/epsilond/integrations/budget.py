@@ -1,4 +1,4 @@
-"""A ledger in a training loop: every step is committed before it is taken, and the loop ends where the budget does."""
+"""A ledger in a training loop: every step is committed before it is taken, until the budget is spent."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class _Words(TypedDict):
 class LedgerBudget:
     """Steps of a loop, paid for from a plan's item or a slot of a ledger before they are taken.
 
-    `pay(step)` returns once the step may be taken and raises `LedgerExhausted` where it may not. Steps are reserved
-    `hold` at a time and committed `chunk` at a time, so that a crash loses at most a chunk. In a slot that charges a
-    job as a whole, `hold` is the job: let it be what the loop is meant to take. Use it in a `with`, or `close` it: what
-    was reserved and not committed then returns.
+    `pay(step)` returns when the step may be taken, and raises `LedgerExhausted` if it may not. Steps are reserved
+    `hold` at a time and committed `chunk` at a time, so a crash loses at most one chunk. A slot may charge a job as a
+    whole: then set `hold` to the number of steps of the whole loop. Use the object in a `with` statement, or `close`
+    it. Steps that were reserved and not committed then return to the ledger.
 
-    Guarantees: whatever the loop does between two payments, the steps that were paid for stay within the ledger's ε
-    and δ, as long as its declared conditions are so.
+    Guarantees: the steps that were paid for stay within the ledger's ε and δ, as long as its declared conditions hold.
+    The loop may do anything between two payments.
 
     Attributes:
-        receipts: of what was committed, in order.
-        taken: how many steps were paid for and handed out.
-        refused: why the last payment was refused; None while none was.
-        observations: what contradicts the record of the run; empty while nothing does.
+        receipts: receipts of the commits, in order.
+        taken: number of steps that were paid for and handed out.
+        refused: error of the last rejected payment; None if there was none.
+        observations: observations that contradict the record of the run; empty if there are none.
 
     Example:
         >>> import epsilond, tempfile
@@ -83,9 +83,17 @@ class LedgerBudget:
         delta: AmountTold | None = None,
         expires_in: float | None = None,
     ) -> None:
-        """From the plan's item of this name, or from a slot; `hold` is `chunk` if absent.
+        """Pay from an item of the ledger's plan, or from a slot.
 
-        `eta`, `delta` and `expires_in` [s] are those of `Ledger.reserve`.
+        Args:
+            ledger: the ledger that is charged.
+            item: name of an item of the plan; excludes `slot`.
+            slot: kind of slot; excludes `item`.
+            hold: number of steps that are reserved at a time, at least 1; `chunk` if absent.
+            chunk: number of steps that are committed at a time, at least 1.
+            eta: amount that a charge may add to δ, as in `Ledger.reserve`.
+            delta: δ of the charge, as in `Ledger.reserve`.
+            expires_in: lifetime of a reservation [s], as in `Ledger.reserve`.
 
         Raises:
             InvalidInput: neither item nor slot, both, or a count below 1.
@@ -111,24 +119,28 @@ class LedgerBudget:
 
     @property
     def relation(self) -> Relation:
-        """The ledger's neighbouring relation: what is paid is charged in it."""
-        found: Relation = self.ledger.told["relation"]
-        return found
+        """Neighbouring relation of the ledger, in which every charge is counted."""
+        relation: Relation = self.ledger.told["relation"]
+        return relation
 
     @property
     def unit(self) -> Unit:
-        """What the ledger protects."""
-        found: Unit = self.ledger.told["unit"]
-        return found
+        """Unit that the ledger protects."""
+        unit: Unit = self.ledger.told["unit"]
+        return unit
 
     @property
     def observer(self) -> Observer:
-        """Against whom the ledger protects it."""
-        found: Observer = self.ledger.told["observer"]
-        return found
+        """Adversary of the ledger's guarantee."""
+        observer: Observer = self.ledger.told["observer"]
+        return observer
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Commit so many runs of a step, unless they are paid for already; once it returns they may be taken.
+        """Commit runs of a step, unless they are paid for already. The runs may start when this method returns.
+
+        Args:
+            step: mechanism of one run.
+            count: number of runs.
 
         Raises:
             LedgerExhausted: too little is left. Steps that were committed and not handed out stay paid for.
@@ -147,7 +159,14 @@ class LedgerBudget:
         self.taken += count
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Reserve so many runs of a step ahead of their payment, or as many as fit; how many are held or paid for.
+        """Reserve runs of a step ahead of their payment, or as many as the ledger has room for.
+
+        Args:
+            step: mechanism of one run.
+            count: number of runs.
+
+        Returns:
+            The number of runs, at most `count`, that are reserved or paid for.
 
         Raises:
             RunDiffers: an observation contradicts the record of the run.
@@ -160,12 +179,12 @@ class LedgerBudget:
             left = 0
             with suppress(LedgerExhausted):
                 if count > paid:
-                    self._run, left = self._reserved(step, count - paid)
+                    self._run, left = self._reserve_available(step, count - paid)
                     self._held = (step, left)
         return min(paid + left, count)
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Whether so many more runs of a step would be refused now; changes nothing."""
+        """Return whether the ledger would reject `count` more runs of a step now. Nothing changes."""
         if self.observations:
             return True
         missing = count - self._paid[step]
@@ -189,10 +208,10 @@ class LedgerBudget:
         self.close()
 
     def close(self) -> None:
-        """Give back what is reserved and not committed.
+        """Give back the runs that are reserved and not committed.
 
         Raises:
-            Unanswered: the ledger's service does not answer; what was not committed expires by itself.
+            Unanswered: the ledger's service does not answer; the runs that were not committed expire by themselves.
         """
         for key, observations in list(self._unsent.items()):
             self.ledger.contradict(observations, list(self._paid_by), key=key)
@@ -209,19 +228,19 @@ class LedgerBudget:
         held, left = self._held
         if held != step or not left or self._run is None:
             self.close()
-            self._run, left = self._reserved(step, max(wanted, self._hold))
+            self._run, left = self._reserve_available(step, max(wanted, self._hold))
         count = min(max(wanted, self._chunk), left)
         try:
             self.receipts.append(self._run.commit(count))
             self._paid_by[self._run.id] = None
-        except ReservationEnded:  # it has expired since: what was left of it went back, and is reserved anew
+        except ReservationEnded:  # the reservation expired: the rest of it went back, and is reserved anew
             self._run, self._held = None, (None, 0)
             return
         self._paid[step] += count
         self._held = (step, left - count)
 
-    def _reserved(self, step: Spec, count: int) -> tuple[HeldRun, int]:
-        """So many runs, or as many as fit."""
+    def _reserve_available(self, step: Spec, count: int) -> tuple[HeldRun, int]:
+        """Reserve `count` runs, or as many as the ledger has room for, and return the reservation and its size."""
         while True:
             try:
                 held = self.ledger.reserve(
@@ -244,5 +263,5 @@ class LedgerBudget:
         if error is None:
             self.close()
             return
-        with suppress(EpsilondError):  # what went wrong is told; the reservation expires by itself
+        with suppress(EpsilondError):  # the first error is raised; the reservation expires by itself
             self.close()

@@ -1,4 +1,4 @@
-"""Parts of a run, put together as one Spec."""
+"""Composition of the parts of a run into one Spec."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from epsilond.accountants.specs import Composed, Repeated, Spec
 
 
 def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
-    """Every part as often as it was run; None if nothing was run at all.
+    """Return the composition of parts, each with its number of runs; None if there is no run.
 
-    Parts that are equal are counted together. What is certified of a composition holds in any order, so that a ledger
-    of a million equal steps is one power.
+    Equal parts are counted together: the certified curve of a composition does not depend on the order of its parts,
+    so a million equal steps are one power.
     """
-    counted: Counter[Spec] = Counter()
+    counts: Counter[Spec] = Counter()
     for part, times in parts:
-        counted[part] += times
-    runs = [part if times == 1 else Repeated(times=times, mechanism=part) for part, times in counted.items() if times]
+        counts[part] += times
+    runs = [part if times == 1 else Repeated(times=times, mechanism=part) for part, times in counts.items() if times]
     if not runs:
         return None
     return runs[0] if len(runs) == 1 else Composed(mechanisms=tuple(runs))

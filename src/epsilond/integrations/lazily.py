@@ -7,11 +7,16 @@ from importlib import import_module
 
 
 def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """The `__getattr__` of a package: each of these names is that of the module beside it."""
+    """Return the `__getattr__` of a package, which imports a name from its module on first use.
 
-    def found(name: str) -> object:
+    Args:
+        package: full name of the package.
+        homes: module of the package that defines each name.
+    """
+
+    def import_name(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
-    return found
+    return import_name

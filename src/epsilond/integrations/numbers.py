@@ -1,4 +1,4 @@
-"""What other libraries keep, as plain numbers and checked requests; faults point at where it stood."""
+"""Values of other libraries as plain numbers and checked requests. Errors point at the place of the value."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ T = TypeVar("T")
 
 
 def number(value: object, at: str) -> float:
-    """A number, numpy's scalar or a tensor of one element as a plain one.
+    """Return a number, numpy scalar or tensor of one element as a float.
+
+    Args:
+        value: the value to convert.
+        at: JSON pointer of the value, for the error.
 
     Raises:
-        InvalidInput: it is none; the pointer is `at`.
+        InvalidInput: the value is not a number.
     """
     item = getattr(value, "item", None)
     plain = item() if callable(item) else value
@@ -24,25 +28,38 @@ def number(value: object, at: str) -> float:
 
 
 def count(value: object, at: str) -> int:
-    """A whole number from 0 on as a plain one.
+    """Return a whole number, at least 0, as an int.
+
+    Args:
+        value: the value to convert.
+        at: JSON pointer of the value, for the error.
 
     Raises:
-        InvalidInput: it is none; the pointer is `at`.
+        InvalidInput: the value is not a whole number, or is negative.
     """
-    found = number(value, at)
-    if not (found.is_integer() and found >= 0.0):
+    size = number(value, at)
+    if not (size.is_integer() and size >= 0.0):
         raise InvalidInput.at(at, "must be a whole number", allowed="≥ 0")
-    return int(found)
+    return int(size)
 
 
-def built(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
-    """The request of these fields; `names` says what a field is called where it stood.
+def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
+    """Build a request from fields, with errors in the names of the other library.
+
+    Args:
+        request: class of the request.
+        at: JSON pointer of the object that the fields were read from.
+        names: name of a field in the other library, where it differs.
+        **fields: fields of the request.
 
     Raises:
-        InvalidInput: no run can have these; pointers begin with `at`.
+        InvalidInput: the fields are out of range; pointers begin with `at`.
     """
     try:
         return request(**fields)
     except InvalidInput as error:
-        called = ((names.get(it.pointer[1:], it.pointer[1:]), it) for it in error.faults)
-        raise InvalidInput(*(Fault(f"{at}/{name}", it.message, it.allowed) for name, it in called)) from None
+        faults = []
+        for fault in error.faults:
+            field = fault.pointer[1:]
+            faults.append(Fault(f"{at}/{names.get(field, field)}", fault.message, fault.allowed))
+        raise InvalidInput(*faults) from None

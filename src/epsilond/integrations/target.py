@@ -1,4 +1,4 @@
-"""The budget of one run, an (ε, δ), with the words of a ledger's: for a loop whose data has no ledger."""
+"""An (ε, δ) budget of one run, with the interface of `LedgerBudget`, for data without a ledger."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class TargetBudget:
-    """Steps of one run, paid for as long as their certified ε at δ is at most a target. It ends with this object.
+    """Steps of one run, paid for as long as their certified ε at δ is at most a target. The budget is not stored.
 
-    Guarantees: the steps that were paid for lose at most `epsilon` at `delta`, each of them fixed beforehand or not
-    chosen by what the others gave.
+    Guarantees: the steps that were paid for are (`epsilon`, `delta`)-private together, if no step was chosen by the
+    results of other steps.
 
     Attributes:
-        taken: how many steps were paid for.
-        receipts: none; a ledger's budget has them.
-        observations: what contradicts the record of the run; empty while nothing does.
+        taken: number of steps that were paid for.
+        receipts: always empty; a ledger's budget has receipts.
+        observations: observations that contradict the record of the run; empty if there are none.
 
     Example:
         >>> import epsilond
@@ -51,7 +51,14 @@ class TargetBudget:
         unit: Unit,
         observer: Observer,
     ) -> None:
-        """Of this target, for the neighbours, unit and observer that every step is accounted for.
+        """Set the target, and the setting that every step is accounted for.
+
+        Args:
+            epsilon: ε [nat] of all steps together, positive.
+            delta: δ in (0, 1).
+            relation: neighbouring relation.
+            unit: the protected unit.
+            observer: the adversary.
 
         Raises:
             InvalidInput: ε is not positive, or δ is outside (0, 1).
@@ -68,7 +75,7 @@ class TargetBudget:
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """How many of so many runs of a step may be paid for; nothing is held, as nobody else pays from it.
+        """Return how many runs of a step, at most `count`, the target has room for. Nothing is reserved.
 
         Raises:
             RunDiffers: an observation contradicts the record of the run.
@@ -77,11 +84,18 @@ class TargetBudget:
         least, most = 0, max(count, 0)
         while least < most:
             middle = (least + most + 1) // 2
-            least, most = (least, middle - 1) if self.would_exceed(step, middle) else (middle, most)
+            if self.would_exceed(step, middle):
+                most = middle - 1
+            else:
+                least = middle
         return least
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Count so many runs of a step; once it returns they may be taken.
+        """Count runs of a step. The runs may start when this method returns.
+
+        Args:
+            step: mechanism of one run.
+            count: number of runs.
 
         Raises:
             LedgerExhausted: the certified ε would pass the target.
@@ -94,13 +108,13 @@ class TargetBudget:
         self.taken += count
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Whether so many more runs would pass the target; changes nothing."""
+        """Return whether the certified ε with `count` more runs of a step is above the target. Nothing changes."""
         if self.observations:
             return True
         return self._epsilon({**self._paid, step: self._paid[step] + count}) > self.epsilon
 
     def spent(self) -> float:
-        """Certified upper end of ε [nat] at δ of what was paid for; 0 before the first step.
+        """Return the certified upper bound on ε [nat] at δ of the steps that were paid for; 0 before the first.
 
         Raises:
             RunDiffers: an observation contradicts the record of the run.
@@ -117,7 +131,7 @@ class TargetBudget:
         self.observations = (*self.observations, *observations)
 
     def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Do nothing: this budget holds no reservation. The method is part of the interface of budgets."""
 
     def _require_consistent(self) -> None:
         if self.observations:

@@ -1,4 +1,4 @@
-"""What can be proved of what was run."""
+"""Guarantee of a given run."""
 
 from __future__ import annotations
 
@@ -61,32 +61,42 @@ def account(
     claim: Claim | JsonObject | None = None,
     effort: Effort = "default",
 ) -> Accounted:
-    """Return what can be proved of what was run, for a stated neighbouring relation, unit and observer.
+    """Return the certified guarantee of a run, for a stated neighbouring relation, unit and observer.
 
-    `spec` is a spec or its JSON form, a mapping with a `kind`. With one of `epsilon` [nat], `delta` and `log10_delta`,
-    a number or a sequence of up to 1000, it answers what `POST /v1/accounts` answers: the guarantee there, the points,
-    and what it means to an attacker. Without any it answers all but those, much faster; `guarantee.curve` can then be
-    asked. `claim` is an (ε, δ) to be checked: a mapping of `epsilon` and of `delta` or `log10_delta`.
+    With one of `epsilon`, `delta` and `log10_delta` the answer is that of `POST /v1/accounts`: the guarantee there, the
+    points, and their meaning for an attacker. Without any of them the answer has no points and no meaning and is much
+    faster; `guarantee.curve` gives δ at any ε, and ε at any δ.
 
-    Guarantees: every pair of ends encloses the truth over all neighbours in the stated setting.
+    Args:
+        spec: a spec or its JSON form, a mapping with a `kind`.
+        relation: the neighbouring relation.
+        unit: the protected unit.
+        observer: the adversary.
+        epsilon: values of ε [nat] at which δ is computed, one or a sequence of up to 1000.
+        delta: values of δ at which ε is computed, likewise.
+        log10_delta: values of log10 δ at which ε is computed, likewise.
+        claim: an (ε, δ) to check: a mapping of `epsilon` and of `delta` or `log10_delta`.
+        effort: work that the composition may take.
+
+    Guarantees: every enclosure contains the true value over all neighbours in the stated setting.
 
     Example:
         >>> import epsilond
         >>> step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
         >>> run = epsilond.Repeated(times=1000, mechanism=step)
-        >>> found = epsilond.account(
+        >>> answer = epsilond.account(
         ...     run, relation="add-or-remove-one", unit="record", observer="released-models", delta=1e-5,
         ...     claim={"epsilon": 2.0, "delta": 1e-5},
         ... )
-        >>> print(f"{found.guarantee.epsilon.lower:.4f} {found.guarantee.epsilon.upper:.4f} {found.claim.holds}")
+        >>> print(f"{answer.guarantee.epsilon.lower:.4f} {answer.guarantee.epsilon.upper:.4f} {answer.claim.holds}")
         1.8282 1.8282 yes
-        >>> print(f"{found.guarantee.curve.delta(epsilon=2.0).upper:.2e}")
+        >>> print(f"{answer.guarantee.curve.delta(epsilon=2.0).upper:.2e}")
         2.67e-06
 
     Raises:
-        InvalidInput: the relation, the unit or the observer is missing; the spec describes nothing that can be run;
-            several of ε, δ and log10 δ are given, or one of them is outside its domain.
-        NoCertificate: no theorem covers some part of it under this relation, or the work exceeds the fixed budget.
+        InvalidInput: the relation, the unit or the observer is missing; the spec has values out of range; several of
+            ε, δ and log10 δ are given, or one of them is outside its domain.
+        NoCertificate: no theorem covers a part of the run under this relation, or the work exceeds the fixed budget.
     """
     fields = {"spec": spec, "relation": relation, "unit": unit, "observer": observer, "claim": claim}
     points = {"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}
@@ -95,19 +105,19 @@ def account(
     if not query:
         return accounting.stated(read(AccountQuestion, fields), effort=chosen)
     try:
-        problem = read(AccountProblem, {**fields, "query": {name: _listed(value) for name, value in query.items()}})
+        problem = read(AccountProblem, {**fields, "query": {name: _as_list(value) for name, value in query.items()}})
     except InvalidInput as error:
-        raise InvalidInput(*map(_of_argument, error.faults)) from None
+        raise InvalidInput(*map(_point_at_argument, error.faults)) from None
     return accounting.answer(problem, effort=chosen)
 
 
-def _listed(value: object) -> object:
-    """An array as a list."""
+def _as_list(value: object) -> object:
+    """Return an array as a list, and another value as it is."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _of_argument(fault: Fault) -> Fault:
-    """A fault of the HTTP body's query, in terms of the argument: /query/deltas/3 is /delta/3."""
+def _point_at_argument(fault: Fault) -> Fault:
+    """Return a fault of the HTTP body's query with the pointer of the argument: /query/deltas/3 is /delta/3."""
     query, _, place = fault.pointer.removeprefix("/query/").partition("/")
     if not fault.pointer.startswith("/query"):
         return fault

@@ -1,7 +1,7 @@
-"""Blocks of a simulation, over processes or on an executor. Which of them runs which block changes no number.
+"""Blocks of a simulation, over processes or on an executor. No number depends on the worker that runs a block.
 
-Workers die with whoever started them, however that ends: they are terminated when the work is left early, and each
-watches its parent.
+Workers end with the process that started them: it terminates them if the work ends early, and each worker watches its
+parent.
 """
 
 from __future__ import annotations
@@ -13,19 +13,25 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 
-from epsilond.executors import in_order
+from epsilond.executors import run_in_order
 from epsilond.progress import Progress
 from epsilond.witness import simulation
 from epsilond.witness.kind import Prepared
 
 _prepared: list[Prepared] = []
-"""In a worker: the one simulation it works on."""
+"""Simulation of a worker process; one entry after `_start`."""
 
 
 def run_blocks(
     prepared: Prepared, workers: int, progress: Progress, executor: Executor | None = None
 ) -> Sequence[object]:
-    """All blocks of it, in order: on the executor if there is one, else in processes, or here if one is all it takes.
+    """Run all blocks of a simulation, and return their results in order.
+
+    Args:
+        prepared: the simulation.
+        workers: number of processes; with one, the blocks run in this process.
+        progress: called with the number of finished blocks and the number of blocks.
+        executor: runs the blocks instead of processes.
 
     Raises:
         ClusterError: the executor lost the work.
@@ -35,7 +41,7 @@ def run_blocks(
         progress(0, total)
         return _in_processes(prepared, min(workers, total), progress)
     parts = [(prepared, index) for index in range(total)]
-    return in_order(executor, simulation.run_block, parts, progress)
+    return run_in_order(executor, simulation.run_block, parts, progress)
 
 
 def _in_processes(prepared: Prepared, workers: int, progress: Progress) -> Sequence[object]:
@@ -50,7 +56,7 @@ def _in_processes(prepared: Prepared, workers: int, progress: Progress) -> Seque
             future.result()
             progress(done, total)
     except BaseException:
-        # Also Ctrl-C: a block may have seconds to go, and nobody waits for it any more.
+        # Also Ctrl-C: a block may have seconds to go, and its result is not needed any more.
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
         pool.shutdown(wait=True, cancel_futures=True)

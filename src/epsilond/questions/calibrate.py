@@ -1,4 +1,4 @@
-"""What to run an algorithm with."""
+"""Calibration of an algorithm to a target (ε, δ)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.reading import asked
-from epsilond.spelling import named
+from epsilond.questions.requests import read_question
+from epsilond.spelling import choose_by_name
 
 if TYPE_CHECKING:
     from epsilond.ledgers.client.bodies import AmountTold
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 def calibrator(name: str) -> Calibrator:
-    """The calibrator of that name.
+    """Return the calibrator of a name.
 
     Raises:
-        InvalidInput: there is none; the message proposes near names.
+        InvalidInput: there is none; the message proposes similar names.
     """
-    return named(name, {each.name: each for each in CALIBRATORS}, at="/algorithm", noun="algorithm")
+    choices = {choice.name: choice for choice in CALIBRATORS}
+    return choose_by_name(name, choices, at="/algorithm", noun="algorithm")
 
 
 def calibrate(
@@ -35,18 +36,22 @@ def calibrate(
     eta: AmountTold | None = None,
     **fields: object,
 ) -> Calibration:
-    """What to run `algorithm` with, so that the target (ε, δ) is certified.
+    """Return parameters of `algorithm` at which the target (ε, δ) is certified.
 
-    The fields are those of the HTTP body and of the command line. Instead of a name and fields a request may be given,
-    one of `epsilond.requests`; fields then take the place of its own.
+    With a ledger, the noise is the smallest at which the run fits into the rest of the ledger: of its Gaussian slot,
+    of `slot`, or of the plan's `item`. Leave out ε, δ, the unit, the relation and the observer, which are those of the
+    ledger. The guarantee of the answer is that of this run without earlier ones, at the ledger's δ. Nothing is
+    reserved: reserve the spec of the run, which `given.calibrate` returns.
 
-    With a ledger that is `given`, the noise is the least with which the run fits into what is left of the ledger: of
-    its Gaussian slot, of the `slot` that is named, or of the plan's `item`. ε and δ, the unit, the relation and the
-    observer are then the ledger's, and are left out; `eta` is what the charge may add to δ. The guarantee of the answer
-    is of this run alone, at the ledger's δ. Nothing is reserved by that: reserve the run's spec, which
-    `given.calibrate` tells.
+    Args:
+        algorithm: name of an algorithm, or a request, one of `epsilond.requests`.
+        given: a ledger that pays for the run.
+        slot: kind of slot of the ledger.
+        item: item of the ledger's plan.
+        eta: amount that the charge may add to δ.
+        **fields: fields of the HTTP body and of the command line. They replace those of a request.
 
-    Guarantees: the upper end of the answer's guarantee meets the target at the parameters returned.
+    Guarantees: the upper bound of the answer's guarantee meets the target at the returned parameters.
 
     Example:
         >>> import epsilond
@@ -59,8 +64,8 @@ def calibrate(
         True
 
     Raises:
-        InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
-        NoCertificate: nothing can be certified; the error holds the condition with both sides and what is nearest.
+        InvalidInput: unknown algorithm, or fields out of range; every fault has a JSON pointer.
+        NoCertificate: nothing can be certified; the error has the condition with both sides and the nearest values.
     """
     place = {"slot": slot, "item": item, "eta": eta}
     if given is not None:
@@ -68,7 +73,7 @@ def calibrate(
 
         return within(given, algorithm, fields, slot=slot, item=item, eta=eta)
     fields |= {name: value for name, value in place.items() if value is not None}  # no algorithm has such fields
-    chosen, problem = asked(algorithm, CALIBRATORS, fields)
+    chosen, problem = read_question(algorithm, CALIBRATORS, fields)
     answer = chosen.solve(problem)
     assert isinstance(answer, Calibration)
     return answer

@@ -1,4 +1,4 @@
-"""What to cite for an answer."""
+"""Citations of an answer."""
 
 from __future__ import annotations
 
@@ -10,26 +10,32 @@ from epsilond.calibrators.answer import as_json
 
 
 def cite(*cited: object) -> str:
-    """BibTeX of this software and of every work whose theorems prove what is cited; a `note` names the theorems.
+    """Return BibTeX of this software and of the works that prove the given answers or theorems.
 
-    Each of `cited` is an answer of `calibrate`, `account` or `bound_risk`, the same as JSON, or a theorem's id. Of an
-    answer the theorems of its derivation are cited, and of a calibration those whose printed readings stand beside it.
+    A `note` in each entry names the theorems. For an answer these are the theorems of its derivation, and for a
+    calibration also those of its printed readings.
+
+    Args:
+        *cited: answers of `calibrate`, `account` or `bound_risk`, their JSON forms, or ids of theorems.
 
     Raises:
-        InvalidInput: something is none of these, or an id is no theorem's.
+        InvalidInput: an argument is none of these, or an unknown id.
     """
-    return bibtex(name for each in cited for name in _theorems(each))
+    return bibtex(theorem for source in cited for theorem in _theorems(source))
 
 
-def _theorems(each: object) -> Iterator[str]:
-    if isinstance(each, str):
-        yield each
+def _theorems(source: object) -> Iterator[str]:
+    """Yield the ids of the theorems of an answer, or the id itself."""
+    if isinstance(source, str):
+        yield source
         return
-    if hasattr(each, "guarantee") and hasattr(each.guarantee, "theorems"):  # an account without a query
-        yield from each.guarantee.theorems()
+    if hasattr(source, "guarantee") and hasattr(source.guarantee, "theorems"):  # an account without a query
+        yield from source.guarantee.theorems()
         return
-    answer = each if isinstance(each, Mapping) else as_json(each)
-    steps = [*answer.get("derivation", ()), *answer.get("as_printed", ())] if isinstance(answer, Mapping) else []
+    answer = source if isinstance(source, Mapping) else as_json(source)
+    steps = []
+    if isinstance(answer, Mapping):
+        steps = [*answer.get("derivation", ()), *answer.get("as_printed", ())]
     if not steps:
         raise InvalidInput.at("/cited", "has no derivation", allowed="an answer, or a theorem's id")
     for step in steps:

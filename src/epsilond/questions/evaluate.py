@@ -5,20 +5,26 @@ from __future__ import annotations
 from epsilond.accountants.theorem import Evaluation, Reading, Theorem
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.reading import read
-from epsilond.spelling import named
+from epsilond.spelling import choose_by_name
 
 
 def theorem(theorem_id: str) -> Theorem:
-    """The theorem of that id.
+    """Return the theorem of an id.
 
     Raises:
-        InvalidInput: there is none; the message proposes near ids.
+        InvalidInput: there is none; the message proposes similar ids.
     """
-    return named(theorem_id, {each.id: each for each in THEOREMS}, at="/id", noun="theorem")
+    choices = {choice.id: choice for choice in THEOREMS}
+    return choose_by_name(theorem_id, choices, at="/id", noun="theorem")
 
 
 def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: object) -> Evaluation:
-    """A theorem's formula at given inputs, its conditions there, its status and its errata.
+    """Evaluate a theorem's formula at given inputs, and return its outputs, conditions, status and errata.
+
+    Args:
+        theorem_id: id of the theorem.
+        reading: the formula as printed, or as corrected.
+        **inputs: inputs of the formula, by name.
 
     Example:
         >>> import epsilond
@@ -27,7 +33,7 @@ def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: object)
         <Status.PROVED: 'proved'>
 
     Raises:
-        InvalidInput: no such theorem, reading or input, or the theorem is a rule between guarantees without a formula.
+        InvalidInput: unknown theorem, reading or input, or the theorem is a rule between guarantees without a formula.
     """
     chosen = theorem(theorem_id)
     return chosen.evaluate(read(chosen.inputs, inputs) if chosen.inputs is not None else None, reading)

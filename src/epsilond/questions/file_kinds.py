@@ -1,4 +1,4 @@
-"""Descriptions of JSON files that are given where a report is expected."""
+"""Descriptions of JSON files that a caller gives in place of a report."""
 
 from __future__ import annotations
 

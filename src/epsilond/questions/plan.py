@@ -1,4 +1,4 @@
-"""Every algorithm on one problem."""
+"""Plan: every algorithm on one problem, ranked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.planning.rankings import Outcome, answer_of, draft_at, drafts, settle
-from epsilond.executors import in_order
+from epsilond.executors import run_in_order
 from epsilond.progress import Progress, in_silence
 from epsilond.reading import read
 
@@ -30,30 +30,36 @@ def plan(
     eta: AmountTold | None = None,
     **fields: object,
 ) -> PlanAnswer:
-    """Every algorithm on one problem side by side, ranked among those whose guarantees are of one kind.
+    """Calibrate every algorithm on one problem, and rank those with guarantees of one kind.
 
-    The fields are those of the HTTP body: the target, the federation, the learning problem, whom the caller trusts, and
-    what to rank by; or a risk to `reach`, and the field to solve for. An algorithm that does not apply says why. Each
-    that does is calibrated in turn, which may take a minute for all; `progress` is called with how many are done and
-    how many there are. An `executor` calibrates them side by side, to the same figures.
+    An algorithm that does not apply has the reason in its entry. The others are calibrated, which may take a minute for
+    all of them.
 
-    With a ledger that is `given`, each is calibrated within what is left of it, as `epsilond.calibrate` does: of its
-    Gaussian slot, the `slot` that is named, or the plan's `item`. The target and the setting are then the ledger's, and
-    are left out. That one of them fits does not mean that two do. They are calibrated one after the other: an executor
-    does not go with it.
+    With a ledger, each algorithm is calibrated within the rest of the ledger, as `epsilond.calibrate` does. Leave out
+    the target and the setting, which are those of the ledger. If one run fits, a second one need not fit after it.
+
+    Args:
+        executor: calibrates the algorithms in parallel, to the same figures; excludes `given`.
+        progress: called with the number of algorithms that are done, and the number of algorithms.
+        given: a ledger that pays for the run.
+        slot: kind of slot of the ledger.
+        item: item of the ledger's plan.
+        eta: amount that the charge may add to δ.
+        **fields: fields of the HTTP body: the target, the federation, the learning problem, the trust of the caller and
+            the measure to rank by; or a risk to `reach`, and the field to solve for.
 
     Example:
         >>> import epsilond
-        >>> found = epsilond.plan(
+        >>> answer = epsilond.plan(
         ...     epsilon=1.0, delta=1e-5, clients=50, samples_per_client=1000, dimension=20, lipschitz=1.0, diameter=2.0,
         ...     smoothness=1.0, relation="replace-one", unit="record", observers=["server"],
         ...     algorithms=["one-pass-accelerated-mb-sgd", "mu2-sgd", "ppsgd"],
         ... )
-        >>> [group.ranked for group in found.groups]
+        >>> [group.ranked for group in answer.groups]
         [('one-pass-accelerated-mb-sgd', 'mu2-sgd (untrusted server)')]
 
     Raises:
-        InvalidInput: fields that no run can have, or an algorithm that there is not.
+        InvalidInput: fields out of range, or an unknown algorithm.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     place = {name: value for name, value in (("slot", slot), ("item", item), ("eta", eta)) if value is not None}
@@ -64,11 +70,11 @@ def plan(
             raise InvalidInput.at("/executor", "does not go with a ledger")
         return within(given, fields, place, progress)
     problem = read(PlanProblem, {**fields, **place})  # no plan has such fields
-    drafted = drafts(PLANNERS, problem)
-    settled = in_order(executor, _settled, [(problem, place) for place in range(len(drafted))], progress)
-    return answer_of(problem, list(zip(drafted, settled, strict=True)))
+    entries = drafts(PLANNERS, problem)
+    outcomes = run_in_order(executor, _settle_draft, [(problem, index) for index in range(len(entries))], progress)
+    return answer_of(problem, list(zip(entries, outcomes, strict=True)))
 
 
-def _settled(problem: PlanProblem, place: int) -> Outcome | None:
-    """What becomes of the draft at this place. Drafts hold functions, so that one is made anew there."""
-    return settle(draft_at(PLANNERS, problem, place), problem)
+def _settle_draft(problem: PlanProblem, index: int) -> Outcome | None:
+    """Return the outcome of a draft. Drafts hold functions, so a worker makes the draft anew from its index."""
+    return settle(draft_at(PLANNERS, problem, index), problem)

@@ -1,4 +1,4 @@
-"""A plan within what is left of a ledger: every algorithm with the least noise that fits, or why it cannot be."""
+"""Plan within the rest of a ledger: every algorithm at the smallest noise that fits, or the reason why none does."""
 
 from __future__ import annotations
 
@@ -25,17 +25,23 @@ if TYPE_CHECKING:
     from epsilond.progress import Progress
 
 LEFT_OUT: Final = (*TARGET, "reach", "observers")
-"""Fields of a plan that a ledger says, or that it cannot be asked for."""
+"""Fields of a plan that a ledger sets, or that do not go with a ledger."""
 
 
 def within(ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, object], progress: Progress) -> PlanAnswer:
-    """Every algorithm that the plan considers, calibrated one after the other within what is left, and ranked.
+    """Calibrate every algorithm of a plan within the rest of a ledger, one after the other, and rank them.
+
+    Args:
+        ledger: the ledger that pays for the run.
+        fields: fields of the plan, without those that the ledger sets.
+        place: `slot`, `item` and `eta` of the charge, as far as they are given.
+        progress: called with the number of algorithms that are done, and the number of algorithms.
 
     Raises:
-        InvalidInput: fields that no run can have, or that are the ledger's to say.
+        InvalidInput: fields that are out of range, or that the ledger sets.
     """
-    told = ledger.show()
-    setting = Setting(**{name: told[name] for name in SETTING})
+    body = ledger.show()
+    setting = Setting(**{name: body[name] for name in SETTING})
     own = {name: getattr(setting, name) for name in ("unit", "relation")}
     adversaries = {"observers": list(get_args(Observer))}
     faults = [
@@ -48,32 +54,34 @@ def within(ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, obj
     ]
     if faults:
         raise InvalidInput(*faults)
-    target = {"epsilon": told["target"]["epsilon"], "log10_delta": told["target"]["log10_delta"]}
+    target = {"epsilon": body["target"]["epsilon"], "log10_delta": body["target"]["log10_delta"]}
     problem = read(PlanProblem, {**fields, **own, **adversaries, **target})
-    settled: list[tuple[Draft, Outcome | None]] = []
-    drafted = drafts(PLANNERS, problem)
-    for done, each in enumerate(drafted):
-        progress(done, len(drafted))
-        settled.append((_against(each, setting), _settled(ledger, each, setting, place)))
-    progress(len(drafted), len(drafted))
-    return answer_of(problem, settled)
+    outcomes: list[tuple[Draft, Outcome | None]] = []
+    entries = drafts(PLANNERS, problem)
+    for done, draft in enumerate(entries):
+        progress(done, len(entries))
+        outcomes.append((_with_observer(draft, setting), _calibrate_draft(ledger, draft, setting, place)))
+    progress(len(entries), len(entries))
+    return answer_of(problem, outcomes)
 
 
-def _against(each: Draft, setting: Setting) -> Draft:
-    """The draft against the ledger's observer, where its trust model allows for that one."""
-    if setting.observer not in POSSIBLE[each.adapter.definition]:
-        return each
-    return replace(each, guarantee=replace(each.guarantee, observer=setting.observer))
+def _with_observer(draft: Draft, setting: Setting) -> Draft:
+    """Return the draft with the ledger's observer, if the draft's trust model allows this observer."""
+    if setting.observer not in POSSIBLE[draft.adapter.definition]:
+        return draft
+    return replace(draft, guarantee=replace(draft.guarantee, observer=setting.observer))
 
 
-def _settled(ledger: Ledger, each: Draft, setting: Setting, place: JsonObject) -> Outcome | None:
-    if each.request is None:
+def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, place: JsonObject) -> Outcome | None:
+    """Return the calibration of a draft within a ledger, or its error; None for an algorithm that does not apply."""
+    if draft.request is None:
         return None
     try:
-        require_possible(each.name, each.adapter.definition, setting)
-        asked = {name: value for name, value in as_json(each.request).items() if name not in (*TARGET, *SETTING)}
-        found = ledger.calibrate(each.calibrator.name, asked, **place)
-        request: object = read(each.calibrator.problem, found["request"])
-        return found_of(each.calibrator.solve(request), request)
-    except EpsilondError as refusal:
-        return refusal
+        require_possible(draft.name, draft.adapter.definition, setting)
+        set_by_ledger = set(TARGET) | set(SETTING)
+        fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
+        fit = ledger.calibrate(draft.calibrator.name, fields, **place)
+        request: object = read(draft.calibrator.problem, fit["request"])
+        return found_of(draft.calibrator.solve(request), request)
+    except EpsilondError as error:
+        return error

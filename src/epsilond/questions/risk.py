@@ -1,16 +1,18 @@
-"""What excess risk to expect of a run, from above and below."""
+"""Bounds on the excess risk of a run."""
 
 from __future__ import annotations
 
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
-from epsilond.reading import asked
+from epsilond.questions.requests import read_question
 
 
 def bound_risk(algorithm: object, /, **fields: object) -> RiskBoundsAnswer:
-    """Upper and lower bounds on the excess risk of a run of `algorithm`.
+    """Return upper and lower bounds on the excess risk of a run of `algorithm`.
 
-    The fields are those of the HTTP body and of the command line; or a request is given, one of `epsilond.requests`.
+    Args:
+        algorithm: name of an algorithm, or a request, one of `epsilond.requests`.
+        **fields: fields of the HTTP body and of the command line. They replace those of a request.
 
     Example:
         >>> import epsilond
@@ -23,8 +25,8 @@ def bound_risk(algorithm: object, /, **fields: object) -> RiskBoundsAnswer:
         (['explicit', 'explicit', 'explicit', 'hidden'], 'lowy.3.1')
 
     Raises:
-        InvalidInput: no such algorithm, or fields that no run can have; every fault carries a JSON pointer.
+        InvalidInput: unknown algorithm, or fields out of range; every fault has a JSON pointer.
         NoCertificate: no noise was given, and none can be certified.
     """
-    chosen, problem = asked(algorithm, RISK_BOUNDS, fields)
+    chosen, problem = read_question(algorithm, RISK_BOUNDS, fields)
     return chosen.solve(problem)

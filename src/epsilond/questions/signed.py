@@ -1,4 +1,4 @@
-"""Signatures of answers, reports and ledgers' pages, checked with published keys and nothing else."""
+"""Signatures of answers, reports and ledgers' pages, checked with published keys."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from epsilond.ledgers.log.statements import SignedStatement
 
 Keys = str | Path | JsonObject
-"""A file or folder of published keys, or what `/v1/keys` answers."""
+"""A file or folder of published keys, or the answer of `/v1/keys`."""
 
 
 class NoSignature(Exception):
-    """What was to be shown is not: the message says why, in a clause."""
+    """A signature does not hold. The message is a clause with the reason."""
 
 
-def trusted(keys: Keys) -> tuple[PublicKey, ...]:
-    """The public keys that a caller trusts.
+def read_keys(keys: Keys) -> tuple[PublicKey, ...]:
+    """Return the public keys that a caller trusts.
 
     Raises:
         InvalidInput: there are none.
-        MissingExtra: what signatures need is not installed.
+        MissingExtra: the packages of signatures are not installed.
     """
     with extra("ledger", "a signature"):
         from epsilond.ledgers.client.auditing import trusted_keys  # noqa: PLC0415  only the extra has its packages
@@ -36,32 +36,37 @@ def trusted(keys: Keys) -> tuple[PublicKey, ...]:
     if not isinstance(keys, Mapping):
         return trusted_keys(Path(keys))
     try:
-        return tuple(each.key for each in published_keys(keys))
+        return tuple(entry.key for entry in published_keys(keys))
     except Malformed as error:
         raise InvalidInput.at("/keys", str(error)) from None
 
 
-def stated(content: bytes, signature: str, keys: Keys) -> tuple[SignedStatement, PublicKey]:
-    """What one of these keys signed about an answer.
+def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[SignedStatement, PublicKey]:
+    """Return the statement that one of the trusted keys signed about an answer, and this key.
+
+    Args:
+        content: the bytes of the answer or page.
+        signature: the signature, or the headers of the response.
+        keys: the trusted keys.
 
     Raises:
-        NoSignature: none of them signed this content.
+        NoSignature: no trusted key signed this content.
     """
-    known = trusted(keys)
+    trusted_keys = read_keys(keys)
     from epsilond.ledgers.log import statements  # noqa: PLC0415  as above
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415
 
     try:
-        return statements.verify(statements.find_signature(signature), content, known)
+        return statements.verify(statements.find_signature(signature), content, trusted_keys)
     except NotVerified as error:
         raise NoSignature(str(error)) from None
 
 
 def digest_of(request: bytes) -> str:
-    """The digest of a request, as statements have it.
+    """Return the digest of a request, as signed statements contain it.
 
     Raises:
-        InvalidInput: it is no JSON.
+        InvalidInput: the request is not JSON.
     """
     from epsilond.ledgers.log import statements  # noqa: PLC0415  as above
     from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415
@@ -73,21 +78,21 @@ def digest_of(request: bytes) -> str:
 
 
 def is_ledger_page(page: str) -> bool:
-    """Whether a page is a ledger's report; without the extra for ledgers none is."""
+    """Return whether a page is a ledger's report."""
     return '<script type="application/json" id="ledger-report">' in page
 
 
 def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
-    """The report in a ledger's page, and which of these keys signed all of it.
+    """Return the report in a ledger's page, and the trusted key that signed the whole page.
 
     Raises:
-        NoSignature: none of them signed this page.
+        NoSignature: no trusted key signed this page.
     """
-    known = trusted(keys)
+    trusted_keys = read_keys(keys)
     from epsilond.ledgers.log.errors import NotVerified  # noqa: PLC0415  as above
     from epsilond.ledgers.pages.page import open_page  # noqa: PLC0415
 
     try:
-        return open_page(page, known)
+        return open_page(page, trusted_keys)
     except NotVerified as error:
         raise NoSignature(str(error)) from None

@@ -1,4 +1,4 @@
-"""Run what a bound or a guarantee speaks of, and measure beside it."""
+"""Simulations of runs, compared with the bounds and guarantees about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from epsilond.accountants.json_types import Fields, JsonObject
 from epsilond.extras import extra
 from epsilond.progress import Progress, in_silence
 from epsilond.reading import read, read_value
-from epsilond.spelling import named
+from epsilond.spelling import choose_by_name
 
 with extra("simulate", "a simulation"):
     from epsilond.questions.blocks import run_blocks
@@ -21,25 +21,30 @@ with extra("simulate", "a simulation"):
     from epsilond.witness.requests import SimulationRequest
 
 SIZES = {"audit": "an audit has samples", "membership": "a membership inference has runs"}
-"""What kinds have that have no repetitions."""
+"""Sizes of the kinds of simulation without repetitions."""
 
 
-def simulation_request(asked: SimulationRequest | JsonObject | str, **overrides: object) -> Any:
-    """The simulation that is asked for: a request, its JSON form, or the name of a preset; overrides take precedence.
+def simulation_request(source: SimulationRequest | JsonObject | str, **overrides: object) -> Any:
+    """Return the request of a simulation.
+
+    Args:
+        source: a request, its JSON form, or the name of a preset.
+        **overrides: values of fields, which take precedence; None leaves a field as it is.
 
     Raises:
-        InvalidInput: there is no such preset, or the request describes nothing that can be run.
+        InvalidInput: unknown preset, or the request has values out of range.
     """
-    given: Fields = {name: value for name, value in overrides.items() if value is not None}
-    if isinstance(asked, str):
-        preset = named(asked, {each.name: each for each in PRESETS}, at="/preset", noun="preset")
-        return read(PresetSimulation, {"preset": preset.name, **given})
-    kind = asked.get("kind") if isinstance(asked, Mapping) else asked.kind
-    if "repetitions" in given and kind in SIZES:
+    changes: Fields = {name: value for name, value in overrides.items() if value is not None}
+    if isinstance(source, str):
+        choices = {choice.name: choice for choice in PRESETS}
+        preset = choose_by_name(source, choices, at="/preset", noun="preset")
+        return read(PresetSimulation, {"preset": preset.name, **changes})
+    kind = source.get("kind") if isinstance(source, Mapping) else source.kind
+    if "repetitions" in changes and kind in SIZES:
         raise InvalidInput.at("/repetitions", f"{SIZES[kind]}, not repetitions")
-    if isinstance(asked, Mapping):
-        return read_value(SimulationRequest, {**asked, **given}, at="")
-    return replace(asked, **given) if given else asked
+    if isinstance(source, Mapping):
+        return read_value(SimulationRequest, {**source, **changes}, at="")
+    return replace(source, **changes) if changes else source
 
 
 def simulate(
@@ -51,16 +56,21 @@ def simulate(
     executor: Executor | None = None,
     progress: Progress = in_silence,
 ) -> Any:
-    """Run what a bound or a guarantee speaks of, and set the measurement beside it.
+    """Simulate a run, and compare the measurement with its bounds or its guarantee.
 
-    `asked` is a request (`kind` risk, audit, membership or preset) or its JSON form, or a preset's name; `repetitions`
-    and `seed` override its own. With several `workers` the blocks run in processes, and a script needs the usual
-    `if __name__ == "__main__":`. An `executor` runs the blocks instead: threads, processes of your own, or a cluster
-    (`epsilond.executors.dask_executor`). The answer depends on none of these. `progress` is called with the blocks done
-    and their number. `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that.
+    `epsilond.as_json` renders the answer, and `epsilond.draw` a figure of that. The answer does not depend on `workers`
+    or `executor`.
+
+    Args:
+        asked: a request (`kind` risk, audit, membership or preset), its JSON form, or the name of a preset.
+        repetitions: number of runs; that of the request if absent.
+        seed: seed of all randomness; that of the request if absent.
+        workers: number of processes that run the blocks. With several, a script needs `if __name__ == "__main__":`.
+        executor: runs the blocks instead: threads, processes, or a cluster (`epsilond.executors.dask_executor`).
+        progress: called with the number of finished blocks and the number of blocks.
 
     Raises:
-        InvalidInput: the request describes nothing that can be run; every fault carries a JSON pointer.
+        InvalidInput: the request has values out of range; every fault has a JSON pointer.
         NoCertificate: noise is to be calibrated, and nothing can be certified.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """

@@ -11,17 +11,18 @@ from epsilond.accountants.errors import EpsilondError, Fault, InvalidInput, NoCe
 from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.executors import in_order
+from epsilond.executors import run_in_order
 from epsilond.questions.calibrate import calibrator
 from epsilond.reading import read
 from epsilond.spelling import suggest
 
 MOST_VALUES = 200
+"""Largest number of values of a sweep; each is a calibration, so more would take minutes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtValue:
-    """The answer at one value of the field, or the error that refuses it."""
+    """The answer at one value of the field, or its error."""
 
     value: object
     answer: Calibration | None = None
@@ -38,11 +39,11 @@ class Sweep:
 
     @property
     def body(self) -> JsonObject:
-        """What the service answers, but for the titles of problems."""
+        """JSON form of the sweep: the answer of the service, without the titles of problems."""
         return {
             "algorithm": self.algorithm,
-            "sweep": {"field": self.field, "values": [each.value for each in self.answers]},
-            "answers": [_part(each) for each in self.answers],
+            "sweep": {"field": self.field, "values": [entry.value for entry in self.answers]},
+            "answers": [_entry_body(entry) for entry in self.answers],
         }
 
 
@@ -56,22 +57,28 @@ def sweep(
     true_figures: bool = True,
     **fields: object,
 ) -> Sweep:
-    """The answers of `calibrate` at each of 1 to 200 values of the field `swept`, which `fields` need not have.
+    """Calibrate an algorithm at each of 1 to 200 values of one field.
 
-    What is refused at a value stands there as that value's error; the others are answered. An `executor` answers them
-    side by side, to the same figures. Without `true_figures` printed readings stand without what is true at their
-    parameters, which takes longer than all else: enough for a picture.
+    A value that is rejected has its error in its entry; the other values are answered.
+
+    Args:
+        algorithm: name of the algorithm.
+        swept: name of the field that varies; `fields` need not have it.
+        values: values of the field.
+        executor: answers the values in parallel, to the same figures.
+        true_figures: whether printed readings get the true ε at their parameters, which takes most of the time.
+        **fields: the other fields, as in `calibrate`.
 
     Example:
         >>> import epsilond
         >>> setting = {"relation": "replace-one", "unit": "record", "observer": "released-models"}
         >>> run = {"delta": 1e-5, "sampling": "full", "rounds": 10, **setting}
-        >>> found = epsilond.sweep("gaussian", "epsilon", [1.0, 2.0], solve_for="noise_multiplier", **run)
-        >>> [round(each.answer.parameters.noise_multiplier, 2) for each in found.answers]
+        >>> sweep = epsilond.sweep("gaussian", "epsilon", [1.0, 2.0], solve_for="noise_multiplier", **run)
+        >>> [round(entry.answer.parameters.noise_multiplier, 2) for entry in sweep.answers]
         [23.59, 12.61]
 
     Raises:
-        InvalidInput: no such algorithm or field, no values or too many, or each is refused for the same other field.
+        InvalidInput: unknown algorithm or field, no values or too many, or all are rejected for the same other field.
         ClusterError: the executor lost the work, or its workers have another version of the engine.
     """
     chosen = calibrator(algorithm)
@@ -82,39 +89,41 @@ def sweep(
         raise InvalidInput.at("/sweep/field", f"is not a field{proposal}", allowed=choices)
     if not 1 <= len(values) <= MOST_VALUES:
         raise InvalidInput.at("/sweep/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")
-    asked = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]
-    answers = tuple(in_order(executor, _at, asked))
-    refused = [each.error.faults for each in answers if isinstance(each.error, InvalidInput)]
-    if len(refused) == len(answers):
-        common = set(refused[0]).intersection(*refused)
-        elsewhere = [fault for fault in refused[0] if fault in common and not _within(swept, fault)]
-        if elsewhere:
-            raise InvalidInput(*elsewhere)
+    calls = [(chosen, value, {**fields, swept: value}, true_figures) for value in values]
+    answers = tuple(run_in_order(executor, _calibrate_at, calls))
+    faults = [entry.error.faults for entry in answers if isinstance(entry.error, InvalidInput)]
+    if len(faults) == len(answers):
+        common = set(faults[0]).intersection(*faults)
+        of_other_fields = [fault for fault in faults[0] if fault in common and not _is_about(swept, fault)]
+        if of_other_fields:
+            raise InvalidInput(*of_other_fields)
     return Sweep(algorithm=chosen.name, field=swept, answers=answers)
 
 
-def _within(swept: str, fault: Fault) -> bool:
-    return fault.pointer == f"/{swept}" or fault.pointer.startswith(f"/{swept}/")
+def _is_about(field: str, fault: Fault) -> bool:
+    return fault.pointer == f"/{field}" or fault.pointer.startswith(f"/{field}/")
 
 
-def _at(calibrator: Calibrator, value: object, given: JsonObject, true_figures: bool) -> AtValue:
+def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, true_figures: bool) -> AtValue:
+    """Return the calibration at one value of the field, or its error."""
     try:
         if value is None:
             raise InvalidInput.at("", "must not be null")
-        return AtValue(value=value, answer=calibrator.solve(read(calibrator.problem, given), true_figures=true_figures))
+        problem = read(calibrator.problem, fields)
+        return AtValue(value=value, answer=calibrator.solve(problem, true_figures=true_figures))
     except (InvalidInput, NoCertificate) as error:
         return AtValue(value=value, error=error)
 
 
-def _part(each: AtValue) -> JsonObject:
-    if each.error is None:
-        return {"value": each.value, "answer": each.answer}
-    return {"value": each.value, "problem": _problem(each.error)}
+def _entry_body(entry: AtValue) -> JsonObject:
+    if entry.error is None:
+        return {"value": entry.value, "answer": entry.answer}
+    return {"value": entry.value, "problem": _problem(entry.error)}
 
 
 def _problem(error: EpsilondError) -> JsonObject:
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
     assert isinstance(error, NoCertificate)
-    told = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
-    return told if error.condition is None else {**told, "condition": error.condition}
+    problem = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
+    return problem if error.condition is None else {**problem, "condition": error.condition}

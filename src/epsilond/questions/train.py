@@ -1,4 +1,4 @@
-"""A model from people's own data by one of the algorithms, at the noise that was calibrated, paid for from a ledger."""
+"""Training of a model on the caller's data, at the noise of a calibration, paid for from a ledger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilond.charges import spec_of
 from epsilond.mechanisms.randomness import RandomSource, Secure, secure
 from epsilond.questions.calibrate import calibrate, calibrator
 from epsilond.runs.training import require_loss_constants
-from epsilond.spelling import named
+from epsilond.spelling import choose_by_name
 from epsilond.trained import Trained, cautions, conditions
 from epsilond.training.arrays import as_floats
 from epsilond.training.clients.callables import CallableClients, Client
@@ -55,66 +55,69 @@ def train(
     unprotected: bool = False,
     **fields: object,
 ) -> Trained:
-    """Run `algorithm` on the clients' data at the noise of a calibration.
+    """Train a model by `algorithm` on the clients' data, at the noise of a calibration.
 
-    `clients` are one (features, targets) a client with a `loss`, what `epsilond.training.tabular` makes of them, or one
-    `epsilond.training.Client` each. Give `calibration`, an answer of `calibrate`, or the fields of its question; of
-    these, what the clients show is filled in: clients, dimension, and samples_per_client, lipschitz, smoothness and
-    strong_convexity where they are known. `start` is the first model, zeros if absent, and the middle of the domain; it
-    must not depend on the data. With `own_start`, of ppsgd alone, clients' own parts are coordinates of their own: a
-    model is w and behind it θ_i, which begins there, and gradients are in both.
+    Every record's gradient is scaled down to the calibration's `lipschitz` (in mu2-sgd each weighted difference, in
+    ppsgd each message to `clipping_norm`). A gradient that is not finite counts as zeros. Batches and participants are
+    drawn here, never by the caller. In projected-sgd nothing is clipped: a gradient above `lipschitz` voids the run.
 
-    Steps are the calibration's unless given: `step_size` of the server (η, β of norm-fedavg, αη of ppsgd),
-    `local_step_size` of the clients (norm-fedavg, ppsgd); the accelerated algorithms and projected-sgd take none.
-    dp-fedavg takes both, and `local_steps`: 1 each if absent, so that clients send gradients.
+    Args:
+        algorithm: name of the algorithm.
+        clients: one (features, targets) per client, the result of `epsilond.training.tabular`, or one
+            `epsilond.training.Client` each.
+        calibration: an answer of `calibrate`; absent if the fields of its question are given.
+        loss: the loss of features and targets.
+        start: the first model, and the middle of the domain; zeros if absent. It must not depend on the data.
+        own_start: for ppsgd, first value of clients' own coordinates θ_i, which then follow the shared w in a model.
+        step_size: step of the server (η, β of norm-fedavg, αη of ppsgd); the calibration's if absent.
+        local_step_size: step of the clients (norm-fedavg, ppsgd, dp-fedavg); the calibration's if absent.
+        local_steps: local steps of dp-fedavg; 1 if absent, so that clients send gradients.
+        ledger: pays for the run, which is reserved and committed before its first round.
+        slot: kind of slot of the ledger; its only slot if neither slot nor item is given.
+        item: item of the ledger's plan.
+        randomness: bits for tests; those of the operating system if absent.
+        on_round: called as `on_round(round, model)` after every round, with None for a model that the guarantee hides.
+            It ends the run by returning True.
+        unprotected: whether the log contains values that no guarantee covers, such as norms before clipping.
+        **fields: the question of the calibration. The clients provide clients and dimension, and, if known,
+            samples_per_client, lipschitz, smoothness and strong_convexity.
 
-    With a `ledger` the run is reserved and committed before its first round, in `slot` or from the plan's `item`; where
-    neither is said, in the only slot. `randomness` is secure unless given, for tests. `on_round(round, model)` is
-    called after every round, with None for a model that the guarantee hides; it ends the run by returning True.
-    `unprotected` puts into the log what no guarantee covers, as norms before clipping.
-
-    Every record's gradient is scaled down to the calibration's `lipschitz` (of mu2-sgd each weighted difference, of
-    ppsgd each message to `clipping_norm`), and one that is no number counts as zeros, so that neither shows. Batches
-    and participants are drawn here, never by the caller. Of projected-sgd nothing is clipped: a gradient beyond
-    `lipschitz` voids the run.
-
-    Guarantees: that of the calibration, unchanged, for the model, for the log but its unprotected part, and for what
-    `on_round` is given; of ppsgd each personal model is for its own client. `left_to_you` of the answer is what that
-    rests on beside the run. Where `clients` raise an error, or return another shape than was asked for, the run ends
-    with that error; what was committed stays spent.
+    Guarantees: that of the calibration, for the model, the protected part of the log, and the arguments of `on_round`.
+    In ppsgd each personal model is for its own client. `left_to_you` of the answer has the conditions that the run
+    cannot check. If `clients` raise an error or return another shape, the run ends; commits stay spent.
 
     Example:
         >>> import epsilond, numpy as np
         >>> features = np.random.default_rng(0).standard_normal((5, 200, 3)) / 3.0
-        >>> hospitals = [(each, np.where(each[:, 0] > 0.0, 1, -1)) for each in features]
-        >>> found = epsilond.train(
+        >>> hospitals = [(rows, np.where(rows[:, 0] > 0.0, 1, -1)) for rows in features]
+        >>> trained = epsilond.train(
         ...     "mb-sgd", hospitals, loss="logistic", epsilon=2.0, delta=1e-5, diameter=8.0, rounds=20, batch_size=50,
         ...     relation="replace-one", unit="record", observer="server",
         ... )
-        >>> found.model.shape, found.rounds, found.guarantee.epsilon.upper <= 2.0
+        >>> trained.model.shape, trained.rounds, trained.guarantee.epsilon.upper <= 2.0
         ((3,), 20, True)
 
     Raises:
         InvalidInput: clients, fields, start or steps do not fit together, or a client returned another shape.
-        NoCertificate: nothing can be certified; as LedgerExhausted, the ledger refuses. Nothing was run.
-        RunDiffers: the losses exceed constants that the guarantee rests on, or a gradient of projected-sgd is longer
-            than `lipschitz`. Nothing is released, and a ledger that paid for the run is marked.
+        NoCertificate: nothing can be certified, or the ledger rejects the run (LedgerExhausted). Nothing was run.
+        RunDiffers: the losses exceed constants of the guarantee, or a gradient of projected-sgd is longer than
+            `lipschitz`. Nothing is released, and a ledger that paid for the run is marked.
     """
-    loop = named(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
+    loop = choose_by_name(algorithm, LOOPS, at="/algorithm", noun="algorithm that trains")
     _check_calibration(algorithm, calibration, fields)
     if ledger is None and (slot is not None or item is not None):
         raise InvalidInput.at("/slot" if item is None else "/item", "is of a ledger: give the ledger")
     _check_steps(step_size=step_size, local_step_size=local_step_size, local_steps=local_steps)
-    if calibration is None and local_steps is not None and "local_steps" in _asked_of(algorithm):
+    if calibration is None and local_steps is not None and "local_steps" in _field_names(algorithm):
         fields, local_steps = {**fields, "local_steps": local_steps}, None  # of norm-fedavg it is part of the question
     own = _own_start(algorithm, own_start)
-    apart = 0 if own is None else len(own)
-    held = _clients(clients, loss, start, fields, calibration, apart)
-    first = _start(start, held.dimension - apart)
-    answer = calibration or calibrate(algorithm, **_filled_in(algorithm, held, fields, first))
+    own_dimension = 0 if own is None else len(own)
+    held = _clients(clients, loss, start, fields, calibration, own_dimension)
+    first = _start(start, held.dimension - own_dimension)
+    answer = calibration or calibrate(algorithm, **_complete_fields(algorithm, held, fields, first))
     problem, guarantee, source = answer.problem, answer.guarantee, secure() if randomness is None else randomness
     _require_fit(problem, held, len(first))
-    require_loss_constants(algorithm, problem, held, radius=_reach_of(problem, first))
+    require_loss_constants(algorithm, problem, held, radius=_radius_of_problem(problem, first))
     session = Session(
         clients=held,
         source=source,
@@ -135,107 +138,116 @@ def train(
         local_steps=local_steps,
     )
     run.check(session)
-    receipt = None if ledger is None else _paid(ledger, answer, slot, item)
+    receipt = None if ledger is None else _pay(ledger, answer, slot, item)
     try:
         outcome = run(session)
     except RunDiffers as differs:
         if ledger is not None and receipt is not None:
             ledger.contradict(differs.observations)
         raise
-    seen_to, left = conditions(answer, means_only=held.means_only, tables=isinstance(held, TabularClients))
+    observed, left = conditions(answer, means_only=held.means_only, tables=isinstance(held, TabularClients))
+    own_steps = step_size is not None or local_step_size is not None or local_steps is not None
+    seeded = not isinstance(source, Secure)
     return Trained(
         algorithm=algorithm,
         model=outcome.model,
         personal_models=outcome.personal_models,
         log=tuple(session.log),
         guarantee=guarantee,
-        carried_out=seen_to,
+        carried_out=observed,
         left_to_you=left,
-        cautions=tuple(
-            cautions(
-                answer,
-                means_only=held.means_only,
-                seeded=not isinstance(source, Secure),
-                own_steps=any(one is not None for one in (step_size, local_step_size, local_steps)),
-            )
-        ),
+        cautions=tuple(cautions(answer, means_only=held.means_only, seeded=seeded, own_steps=own_steps)),
         tables=isinstance(held, TabularClients),
         receipt=receipt,
         calibration=answer,
     )
 
 
-# The clients, and what is asked for them ------------------------------------------------------------------------------
+# The clients, and the question of the calibration ---------------------------------------------------------------------
 def _clients(
-    given: object,
+    clients: object,
     loss: VectorLoss | str,
     start: object,
     fields: Mapping[str, object],
     calibration: Calibration | None,
-    apart: int,
+    own_dimension: int,
 ) -> Gradients:
-    if isinstance(given, TabularClients | CallableClients):
-        return given
-    if not isinstance(given, Sequence) or not given:
+    """Return clients of any accepted form as sources of gradients."""
+    if isinstance(clients, TabularClients | CallableClients):
+        return clients
+    if not isinstance(clients, Sequence) or not clients:
         message = "must be a sequence of (features, targets), of epsilond.training.Client, or tabular clients"
         raise InvalidInput.at("/clients", message)
-    if not all(isinstance(one, Client) for one in given):
-        if any(isinstance(one, Client) for one in given):
+    if not all(isinstance(client, Client) for client in clients):
+        if any(isinstance(client, Client) for client in clients):
             raise InvalidInput.at("/clients", "must all be functions, or all be features and targets")
-        return tabular(given, loss=loss)
-    for place, one in enumerate(given):
-        if one.records < 1:
+        return tabular(clients, loss=loss)
+    for place, client in enumerate(clients):
+        if client.records < 1:
             raise InvalidInput.at(f"/clients/{place}/records", "is out of range", allowed="≥ 1")
     problem = None if calibration is None else calibration.problem
-    known = [getattr(problem, name, None) or fields.get(name) for name in ("dimension", "shared_dimension")]
-    sizes = [size for size in known if isinstance(size, int)]
+    dimensions = [getattr(problem, name, None) or fields.get(name) for name in ("dimension", "shared_dimension")]
+    sizes = [size for size in dimensions if isinstance(size, int)]
     if start is None and not sizes:
         raise InvalidInput.at("/dimension", "is needed where clients are functions, or a start is")
     size = sizes[0] if sizes else len(as_floats(start, pointer="/start"))
-    return CallableClients(tuple(given), size + apart)
+    return CallableClients(tuple(clients), size + own_dimension)
 
 
-def _check_calibration(algorithm: str, given: Calibration | None, fields: Mapping[str, object]) -> None:
-    if given is None:
+def _check_calibration(algorithm: str, calibration: Calibration | None, fields: Mapping[str, object]) -> None:
+    if calibration is None:
         return
     if fields:
         raise InvalidInput(*(Fault(f"/{name}", "is the calibration's to say: leave it out") for name in fields))
-    if given.algorithm != algorithm:
+    if calibration.algorithm != algorithm:
         raise InvalidInput.at("/calibration", "is for another algorithm", allowed=algorithm)
-    if given.problem is None or given.certified != (given.problem, given.parameters, given.guarantee):
+    certified = (calibration.problem, calibration.parameters, calibration.guarantee)
+    if calibration.problem is None or calibration.certified != certified:
         raise InvalidInput.at("/calibration", "must be as calibrate returned it, with its question and unchanged")
 
 
-def _filled_in(algorithm: str, held: Gradients, fields: Mapping[str, object], start: Floats) -> JsonRecord:
-    """The question, with what the clients show where it is left open."""
-    sizes = held.sizes
-    known: JsonRecord = {
-        "clients": len(sizes),
-        "dimension": len(start),
-        "shared_dimension": len(start),
-    }
-    asked = _asked_of(algorithm)
-    equal, said = bool(np.all(sizes == sizes[0])), {"samples_per_client", "client_groups"} & fields.keys()
-    if equal and algorithm != "norm-fedavg":
-        known["samples_per_client"] = int(sizes[0])
-    elif not equal and not said and algorithm != "norm-fedavg" and "samples_per_client" in asked:
-        if "client_groups" not in asked:
-            message = f"hold {sizes.min()} to {sizes.max()} records, and {algorithm} is for clients with as many each"
-            raise InvalidInput.at("/clients", message, allowed="equal numbers of records")
-        known |= {"samples_per_client": int(sizes.min()), "client_groups": _groups(sizes)}
+def _complete_fields(algorithm: str, held: Gradients, fields: Mapping[str, object], start: Floats) -> JsonRecord:
+    """Return the fields of the question, with absent ones from the clients' data.
+
+    Raises:
+        InvalidInput: the clients have different numbers of records, and the algorithm needs equal ones.
+    """
+    names = _field_names(algorithm)
+    size = len(start)
+    values: JsonRecord = {"clients": len(held.sizes), "dimension": size, "shared_dimension": size}
+    if algorithm != "norm-fedavg":
+        values |= _record_counts(algorithm, held.sizes, names, fields)
     if isinstance(held, TabularClients):
-        lipschitz = held.lipschitz(_reach(algorithm, fields, start))
-        if np.isfinite(lipschitz):
-            known["lipschitz"] = lipschitz
-        joint = 2.0 if algorithm == "ppsgd" else 1.0  # in (w, θ_i), where the loss is one of w + θ_i
-        known["smoothness"] = joint * held.smoothness
-        if held.strong_convexity:
-            known["strong_convexity"] = held.strong_convexity
-    return {name: value for name, value in known.items() if name in asked} | dict(fields)
+        values |= _loss_constants(algorithm, held, _radius_of_fields(algorithm, fields, start))
+    return {name: value for name, value in values.items() if name in names} | dict(fields)
+
+
+def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapping[str, object]) -> JsonRecord:
+    """Return the numbers of records per client, as one number or as groups of clients."""
+    if bool(np.all(sizes == sizes[0])):
+        return {"samples_per_client": int(sizes[0])}
+    if {"samples_per_client", "client_groups"} & fields.keys() or "samples_per_client" not in names:
+        return {}
+    if "client_groups" not in names:
+        message = f"hold {sizes.min()} to {sizes.max()} records, and {algorithm} is for clients with as many each"
+        raise InvalidInput.at("/clients", message, allowed="equal numbers of records")
+    return {"samples_per_client": int(sizes.min()), "client_groups": _groups(sizes)}
+
+
+def _loss_constants(algorithm: str, held: TabularClients, radius: float) -> JsonRecord:
+    """Return the constants of the loss on models of norm at most `radius`, as far as they are finite and positive."""
+    factor = 2.0 if algorithm == "ppsgd" else 1.0  # in (w, θ_i), where the loss is a function of w + θ_i
+    constants: JsonRecord = {"smoothness": factor * held.smoothness}
+    lipschitz = held.lipschitz(radius)
+    if np.isfinite(lipschitz):
+        constants["lipschitz"] = lipschitz
+    if held.strong_convexity:
+        constants["strong_convexity"] = held.strong_convexity
+    return constants
 
 
 def _groups(sizes: Indices) -> list[dict[str, int]]:
-    """Neighbours in the list of clients that hold as many records, as groups in that order."""
+    """Group consecutive clients with equal numbers of records, in their order."""
     ends = [*(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]
     starts = [0, *ends[:-1]]
     return [
@@ -244,24 +256,24 @@ def _groups(sizes: Indices) -> list[dict[str, int]]:
     ]
 
 
-def _asked_of(algorithm: str) -> set[str]:
-    return {one.name for one in fields_of(calibrator(algorithm).problem)}
+def _field_names(algorithm: str) -> set[str]:
+    return {field.name for field in fields_of(calibrator(algorithm).problem)}
 
 
-def _reach(algorithm: str, fields: Mapping[str, object], start: Floats) -> float:
-    """How long a model of the domain may be; infinite where losses are asked to be Lipschitz beyond every domain."""
+def _radius_of_fields(algorithm: str, fields: Mapping[str, object], start: Floats) -> float:
+    """Return the largest norm of a model in the domain; infinite if the loss must be Lipschitz everywhere."""
     sizes = [(0.5, fields.get("diameter")), (1.0, fields.get("radius"))]
-    known = [share * size for share, size in sizes if isinstance(size, int | float)]
-    if algorithm in ("mu2-sgd", "ppsgd") or not known:
+    radii = [factor * size for factor, size in sizes if isinstance(size, int | float)]
+    if algorithm in ("mu2-sgd", "ppsgd") or not radii:
         return np.inf
-    return known[0] + float(np.linalg.norm(start))
+    return radii[0] + float(np.linalg.norm(start))
 
 
-def _reach_of(problem: object, start: Floats) -> float:
-    """Return the largest norm of a model in the domain; infinite where the problem has none."""
+def _radius_of_problem(problem: object, start: Floats) -> float:
+    """Return the largest norm of a model in the domain; infinite if the problem has no domain."""
     sizes = [(0.5, getattr(problem, "diameter", None)), (1.0, getattr(problem, "radius", None))]
-    known = [share * size for share, size in sizes if size is not None]
-    return known[0] + float(np.linalg.norm(start)) if known else np.inf
+    radii = [factor * size for factor, size in sizes if size is not None]
+    return radii[0] + float(np.linalg.norm(start)) if radii else np.inf
 
 
 def _require_fit(problem: Any, held: Gradients, size: int) -> None:
@@ -275,52 +287,52 @@ def _require_fit(problem: Any, held: Gradients, size: int) -> None:
         raise InvalidInput(*faults)
 
 
-def _check_steps(**given: float | None) -> None:
-    faults = [
-        Fault(f"/{name}", "is out of range", "≥ 1" if name == "local_steps" else "≥ 0, finite")
-        for name, value in given.items()
-        if value is not None and not (1 if name == "local_steps" else 0) <= value < np.inf
-    ]
+def _check_steps(**steps: float | None) -> None:
+    faults = []
+    for name, value in steps.items():
+        least, allowed = (1, "≥ 1") if name == "local_steps" else (0, "≥ 0, finite")
+        if value is not None and not least <= value < np.inf:
+            faults.append(Fault(f"/{name}", "is out of range", allowed))
     if faults:
         raise InvalidInput(*faults)
 
 
-def _own_start(algorithm: str, given: object) -> Floats | None:
-    if given is None:
+def _own_start(algorithm: str, values: object) -> Floats | None:
+    if values is None:
         return None
     if algorithm != "ppsgd":
         raise InvalidInput.at("/own_start", "is of ppsgd alone: no other algorithm has clients' own parts")
-    own = as_floats(given, pointer="/own_start")
+    own = as_floats(values, pointer="/own_start")
     if own.ndim != 1 or not np.isfinite(own).all():
         raise InvalidInput.at("/own_start", "must be a finite vector")
     return own
 
 
-def _start(given: object, dimension: int) -> Floats:
-    if given is None:
+def _start(values: object, dimension: int) -> Floats:
+    if values is None:
         return np.zeros(dimension)
-    start = as_floats(given, pointer="/start")
+    start = as_floats(values, pointer="/start")
     if start.shape != (dimension,) or not np.isfinite(start).all():
         raise InvalidInput.at("/start", "must be a finite vector of the model's dimension", allowed=f"({dimension},)")
     return start
 
 
 # The ledger -----------------------------------------------------------------------------------------------------------
-def _paid(ledger: Ledger, answer: Calibration, slot: SlotKind | None, item: str | None) -> Receipt:
+def _pay(ledger: Ledger, answer: Calibration, slot: SlotKind | None, item: str | None) -> Receipt:
     """Reserve all rounds and commit them, for the same relation, unit and observer.
 
     Raises:
-        InvalidInput: the ledger is for something else.
-        NoCertificate: it refuses.
+        InvalidInput: the ledger has another setting, or several slots.
+        NoCertificate: the ledger rejects the run.
     """
-    told, guarantee = ledger.show(), answer.guarantee
+    body, guarantee = ledger.show(), answer.guarantee
     faults = [
         Fault("/ledger", f"is for another {name} than the guarantee", str(getattr(guarantee, name)))
         for name in ("relation", "unit", "observer")
-        if told[name] != getattr(guarantee, name)
+        if body[name] != getattr(guarantee, name)
     ]
     if slot is None and item is None:
-        kinds = [each["kind"] for each in told["slots"]]
+        kinds = [entry["kind"] for entry in body["slots"]]
         if len(kinds) != 1:
             faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(kinds) or None))
         else:

@@ -161,12 +161,13 @@ class Evidence:
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> JsonRecord:
         """Return the evidence as JSON values, for a checkpoint."""
+        reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {
             "steps": self.steps,
             "shown": dict(self.shown),
-            "reasons": [[*key, count] for key, count in self._reasons.items()],
+            "reasons": reasons,
             "vouched": dict(self._vouched),
-            "observations": [[each.premise, each.message, each.remedy, each.count] for each in self.observations],
+            "observations": [[seen.premise, seen.message, seen.remedy, seen.count] for seen in self.observations],
         }
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Accounts, and reports that were verified."""
+"""Tables of accounts, and of verifications of reports."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from epsilond.accountants.json_types import JsonObject
-from epsilond.terminal.parts import at_delta, bullets, outward, pairs, remarks, table
+from epsilond.terminal.parts import at_delta, bullets, outward, pairs, proof, remarks, table
 from epsilond.witness.reports import numbers
 from epsilond.witness.reports.meanings import ADVANTAGE, true_positives
 
 if TYPE_CHECKING:
     from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
-    from epsilond.questions.report import Verification
+    from epsilond.questions.verification import Verification
 
 FIGURES = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
 NOT_CHECKED = (
@@ -26,26 +26,33 @@ UNSIGNED = "who made the report: a hash is no signature"
 
 
 def account(answer: AccountAnswer) -> RenderableType:
-    """The curve where it was asked, the verdict on the claim, its meaning, what was tried and assumed, and warnings."""
+    """Show the points of the curve, the claim, the meaning, the considered theorems, assumptions and warnings."""
     guarantee = answer.guarantee
-    points = answer.points or (guarantee,)
-    whom = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}; lower end {guarantee.tight}"
-    meaning = {ADVANTAGE: outward(answer.meaning.advantage)}
-    for one in answer.meaning.true_positive_rates:
-        meaning[true_positives(one.false_positive_rate)] = outward(one.true_positive_rate)
-    tried = (
-        {"theorem": one.theorem, "applies": one.applies.value, "why not": one.reason or ""} for one in answer.considered
-    )
-    return Group(
-        table("Guaranteed", ({name: outward(getattr(at, one)) for name, one in FIGURES.items()} for at in points)),
-        Text(whom),
+    setting = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}"
+    parts: list[RenderableType] = [
+        table("Guaranteed", map(_point, answer.points or (guarantee,))),
+        Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
-        *(() if answer.claim is None else (_claim(answer.claim),)),
-        pairs("Meaning", meaning),
-        table("Considered", tried),
-        *remarks(answer.declared_conditions, answer.warnings),
-        Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))),
-    )
+    ]
+    if answer.claim is not None:
+        parts.append(_claim(answer.claim))
+    meaning = {ADVANTAGE: outward(answer.meaning.advantage)}
+    for rate in answer.meaning.true_positive_rates:
+        meaning[true_positives(rate.false_positive_rate)] = outward(rate.true_positive_rate)
+    parts.append(pairs("Meaning", meaning))
+    attempts = [
+        {"theorem": attempt.theorem, "applies": attempt.applies.value, "why not": attempt.reason or ""}
+        for attempt in answer.considered
+    ]
+    parts.append(table("Considered", attempts))
+    parts += remarks(answer.declared_conditions, answer.warnings)
+    parts.append(proof(answer.derivation))
+    return Group(*parts)
+
+
+def _point(point: object) -> dict[str, str]:
+    """Return the row of a point of the curve: its enclosures of ε, δ and log10 δ."""
+    return {name: outward(getattr(point, attribute)) for name, attribute in FIGURES.items()}
 
 
 def _claim(claim: ClaimAnswer) -> RenderableType:
@@ -60,33 +67,33 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
     )
 
 
-def verification(found: Verification) -> RenderableType:
-    """The outcome, what the report is about, what was computed anew, and where today's engine differs."""
+def verification(result: Verification) -> RenderableType:
+    """Show the outcome, the report's subject, the recomputed figures, and the differences."""
     rows = {
-        "outcome": found.outcome,
-        "that is": found.reason,
-        "about": " ".join(dict.fromkeys(part for part in (found.kind, found.name) if part)),
-        "date": f"{found.date} (as given; not checked)" if found.date else "none",
-        "made by engine": found.report_engine or "unknown",
-        "today's engine": found.engine_version,
-        "hash": found.hash or "unknown",
-        "signed by": found.signed_by or "nobody that was asked about",
+        "outcome": result.outcome,
+        "that is": result.reason,
+        "about": " ".join(dict.fromkeys(part for part in (result.kind, result.name) if part)),
+        "date": f"{result.date} (as given; not checked)" if result.date else "none",
+        "made by engine": result.report_engine or "unknown",
+        "today's engine": result.engine_version,
+        "hash": result.hash or "unknown",
+        "signed by": result.signed_by or "nobody that was asked about",
     }
-    parts = [pairs("Report", rows), *bullets("Differs at", found.differences)]
-    parts += bullets("Told otherwise today, and not confirmed", found.explained_otherwise)
-    if found.recomputed:
-        parts += bullets("Computed anew by today's engine from the request in the report", found.headline)
-        parts.append(pairs("Its figures", _figures(found.recomputed)))
-        parts += bullets("If", found.declared_conditions)
-        parts += bullets("Not checked", NOT_CHECKED if found.signed_by else (*NOT_CHECKED, UNSIGNED))
-    elif found.headline:
-        parts += bullets("It says", found.headline)
-        parts += bullets("If", found.declared_conditions)
+    parts = [pairs("Report", rows), *bullets("Differs at", result.differences)]
+    parts += bullets("Told otherwise today, and not confirmed", result.explained_otherwise)
+    if result.recomputed:
+        parts += bullets("Computed anew by today's engine from the request in the report", result.headline)
+        parts.append(pairs("Its figures", _figures(result.recomputed)))
+        parts += bullets("If", result.declared_conditions)
+        parts += bullets("Not checked", NOT_CHECKED if result.signed_by else (*NOT_CHECKED, UNSIGNED))
+    elif result.headline:
+        parts += bullets("It says", result.headline)
+        parts += bullets("If", result.declared_conditions)
     return Group(*parts)
 
 
 def _figures(recomputed: JsonObject) -> JsonObject:
-    """Parameters in full, then every enclosure of the guarantee, of further points and of a claim."""
+    """Return parameters in full, then the enclosures of the guarantee, of further points and of a claim."""
     guarantee = recomputed["guarantee"]
     figures = dict(recomputed.get("parameters", {}))
     if target := guarantee.get("target"):

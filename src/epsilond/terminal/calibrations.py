@@ -1,4 +1,4 @@
-"""Calibrations, sweeps of them, and bounds on a risk."""
+"""Tables of calibrations, sweeps and bounds on a risk."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from epsilond.terminal.parts import (
     DIGITS,
     at_delta,
     bullets,
+    format_rounded,
     if_vacuous,
     outward,
     pairs,
+    proof,
     remarks,
-    rounded,
     table,
     upward,
     verdict,
@@ -33,14 +34,15 @@ if TYPE_CHECKING:
 
 
 def calibration(answer: Calibration) -> RenderableType:
-    """Parameters, guarantee, printed readings beside the certified figure, risk, what is assumed, and warnings."""
+    """Show parameters, guarantee, printed readings next to the certified figure, risk, assumptions and warnings."""
+    parameters = {name: value for name, value in as_json(answer.parameters).items() if name != "frontier"}
     parts: list[RenderableType] = [
-        pairs("Run with", {name: value for name, value in as_json(answer.parameters).items() if name != "frontier"}),
+        pairs("Run with", parameters),
         _guarantee(answer.guarantee),
         Text(answer.guarantee.in_words),
     ]
     if answer.readings:
-        rows = [_certified(answer), *map(_reading, answer.readings)]
+        rows = [_certified_row(answer), *map(_reading, answer.readings)]
         parts.append(table("As printed, beside what is certified", rows))
     if answer.risk is not None:
         parts.append(_risk(answer.risk))
@@ -51,49 +53,50 @@ def calibration(answer: Calibration) -> RenderableType:
     if (runs := getattr(answer.parameters, "frontier", None)) is not None:
         parts.append(rounds_frontier(runs))
     parts += remarks(answer.all_declared, answer.warnings)
-    parts.append(Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in answer.derivation))))
+    parts.append(proof(answer.derivation))
     return Group(*parts)
 
 
 def frontier(runs: Sequence[FrontierRun]) -> RenderableType:
-    """Risk against rounds and traffic; a bound at an estimated noise is an estimate, and said to be."""
-    return table(
-        "Risk against rounds and traffic",
-        (
-            {
-                "rounds": str(run.rounds),
-                "batch_size": str(run.batch_size),
-                "risk at most": ("" if run.certified else "about ") + rounded(run.risk),
-                "bits per client": rounded(run.bits_per_client),
-                "bits in all": rounded(run.total_bits),
-                "": ", ".join(("the answer",) * run.chosen + ("no better than the start",) * bool(run.vacuous)),
-            }
-            for run in runs
-        ),
-    )
+    """Show risk against rounds and traffic. A bound at an estimated noise is marked as an estimate."""
+    return table("Risk against rounds and traffic", map(_frontier_row, runs))
+
+
+def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
+    marks = []
+    if run.chosen:
+        marks.append("the answer")
+    if run.vacuous:
+        marks.append("no better than the start")
+    return {
+        "rounds": str(run.rounds),
+        "batch_size": str(run.batch_size),
+        "risk at most": ("" if run.certified else "about ") + format_rounded(run.risk),
+        "bits per client": format_rounded(run.bits_per_client),
+        "bits in all": format_rounded(run.total_bits),
+        "": ", ".join(marks),
+    }
 
 
 def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
-    """Noise of the mean against rounds and traffic, all of it certified."""
-    return table(
-        "Noise against rounds and traffic",
-        (
-            {
-                "rounds": str(run.rounds),
-                "noise_multiplier": rounded(run.noise_multiplier),
-                "noise_norm_of_mean": rounded(run.noise_norm_of_mean),
-                "share left": rounded(run.remaining_share),
-                "reports per client": rounded(run.reports_per_client),
-                "bytes per client": rounded(run.bytes_per_client),
-                "": "the answer" if run.chosen else "",
-            }
-            for run in runs
-        ),
-    )
+    """Show the certified noise of the mean against rounds and traffic."""
+    rows = [
+        {
+            "rounds": str(run.rounds),
+            "noise_multiplier": format_rounded(run.noise_multiplier),
+            "noise_norm_of_mean": format_rounded(run.noise_norm_of_mean),
+            "share left": format_rounded(run.remaining_share),
+            "reports per client": format_rounded(run.reports_per_client),
+            "bytes per client": format_rounded(run.bytes_per_client),
+            "": "the answer" if run.chosen else "",
+        }
+        for run in runs
+    ]
+    return table("Noise against rounds and traffic", rows)
 
 
 def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
-    """The run, bounds from above and below, references, and what is hidden in them."""
+    """Show the run, its upper and lower bounds, references for comparison, and conditions that do not hold."""
     rows = [
         {
             "side": "upper",
@@ -113,9 +116,9 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
         for below in answer.lower
     ]
     reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
-    named = [(above.theorem, above.conditions) for above in answer.upper]
-    named += [(below.theorem, below.conditions) for below in answer.lower]
-    failing = [f"{name}: {verdict(one)}" for name, found in named for one in found if one.holds == Verdict.NO]
+    conditions = [(above.theorem, condition) for above in answer.upper for condition in above.conditions]
+    conditions += [(below.theorem, condition) for below in answer.lower for condition in below.conditions]
+    failing = [f"{name}: {verdict(condition)}" for name, condition in conditions if condition.holds == Verdict.NO]
     return Group(
         pairs("Run", as_json(answer.run)),
         table(f"Excess risk ({answer.objective})", rows),
@@ -126,25 +129,26 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
 
 
 def sweep(answer: Sweep) -> RenderableType:
-    """One row for each value."""
-    rows = ({answer.field: str(each.value), **_figures(each)} for each in answer.answers)
+    """Show one row for each value."""
+    rows = ({answer.field: str(entry.value), **_figures(entry)} for entry in answer.answers)
     return table(f"{answer.algorithm}, by {answer.field}", rows)
 
 
-def _figures(each: AtValue) -> Mapping[str, str]:
+def _figures(entry: AtValue) -> Mapping[str, str]:
+    """Return the figures of a calibration in a sweep, or its error."""
     names = ("noise", "ε", "log10 δ", "risk at most", "bits")
-    if each.answer is None:
-        return {**dict.fromkeys(names, ""), "": str(each.error)}
-    told: JsonObject = as_json(each.answer)
-    parameters, upper = told["parameters"], told.get("risk", {}).get("upper", {})
+    if entry.answer is None:
+        return {**dict.fromkeys(names, ""), "": str(entry.error)}
+    body: JsonObject = as_json(entry.answer)
+    parameters, upper = body["parameters"], body.get("risk", {}).get("upper", {})
     hidden = " (order)" if upper.get("constant") == "hidden" else ""
     vacuous = " (no better than the start)" if upper.get("vacuous") else ""
     figures = (
         str(parameters.get("noise_std", parameters.get("noise_multiplier", ""))),
-        outward(each.answer.guarantee.epsilon),
-        outward(each.answer.guarantee.log10_delta),
+        outward(entry.answer.guarantee.epsilon),
+        outward(entry.answer.guarantee.log10_delta),
         f"{upward(upper.get('value'))}{hidden}{vacuous}",
-        upward(told.get("communication", {}).get("total_bits")),
+        upward(body.get("communication", {}).get("total_bits")),
     )
     return {**dict(zip(names, figures, strict=True)), "": ""}
 
@@ -166,12 +170,13 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
     )
 
 
-def _certified(answer: Calibration) -> Mapping[str, str]:
-    certified = as_json(answer.parameters)
-    shared = [name for name in answer.readings[0].parameters if name in certified]
+def _certified_row(answer: Calibration) -> Mapping[str, str]:
+    """Return the row of the certified calibration in the table of printed readings."""
+    parameters = as_json(answer.parameters)
+    shared = [name for name in answer.readings[0].parameters if name in parameters]
     return {
         "reading": "certified",
-        "parameters": ", ".join(f"{name} {certified[name]}" for name in shared),
+        "parameters": ", ".join(f"{name} {parameters[name]}" for name in shared),
         "claims ε": f"{answer.guarantee.target.epsilon:g}",
         "claims risk": "",
         "true ε": outward(answer.guarantee.epsilon),
@@ -197,7 +202,7 @@ def _risk(risk: Risk) -> RenderableType:
     for side, bound in (("at most", risk.upper), ("at least", risk.lower)):
         if bound is not None:
             name = side if bound.constant == "explicit" else f"{side} the order of"
-            value = rounded(bound.value, up=side == "at most")
+            value = format_rounded(bound.value, up=side == "at most")
             source = f"({bound.constant} constant, {bound.theorem})"
             rows[name] = f"{value} {source}{if_vacuous(bound.vacuous, risk.baseline)}"
     if risk.baseline is not None:

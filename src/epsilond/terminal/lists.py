@@ -1,4 +1,4 @@
-"""Algorithms and theorems as they are listed, and a theorem's formula at given inputs."""
+"""Tables of algorithms and theorems, and of a theorem's formula at given inputs."""
 
 from __future__ import annotations
 
@@ -11,61 +11,77 @@ from epsilond.calibrators.answer import as_json
 from epsilond.terminal.parts import bullets, pairs, table, verdict
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Erratum, Evaluation, Theorem
+    from epsilond.accountants.theorem import Condition, Erratum, Evaluation, Theorem
     from epsilond.calibrators.calibration import Calibrator
 
 
-def algorithms(listed: Sequence[Calibrator]) -> RenderableType:
-    """One row for each calibrator."""
-    rows = ({"name": each.name, "title": each.title, "rests on": ", ".join(each.theorems)} for each in listed)
+def algorithms(calibrators: Sequence[Calibrator]) -> RenderableType:
+    """Show one row for each calibrator."""
+    rows = [
+        {"name": calibrator.name, "title": calibrator.title, "rests on": ", ".join(calibrator.theorems)}
+        for calibrator in calibrators
+    ]
     return table("Algorithms", rows)
 
 
-def algorithm(one: Calibrator) -> RenderableType:
-    """What one calibrator does, what it rests on, and a request that it answers."""
-    rows = {"title": one.title, "what it does": one.summary, "rests on": ", ".join(one.theorems)}
-    return Group(pairs(one.name, rows), pairs("A request to try", one.example))
+def algorithm(calibrator: Calibrator) -> RenderableType:
+    """Show the summary of a calibrator, its theorems, and a request that it answers."""
+    rows = {
+        "title": calibrator.title,
+        "what it does": calibrator.summary,
+        "rests on": ", ".join(calibrator.theorems),
+    }
+    return Group(pairs(calibrator.name, rows), pairs("A request to try", calibrator.example))
 
 
 def theorems(listed: Sequence[Theorem]) -> RenderableType:
-    """One row for each theorem."""
-    return table(
-        "Theorems",
-        ({"id": each.id, "title": each.title, "status": each.status.value, "source": _source(each)} for each in listed),
-    )
+    """Show one row for each theorem."""
+    rows = [
+        {"id": entry.id, "title": entry.title, "status": entry.status.value, "source": _source(entry)}
+        for entry in listed
+    ]
+    return table("Theorems", rows)
 
 
-def theorem(one: Theorem) -> RenderableType:
-    """Statement, source, conditions, errata and an example of one theorem."""
+def theorem(entry: Theorem) -> RenderableType:
+    """Show statement, source, conditions and errata of a theorem."""
     rows: dict[str, object] = {
-        "statement": one.statement,
-        "source": _source(one),
-        "status": one.status.value,
-        "constants": one.constants,
-        "readings": ", ".join(one.readings) if one.formula is not None else "none: a rule between guarantees",
+        "statement": entry.statement,
+        "source": _source(entry),
+        "status": entry.status.value,
+        "constants": entry.constants,
+        "readings": ", ".join(entry.readings) if entry.formula is not None else "none: a rule between guarantees",
     }
-    return Group(
-        pairs(f"{one.id}: {one.title}", rows),
-        *bullets("Checked", [f"{it.id}: {it.statement}" for it in one.conditions if it.checked]),
-        *bullets("Declared by the caller", [f"{it.id}: {it.statement}" for it in one.conditions if not it.checked]),
-        *_errata(one.errata),
-    )
+    checked = [condition for condition in entry.conditions if condition.checked]
+    declared = [condition for condition in entry.conditions if not condition.checked]
+    parts = [pairs(f"{entry.id}: {entry.title}", rows)]
+    parts += bullets("Checked", list(map(_premise, checked)))
+    parts += bullets("Declared by the caller", list(map(_premise, declared)))
+    parts += _errata(entry.errata)
+    return Group(*parts)
 
 
 def evaluation(theorem_id: str, answer: Evaluation) -> RenderableType:
-    """Outputs of a formula, and its conditions with both sides."""
+    """Show the outputs of a formula, and its conditions with both sides."""
     return Group(
         pairs(f"{theorem_id}, as {answer.reading} ({answer.status.value})", as_json(answer.outputs)),
-        *bullets("Conditions", [verdict(it) for it in answer.conditions]),
+        *bullets("Conditions", list(map(verdict, answer.conditions))),
         *_errata(answer.errata),
     )
 
 
-def _source(one: Theorem) -> str:
-    return f"{one.source.key}, {one.source.item}"
+def _source(entry: Theorem) -> str:
+    return f"{entry.source.key}, {entry.source.item}"
+
+
+def _premise(condition: Condition) -> str:
+    return f"{condition.id}: {condition.statement}"
 
 
 def _errata(errata: Sequence[Erratum]) -> list[RenderableType]:
     """List errata and remarks with their grades."""
-    lines = [f"{it.id} ({it.grade.value}). Printed: {it.printed}. We find: {it.truth}." for it in errata]
+    lines = [
+        f"{erratum.id} ({erratum.grade.value}). Printed: {erratum.printed}. We find: {erratum.truth}."
+        for erratum in errata
+    ]
     return bullets("Errata and remarks", lines)

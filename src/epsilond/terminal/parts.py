@@ -1,6 +1,6 @@
-"""What every answer is shown with at a terminal: pairs, tables, lists, and numbers rounded to the safe side.
+"""Parts of every answer at a terminal: pairs, tables, lists, and numbers rounded to the safe side.
 
-Ends of enclosures are rounded outward, to seven digits; parameters to run with are printed in full, since a rounded
+Bounds of enclosures are rounded outward, to seven digits. Parameters to run with are printed in full, because a rounded
 noise is another noise.
 """
 
@@ -20,80 +20,106 @@ from epsilond.calibrators.answer import UNBOUNDED, as_json
 
 if TYPE_CHECKING:
     from epsilond.accountants.attempts import ConditionResult
-    from epsilond.calibrators.answer import Baseline, Caution, ConditionAnswer, DeclaredCondition, Ends
+    from epsilond.calibrators.answer import Baseline, Caution, ConditionAnswer, DeclaredCondition, DerivationStep, Ends
 
 DIGITS = 7
+"""Significant digits of a printed bound."""
 WIDE = 240
+"""Width [characters] of output that is not a terminal, enough for every table."""
 
 
 def show(answer: RenderableType) -> None:
-    """Print to standard output; full width where it is not a terminal, so that nothing is cut."""
+    """Print to standard output, at full width if it is not a terminal, so that nothing is cut."""
     width = None if Console().is_terminal else WIDE
     Console(width=width, markup=False, emoji=False, highlight=False).print(answer)
 
 
 def pairs(title: str, values: JsonObject) -> RenderableType:
-    """Names and their values, nested names with dots."""
-    shown = _empty(title, "", "")
-    shown.show_header = False
-    for name, value in _flat(values):
-        shown.add_row(name, str(value))
-    return shown
+    """Return a table of names and values, with nested names in dotted form."""
+    grid = _empty_table(title, "", "")
+    grid.show_header = False
+    for name, value in _flatten(values):
+        grid.add_row(name, str(value))
+    return grid
 
 
 def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
-    """Rows of the same columns, those left out that are empty in all of them; nothing where there is no row."""
-    listed = list(rows)
-    columns = [name for name in (listed[0] if listed else ()) if any(row[name] for row in listed)]
-    shown = _empty(title, *columns)
-    for row in listed:
-        shown.add_row(*(row[name] for name in columns))
-    return shown if listed else Group()
+    """Return a table of rows with equal columns, without the columns that are empty in all rows.
+
+    Without rows the result is empty.
+    """
+    entries = list(rows)
+    if not entries:
+        return Group()
+    columns = [name for name in entries[0] if any(row[name] for row in entries)]
+    grid = _empty_table(title, *columns)
+    for row in entries:
+        grid.add_row(*(row[name] for name in columns))
+    return grid
 
 
 def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
-    """A heading and its lines; nothing where there are none."""
-    return [Text(f"\n{title}:", style="bold"), *(Text(f"  {line}") for line in lines)] if lines else []
+    """Return a heading and its lines; nothing if there are no lines."""
+    if not lines:
+        return []
+    return [Text(f"\n{title}:", style="bold"), *(Text(f"  {line}") for line in lines)]
 
 
 def remarks(conditions: Sequence[DeclaredCondition], warnings: Sequence[Caution]) -> list[RenderableType]:
-    """What only the caller can vouch for, and warnings."""
-    assumed = bullets("If", [condition.statement for condition in conditions])
-    return assumed + bullets("Mind", [warning.message for warning in warnings])
+    """Return the conditions that only the caller can vouch for, and the warnings."""
+    assumptions = bullets("If", [condition.statement for condition in conditions])
+    return assumptions + bullets("Mind", [warning.message for warning in warnings])
 
 
-def rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> str:
-    """Rounded to one side, in the short form."""
+def proof(derivation: Iterable[DerivationStep]) -> Text:
+    """Return a line with the theorems of a derivation, each once."""
+    return Text("\nProved by " + ", ".join(dict.fromkeys(step.theorem for step in derivation)))
+
+
+def format_rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> str:
+    """Return a number in the short form, rounded to one side.
+
+    Args:
+        value: the number; it may be infinite.
+        up: whether to round up.
+        digits: number of significant digits.
+    """
     if math.isinf(value):
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
     return f"{round_to_digits(value, digits, up=up):.{digits}g}"
 
 
 def upward(value: object) -> str:
-    """A bound or a cost in its JSON form, rounded upward; nothing where there is none."""
-    return rounded(value) if isinstance(value, int | float) else as_json(value) or ""
+    """Return a bound or a cost, rounded up, or a word as it is; an empty text if there is none."""
+    return format_rounded(value) if isinstance(value, int | float) else as_json(value) or ""
 
 
 def outward(ends: Ends) -> str:
-    """An enclosure, its lower end rounded down and its upper end rounded up."""
-    return f"[{rounded(ends.lower, up=False)}, {rounded(ends.upper)}]"
+    """Return an enclosure, with its lower bound rounded down and its upper bound rounded up."""
+    return f"[{format_rounded(ends.lower, up=False)}, {format_rounded(ends.upper)}]"
 
 
 def at_delta(delta: float | None, log10_delta: float) -> str:
-    """A δ by both of its names, one of which was typed; by its logarithm alone where no double holds it."""
+    """Return δ and its logarithm; only the logarithm if no double holds δ."""
     logarithm = f"log10 δ = {log10_delta:.{DIGITS}g}"
     return logarithm if delta is None else f"δ = {delta:.{DIGITS}g} ({logarithm})"
 
 
 def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str = ": ") -> str:
-    """That a bound says nothing, in words; nothing where it says something."""
+    """Return a remark if a bound is no better than the start, else an empty text.
+
+    Args:
+        vacuous: whether the bound is vacuous; None if unknown.
+        baseline: the risk of the start.
+        before: text in front of the remark.
+    """
     from epsilond.calibrators.risk.baseline import no_better  # noqa: PLC0415  an account has no risk
 
     return f"{before}{no_better(baseline)}" if vacuous and baseline is not None else ""
 
 
 def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
-    """Both sides of a condition that was checked, where it has them."""
+    """Return both sides of a condition that was checked; an empty text if it has none."""
     if condition is None or condition.left is None or condition.right is None:
         return ""
     return f"{condition.left:.6g} against {condition.right:.6g}"
@@ -101,23 +127,24 @@ def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
 
 def verdict(condition: ConditionResult | ConditionAnswer) -> str:
     """Return a line with the condition's verdict, its statement and both sides."""
-    compared = f": {sides(condition)}" if sides(condition) else ""
-    return f"{condition.id} holds: {condition.holds} ({condition.statement}{compared})"
+    comparison = f": {sides(condition)}" if sides(condition) else ""
+    return f"{condition.id} holds: {condition.holds} ({condition.statement}{comparison})"
 
 
-def _empty(title: str, *columns: str) -> Table:
-    shown = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
+def _empty_table(title: str, *columns: str) -> Table:
+    grid = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
-        shown.add_column(column, overflow="fold")
-    return shown
+        grid.add_column(column, overflow="fold")
+    return grid
 
 
-def _flat(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Nested members under dotted names."""
+def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the members of nested objects under dotted names."""
     for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
         elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-            yield from _flat({str(place): item for place, item in enumerate(value)}, f"{prefix}{name}.")
+            members = {str(place): item for place, item in enumerate(value)}
+            yield from _flatten(members, f"{prefix}{name}.")
         else:
             yield prefix + name, value

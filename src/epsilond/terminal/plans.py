@@ -1,4 +1,4 @@
-"""Plans."""
+"""Tables of plans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.planning.recommendation import name_of, says_something
-from epsilond.terminal.parts import bullets, if_vacuous, rounded, sides, table, upward
+from epsilond.terminal.parts import bullets, format_rounded, if_vacuous, sides, table, upward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +21,8 @@ HEADINGS = {Verdict.YES: "Read as", Verdict.UNDECIDABLE: "Undecidable", Verdict.
 
 
 def plan(answer: PlanAnswer) -> RenderableType:
-    """What to run and why; a table for each kind of guarantee, ranked; then what does not apply, and why."""
-    named = {name_of(entry): entry for entry in answer.entries}
+    """Show the recommendation, a ranked table for each kind of guarantee, and the reasons of the other entries."""
+    entries = {name_of(entry): entry for entry in answer.entries}
     parts: list[RenderableType] = [
         Text(f"Run {answer.recommended.entry or 'nothing of these'}", style="bold"),
         Text(answer.recommended.why + "\n"),
@@ -32,57 +32,80 @@ def plan(answer: PlanAnswer) -> RenderableType:
     for group in answer.groups:
         kind = group.guarantee
         title = f"{kind.definition}: {kind.unit}, {kind.relation}, against {kind.observer}; by {group.compares}"
-        parts.append(table(title, (_row(name, named[name]) for name in (*group.ranked, *group.unranked))))
+        names = group.ranked + group.unranked
+        parts.append(table(title, [_row(name, entries[name]) for name in names]))
     for applies, heading in HEADINGS.items():
-        reasons = [(name, why) for name, one in named.items() if one.applies == applies for why in one.why]
-        parts += bullets(heading, [f"{name}: {_reason(why)}" for name, why in reasons])
+        lines = []
+        for name, entry in entries.items():
+            if entry.applies == applies:
+                lines += [f"{name}: {_reason(why)}" for why in entry.why]
+        parts += bullets(heading, lines)
     return Group(*parts)
 
 
 def _price(price: TrustPrice) -> Mapping[str, str]:
+    """Return the row of a kind of trust."""
     return {
         "trust": price.definition,
         "best": price.best or "none is usable",
         "protects": "" if price.guarantee is None else f"{price.guarantee.unit} ({price.guarantee.relation})",
-        "left": "" if price.remaining_share is None else rounded(price.remaining_share, digits=3),
+        "left": _short(price.remaining_share),
         "by": price.basis or "",
-        "times the least": "" if price.price is None else rounded(price.price, digits=3),
+        "times the least": _short(price.price),
     }
 
 
 def _choice(choice: PlanChoice) -> Mapping[str, str]:
+    """Return the row of a number of rounds."""
     return {
         "rounds": str(choice.rounds),
-        "batch_size": "" if choice.batch_size is None else str(choice.batch_size),
-        "noise / signal": "" if choice.noise_to_signal is None else rounded(choice.noise_to_signal, digits=3),
-        "left": ("" if choice.certified else "about ") + rounded(choice.remaining_share, digits=3),
-        "bytes a client": rounded(choice.bytes_per_client, digits=3),
+        "batch_size": _text(choice.batch_size),
+        "noise / signal": _short(choice.noise_to_signal),
+        "left": ("" if choice.certified else "about ") + _short(choice.remaining_share),
+        "bytes a client": _short(choice.bytes_per_client),
         "": "recommended" if choice.chosen else "",
     }
 
 
 def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
-    risk, reached = entry.risk, entry.reach
+    """Return the row of an entry in the table of its kind of guarantee."""
+    risk, reach = entry.risk, entry.reach
     hidden = " (order)" if risk is not None and risk.constant == "hidden" else ""
-    baseline = None if risk is None else risk.baseline
-    says = if_vacuous(entry.vacuous, baseline, before="") or ("no better than the start" if entry.vacuous else "")
-    if not says and not says_something(entry):
-        says = f"exceeds {', '.join(entry.exceeds)}" if entry.exceeds else "drowned by its noise"
     return {
-        "rank": "" if entry.rank is None else str(entry.rank),
+        "rank": _text(entry.rank),
         "algorithm": name,
-        "noise_std": "" if entry.noise_std is None else str(entry.noise_std),
-        "rounds": "" if entry.rounds is None else str(entry.rounds),
-        "noise / signal": "" if entry.noise_to_signal is None else rounded(entry.noise_to_signal, digits=3),
+        "noise_std": _text(entry.noise_std),
+        "rounds": _text(entry.rounds),
+        "noise / signal": _short(entry.noise_to_signal),
         "bits": upward(entry.bits),
-        "bytes a client": "" if entry.bytes_per_client is None else rounded(entry.bytes_per_client, digits=3),
+        "bytes a client": _short(entry.bytes_per_client),
         "risk at most": "" if risk is None else upward(risk.value) + hidden,
-        "says": says,
-        "reached at": "" if reached is None else f"{reached.solve_for} {reached.value:g}",
+        "says": _remark(entry),
+        "reached at": "" if reach is None else f"{reach.solve_for} {reach.value:g}",
     }
 
 
+def _remark(entry: PlanEntry) -> str:
+    """Return the reason why an entry is of no use; an empty text if it is of use."""
+    if entry.vacuous:
+        baseline = None if entry.risk is None else entry.risk.baseline
+        return if_vacuous(entry.vacuous, baseline, before="") or "no better than the start"
+    if says_something(entry):
+        return ""
+    return f"exceeds {', '.join(entry.exceeds)}" if entry.exceeds else "drowned by its noise"
+
+
+def _short(value: float | None) -> str:
+    """Return a number rounded up to three digits; an empty text if there is none."""
+    return "" if value is None else format_rounded(value, digits=3)
+
+
+def _text(value: float | None) -> str:
+    """Return a number in full; an empty text if there is none."""
+    return "" if value is None else str(value)
+
+
 def _reason(why: Reason) -> str:
-    compared = f" [{sides(why.condition)}]" if sides(why.condition) else ""
+    comparison = f" [{sides(why.condition)}]" if sides(why.condition) else ""
     allowed = f" (would do: {why.allowed})" if why.allowed else ""
-    return f"{why.message}{compared}{allowed}"
+    return f"{why.message}{comparison}{allowed}"

@@ -1,4 +1,4 @@
-"""Answers of simulations for a reader at a terminal. They are read in their JSON form, which every kind has."""
+"""Tables of the answers of simulations, made from their JSON form."""
 
 from __future__ import annotations
 
@@ -18,60 +18,64 @@ if TYPE_CHECKING:
     from epsilond.witness.experiment import Preset
 
 DIGITS = 4
+"""Significant digits of a printed measurement."""
 
 
 def presets(listed: Sequence[Preset]) -> RenderableType:
-    """One row for each experiment."""
-    plans = [simulation_plan(PresetSimulation(preset=each.name)) for each in listed]  # type: ignore[arg-type]
-    rows = (
-        {
-            "preset": each.name,
-            "what it shows": each.summary,
-            "from": each.source,
-            "about, on one core": f"{plan.seconds:.0f} s",
-        }
-        for each, plan in zip(listed, plans, strict=True)
-    )
-    return table("Presets", rows)
+    """Show one row for each experiment."""
+    return table("Presets", map(_preset_row, listed))
+
+
+def _preset_row(preset: Preset) -> Mapping[str, str]:
+    plan = simulation_plan(PresetSimulation(preset=preset.name))  # type: ignore[arg-type]
+    return {
+        "preset": preset.name,
+        "what it shows": preset.summary,
+        "from": preset.source,
+        "about, on one core": f"{plan.seconds:.0f} s",
+    }
 
 
 def simulation(answer: object) -> RenderableType:
-    """What was run, measured, and promised."""
+    """Show the run, its measurements, and its bounds or guarantee."""
     body = as_json(answer)
     return TABLES[body["kind"]](body)
 
 
 def _risk(body: JsonObject) -> RenderableType:
-    rows = (
-        {
-            "run": series["name"],
-            "mean": _short(series["final"]["mean"]),
-            f"{body['confidence']:.0%} band": _ends(series["final"]),
-            "standard error": _short(series["final"]["standard_error"]),
-            **{name.replace("_", " "): _with_band(score) for name, score in series.get("scores", {}).items()},
-        }
-        for series in body["series"]
-    )
-    return Group(
-        pairs("Run with", body["parameters"]),
-        *_guaranteed(body),
-        table("Guaranteed to each group", map(_group, body.get("client_groups", ()))),
-        table("Excess risk", rows),
-        table("Bounds", map(_bound, body["bounds"])),
-        *_mind(body),
-    )
+    """Show a simulation of the excess risk, with its bounds."""
+    band = f"{body['confidence']:.0%} band"
+    parts = [pairs("Run with", body["parameters"]), *_guarantee(body)]
+    parts.append(table("Guaranteed to each group", map(_group, body.get("client_groups", ()))))
+    parts.append(table("Excess risk", [_series(series, band) for series in body["series"]]))
+    parts.append(table("Bounds", map(_bound, body["bounds"])))
+    return Group(*parts, *_warnings(body))
 
 
-def _mind(body: JsonObject) -> list[RenderableType]:
+def _series(series: JsonObject, band: str) -> Mapping[str, str]:
+    """Return the row of a measured series; `band` is the heading of its confidence band."""
+    final = series["final"]
+    row = {
+        "run": series["name"],
+        "mean": _short(final["mean"]),
+        band: _interval(final),
+        "standard error": _short(final["standard_error"]),
+    }
+    for name, score in series.get("scores", {}).items():
+        row[name.replace("_", " ")] = _with_band(score)
+    return row
+
+
+def _warnings(body: JsonObject) -> list[RenderableType]:
     return bullets("Mind", [warning["message"] for warning in body["warnings"]])
 
 
-def _guaranteed(body: JsonObject) -> list[RenderableType]:
+def _guarantee(body: JsonObject) -> list[RenderableType]:
     guarantee = body.get("guarantee")
     if guarantee is None:
         return []
     of_whom = f"{guarantee['unit']} ({guarantee['relation']}), against {guarantee['observer']}"
-    return [pairs("Guaranteed", {"of whom": of_whom, "ε": _ends(guarantee["epsilon"])})]
+    return [pairs("Guaranteed", {"of whom": of_whom, "ε": _interval(guarantee["epsilon"])})]
 
 
 def _group(group: JsonObject) -> Mapping[str, str]:
@@ -79,7 +83,7 @@ def _group(group: JsonObject) -> Mapping[str, str]:
         "clients": str(group["clients"]),
         "records": str(group["samples_per_client"]),
         "noise_std": _short(group["noise_std"]),
-        "ε": _ends(group["guarantee"]["epsilon"]),
+        "ε": _interval(group["guarantee"]["epsilon"]),
         "log10 δ": _short(group["guarantee"]["target"]["log10_delta"]),
     }
 
@@ -95,13 +99,14 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
 
 
 def _audit(body: JsonObject) -> RenderableType:
+    """Show an audit of a mechanism."""
     rows = {
         "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
         "proved of μ": f"μ ≥ {_short(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
         f" (ε ≥ {_short(body['gaussian']['epsilon_if_gaussian'])} if it is Gaussian)",
         "impossible outputs": _escape(body["escape"]),
         "verdicts rest on": {"test": "the test", "escape": "impossible outputs"}[body["evidence"]],
-        "certified": f"ε in {_ends(body['certified'])}",
+        "certified": f"ε in {_interval(body['certified'])}",
         "at δ": f"10^{body['log10_delta']:.6g}",
         "confidence": f"{body['confidence']:.6g}",
         "verdict": body["verdict"],
@@ -113,115 +118,139 @@ def _audit(body: JsonObject) -> RenderableType:
 
 
 def _membership(body: JsonObject) -> RenderableType:
-    rows = (
-        {
-            "attack": attack["attack"],
-            "proved": f"ε ≥ {_short(attack['epsilon_lower'])}",
-            "by": f"{attack['right']} of {attack['guesses']} guesses right"
-            if attack["method"] == "one-run"
-            else f"{attack['true_positives']} true, {attack['false_positives']} false of {attack['trials']} each",
-            "area": _short(attack["auc"]),
-            "true positives at 0.01": _short(attack["true_positive_rate"]),
-            "verdict": attack["verdict"],
-        }
-        for attack in body["attacks"]
-    )
-    told = {
+    """Show a membership inference: its setting, its attacks, and their meaning."""
+    setting = {
         "of whom": f"{body['unit']} ({body['relation']})",
         "canaries": f"{body['canaries']} beside {body['members']} members",
         "runs": f"{body['runs']}, and {body['references']} references",
-        "certified": f"ε in {_ends(body['certified'])}",
+        "certified": f"ε in {_interval(body['certified'])}",
         "at δ": f"10^{body['log10_delta']:.6g}",
         "confidence": f"{body['confidence']:.6g}, of each attack by itself",
     }
-    return Group(pairs("Membership inference", told), table("Attacks", rows), *bullets("That is", [body["meaning"]]))
+    return Group(
+        pairs("Membership inference", setting),
+        table("Attacks", map(_attack, body["attacks"])),
+        *bullets("That is", [body["meaning"]]),
+    )
+
+
+def _attack(attack: JsonObject) -> Mapping[str, str]:
+    """Return the row of an attack, with the counts that its bound on ε follows from."""
+    if attack["method"] == "one-run":
+        counts = f"{attack['right']} of {attack['guesses']} guesses right"
+    else:
+        counts = f"{attack['true_positives']} true, {attack['false_positives']} false of {attack['trials']} each"
+    return {
+        "attack": attack["attack"],
+        "proved": f"ε ≥ {_short(attack['epsilon_lower'])}",
+        "by": counts,
+        "area": _short(attack["auc"]),
+        "true positives at 0.01": _short(attack["true_positive_rate"]),
+        "verdict": attack["verdict"],
+    }
 
 
 def _escape(escape: JsonObject) -> str:
-    """What outputs that the other data set cannot give prove."""
+    """Return the conclusion from outputs that are impossible with the other data set."""
     if not escape["observed"]:
         return "none seen"
-    proved = "so that no ε holds" if escape["epsilon_lower"] == "unbounded" else "not above δ"
-    return f"{escape['observed']} seen: probability ≥ {_short(escape['probability_lower'])}, {proved}"
+    conclusion = "so that no ε holds" if escape["epsilon_lower"] == "unbounded" else "not above δ"
+    return f"{escape['observed']} seen: probability ≥ {_short(escape['probability_lower'])}, {conclusion}"
 
 
-def _place(body: JsonObject, cell: JsonObject) -> dict[str, str]:
-    """Where a cell of the grid stands."""
+def _coordinates(body: JsonObject, cell: JsonObject) -> dict[str, str]:
+    """Return the coordinates of a cell in the grid of a preset, by the names of the axes."""
     axes = [body[name]["name"] for name in ("panels", "lines", "across") if name in body]
     return {name: _short(cell["place"][name]) for name in axes}
 
 
-def _audited(cell: JsonObject) -> Mapping[str, str]:
+def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
+    """Return the columns of an audit in a grid."""
     claim = cell.get("claim")
-    return {
+    row = {
         "by its test": _short(cell["test_epsilon_lower"]),
         "proved at least": _short(cell["epsilon_lower"]),
-        "certified": _ends(cell["epsilon"]),
+        "certified": _interval(cell["epsilon"]),
         "claimed": "" if claim is None else _short(claim["epsilon"]),
         "violated": "" if claim is None else claim["violated"],
         "δ there at least": "" if claim is None else _short(claim["delta_lower"]),
-        **{f"δ, {name}": f"10^{value:.4g}" for name, value in cell.get("log10_deltas", {}).items()},
     }
+    for name, value in cell.get("log10_deltas", {}).items():
+        row[f"δ, {name}"] = f"10^{value:.4g}"
+    return row
 
 
-def _inferred(cell: JsonObject) -> Mapping[str, str]:
-    attacks = cell["attacks"]
-    proved: dict[str, str] = {name: f"ε ≥ {_short(attacks[name])}" if name in attacks else "" for name in ATTACKS}
-    return {"certified": _ends(cell["epsilon"]), **proved}
+def _membership_cell(cell: JsonObject) -> Mapping[str, str]:
+    """Return the columns of a membership inference in a grid."""
+    row = {"certified": _interval(cell["epsilon"])}
+    for name in ATTACKS:
+        row[name] = f"ε ≥ {_short(cell['attacks'][name])}" if name in cell["attacks"] else ""
+    return row
 
 
-def _measured(cell: JsonObject, beside: Sequence[str]) -> Mapping[str, str]:
-    final, set_beside = cell["final_excess"], cell.get("beside", {})
-    least = min(_compared(cell["bounds"]), key=lambda bound: bound["value"], default=None)
-    return {
+def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]:
+    """Return the columns of an excess risk in a grid, with those of the reference runs and the least bound."""
+    final, measurements = cell["final_excess"], cell.get("beside", {})
+    row = {
         "ε": _short(cell["epsilon"]["upper"]) if "epsilon" in cell else "",
         "measured": _short(final["mean"]),
-        "band": _ends(final),
-        **{name: _short(set_beside[name]["mean"]) if name in set_beside else "" for name in beside},
-        "least bound": "" if least is None else f"{_short(least['value'])} ({least['theorem']})",
-        "holds": "" if least is None else least["holds"],
+        "band": _interval(final),
     }
+    for name in references:
+        row[name] = _short(measurements[name]["mean"]) if name in measurements else ""
+    least = min(_risk_bounds(cell["bounds"]), key=lambda bound: bound["value"], default=None)
+    row["least bound"] = "" if least is None else f"{_short(least['value'])} ({least['theorem']})"
+    row["holds"] = "" if least is None else least["holds"]
+    return row
+
+
+def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Mapping[str, str]:
+    """Return the columns of a score on held-out records, with a paper's claimed ε and the certified one."""
+    scores = cell.get("scores_beside", {})
+    row = {
+        "claimed ε": _short(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else "",
+        "certified ε": _interval(cell["epsilon"]) if "epsilon" in cell else "",
+        measure.replace("_", " "): _with_band(cell["scores"][measure]),
+    }
+    for name in references:
+        row[name] = _short(scores[name][measure]["mean"]) if name in scores else ""
+    row["excess"] = _short(cell["final_excess"]["mean"])
+    return row
 
 
 def _preset(body: JsonObject) -> RenderableType:
-    cells = body["cells"]
-    by_kind = {"audit": _audited, "membership": _inferred}.get(cells[0]["kind"])
-    if by_kind is not None:
-        shown = table(body["title"], ({**_place(body, cell), **by_kind(cell)} for cell in cells))
-        return Group(shown, *_findings(body))
-    beside = list(dict.fromkeys(name for cell in cells for name in cell.get("beside", {})))
-    measure = body.get("measure")
-    rows = ({**_place(body, cell), **_row(cell, beside, measure)} for cell in cells)
-    told = [pairs("Stands in for", {"": body["stands_in_for"]})] if "stands_in_for" in body else []
-    return Group(*told, table(body["title"], rows), *_findings(body), *_mind(body))
-
-
-def _row(cell: JsonObject, beside: Sequence[str], measure: str | None) -> Mapping[str, str]:
-    return _measured(cell, beside) if measure is None else _scored(cell, beside, measure)
-
-
-def _scored(cell: JsonObject, beside: Sequence[str], measure: str) -> Mapping[str, str]:
-    """A score on held-out records, what a paper claims of the noise, and what is true of it."""
-    others = cell.get("scores_beside", {})
-    return {
-        "claimed ε": _short(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else "",
-        "certified ε": _ends(cell["epsilon"]) if "epsilon" in cell else "",
-        measure.replace("_", " "): _with_band(cell["scores"][measure]),
-        **{name: _short(others[name][measure]["mean"]) if name in others else "" for name in beside},
-        "excess": _short(cell["final_excess"]["mean"]),
-    }
+    """Show the grid of a preset and its findings."""
+    kind, measure = body["cells"][0]["kind"], body.get("measure")
+    references = list(dict.fromkeys(name for cell in body["cells"] for name in cell.get("beside", {})))
+    rows = []
+    for cell in body["cells"]:
+        if kind == "audit":
+            columns = _audit_cell(cell)
+        elif kind == "membership":
+            columns = _membership_cell(cell)
+        elif measure is None:
+            columns = _risk_cell(cell, references)
+        else:
+            columns = _score_cell(cell, references, measure)
+        rows.append({**_coordinates(body, cell), **columns})
+    parts: list[RenderableType] = [table(body["title"], rows), *_findings(body)]
+    if kind in ("audit", "membership"):
+        return Group(*parts)
+    if "stands_in_for" in body:
+        parts.insert(0, pairs("Stands in for", {"": body["stands_in_for"]}))
+    return Group(*parts, *_warnings(body))
 
 
 def _findings(body: JsonObject) -> list[RenderableType]:
     rows = [
-        {"claim": each["claim"], "verdict": each["told"], "what was measured": each["words"]}
-        for each in body.get("findings", ())
+        {"claim": finding["claim"], "verdict": finding["told"], "what was measured": finding["words"]}
+        for finding in body.get("findings", ())
     ]
     return [table("The paper's claims", rows)] if rows else []
 
 
-def _compared(bounds: Sequence[JsonObject]) -> list[JsonObject]:
-    """Those on the excess risk that are compared."""
+def _risk_bounds(bounds: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the bounds on the excess risk that are compared with the measurement."""
     return [bound for bound in bounds if bound["compared"] and bound["quantity"] == "excess"]
 
 
@@ -233,12 +262,12 @@ TABLES: Mapping[str, Callable[[JsonObject], RenderableType]] = {
 }
 
 
-def _ends(ends: JsonObject) -> str:
+def _interval(ends: JsonObject) -> str:
     return f"[{_short(ends['lower'])}, {_short(ends['upper'])}]"
 
 
-def _with_band(measured: JsonObject) -> str:
-    return f"{_short(measured['mean'])} {_ends(measured)}"
+def _with_band(score: JsonObject) -> str:
+    return f"{_short(score['mean'])} {_interval(score)}"
 
 
 def _short(value: object) -> str:

@@ -1,6 +1,6 @@
-"""dp-accounting: its events as specs, and an accountant that stands wherever it takes one.
+"""dp-accounting: its events as specs, and an accountant with its interface.
 
-spec_from_dp_event(event)      what an event describes, as a spec; dp-accounting need not be installed
+spec_from_dp_event(event)      the spec that an event describes; dp-accounting need not be installed
 EpsilondAccountant(relation)   a `PrivacyAccountant` with certified ε and δ
 """
 

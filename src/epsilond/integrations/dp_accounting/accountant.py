@@ -1,4 +1,4 @@
-"""A `PrivacyAccountant` of dp-accounting whose ε and δ are certified upper ends."""
+"""A `PrivacyAccountant` of dp-accounting with certified upper bounds on ε and δ."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ if TYPE_CHECKING:
     from epsilond.integrations.budget import LedgerBudget
 
 _Relations = dp_accounting.NeighboringRelation
-_Refused = dp_accounting.PrivacyAccountant.CompositionErrorDetails
+_Rejection = dp_accounting.PrivacyAccountant.CompositionErrorDetails
 
 RELATIONS: Mapping[dp_accounting.NeighboringRelation, Relation] = {
     _Relations.ADD_OR_REMOVE_ONE: "add-or-remove-one",
     _Relations.REPLACE_ONE: "replace-one",
     _Relations.REPLACE_SPECIAL: "zero-out-one",
 }
-"""Their neighbouring relations, by our names."""
+"""Neighbouring relations of dp-accounting, and their names here."""
 _REASON = "the program composed this event, and no mechanism was observed"
 _COMPOSITIONS = {"ComposedDpEvent": "events", "SelfComposedDpEvent": "event"}
 
 
 class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
-    """An accountant that stands wherever dp-accounting takes one: in `calibrate_dp_mechanism`, jax_privacy and others.
+    """An accountant for every function of dp-accounting, jax_privacy and others that takes a `PrivacyAccountant`.
 
-    A noise multiplier is σ over the bound C on one record's norm, as `GaussianDpEvent` says, and the relation gives the
-    distance of neighbours: C, and 2C for REPLACE_ONE. So does their PLDAccountant. Their RdpAccountant takes σ over the
-    distance itself there, so that its ε for REPLACE_ONE belongs to half the noise that the event names.
+    A noise multiplier is σ over the bound C on one record's norm, as in `GaussianDpEvent`. The relation gives the
+    sensitivity: C, or 2C for REPLACE_ONE. dp-accounting's PLDAccountant does the same. Its RdpAccountant divides σ by
+    the sensitivity itself, so its ε for REPLACE_ONE belongs to half the noise of the event.
 
-    An event that no spec says, or that has no guarantee in this relation, is refused: `supports` is False, and
-    `compose` raises their UnsupportedEventError, which names it and says why. A NonPrivateDpEvent, and one without
+    An event that no spec describes, or that has no guarantee in this relation, is rejected: `supports` is False, and
+    `compose` raises UnsupportedEventError with the event and the reason. A NonPrivateDpEvent, and an event without
     noise, makes ε infinite and δ one.
 
     The accountant sees events and no mechanism, so the status of its ε is `declared`, never `certified`.
 
-    Guarantees: `get_epsilon` and `get_delta` are the upper ends of enclosures: never below the truth, all errors of the
-    computation charged.
+    Guarantees: `get_epsilon` and `get_delta` return upper bounds of enclosures, which include all errors of the
+    computation. They are never below the true values.
 
     Example:
         >>> import dp_accounting
@@ -94,8 +94,8 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             if budget.relation != relation:
                 raise InvalidInput.at("/neighboring_relation", f"is {relation}", allowed=budget.relation)
             unit, observer = budget.unit, budget.observer
-        given = {"relation": relation, "unit": unit, "observer": observer}
-        setting = read(SettingFields, {name: value for name, value in given.items() if value is not None})
+        fields = {"relation": relation, "unit": unit, "observer": observer}
+        setting = read(SettingFields, {name: value for name, value in fields.items() if value is not None})
         self._setting = StatedSetting(relation=setting.relation, unit=setting.unit, observer=setting.observer)
         self._budget = budget
         self._run: Counter[Spec] = Counter()
@@ -116,67 +116,77 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
     @property
     def relation(self) -> Relation:
-        """The relation, by our name."""
+        """Neighbouring relation, by its name in epsilond."""
         return self._setting["relation"]
 
     @property
     def spec(self) -> Spec | None:
-        """Everything composed so far; None while nothing is released.
+        """Composition of all events so far; None before the first release.
 
         Raises:
-            NotPrivate: something of it has no noise.
+            NotPrivate: an event has no noise.
         """
         if not self._private:
             raise NotPrivate.at("", "is not private: no ε is finite")
         return run_of(self._run.items())
 
     def compose(self, event: dp_accounting.DpEvent, count: int = 1) -> Self:
-        """Count an event so many times; where there is a budget, it is committed first.
+        """Count an event. If there is a budget, the event is committed first.
+
+        Args:
+            event: an event of dp-accounting.
+            count: number of times that the event is run.
 
         Raises:
-            UnsupportedEventError: no spec says it, or it has no guarantee in this relation.
+            UnsupportedEventError: no spec describes the event, or it has no guarantee in this relation.
             LedgerExhausted: the budget does not allow it; nothing is counted.
             NotPrivate: a budget pays for nothing without noise.
             RunDiffers: the budget was informed of an observation that contradicts the run.
         """
         self.require_consistent()
         if self._budget is not None and self.supports(event):
-            parts = self._counted(event, count)
-            if len(parts) > 1 and (refused := self._refused(parts)):
-                self._budget.pay(*refused)  # it tells why, before anything else is paid for
+            parts = self._count_parts(event, count)
+            rejected = self._find_rejected(parts) if len(parts) > 1 else None
+            if rejected is not None:
+                self._budget.pay(*rejected)  # raises the reason, before any other part is paid for
             for part, times in parts.items():
                 self._budget.pay(part, times)
         super().compose(event, count)
         return self
 
     def would_exceed(self, event: dp_accounting.DpEvent, count: int = 1) -> bool:
-        """Whether the budget would refuse so many more of an event; never, without one.
+        """Return whether the budget would reject `count` more runs of an event; False without a budget.
 
         Raises:
-            InvalidInput: no spec says it, or it has no noise.
+            InvalidInput: no spec describes the event, or it has no noise.
         """
-        return self._refused(self._counted(event, count)) is not None
+        return self._find_rejected(self._count_parts(event, count)) is not None
 
-    def _counted(self, event: dp_accounting.DpEvent, count: int) -> Counter[Spec]:
-        counted: Counter[Spec] = Counter()
+    def _count_parts(self, event: dp_accounting.DpEvent, count: int) -> Counter[Spec]:
+        """Return the number of runs of each mechanism in `count` runs of an event."""
+        counts: Counter[Spec] = Counter()
         for part, times in parts_of(event, relation=self.relation):
-            counted[part] += times * count
-        return counted
+            counts[part] += times * count
+        return counts
 
-    def _refused(self, parts: Counter[Spec]) -> tuple[Spec, int] | None:
-        """A part that the budget would refuse, if there is one."""
+    def _find_rejected(self, parts: Counter[Spec]) -> tuple[Spec, int] | None:
+        """Return the first part, with its count, that the budget would reject; None if there is none."""
         if self._budget is None:
             return None
-        return next((each for each in parts.items() if self._budget.would_exceed(*each)), None)
+        for part, times in parts.items():
+            if self._budget.would_exceed(part, times):
+                return part, times
+        return None
 
     def _maybe_compose(
         self, event: dp_accounting.DpEvent, count: int, do_compose: bool
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         if not do_compose:
-            return next((refused for each in _leaves(event) if (refused := self._refusal(each))), None)
+            rejections = (self._explain_rejection(leaf) for leaf in _leaves(event))
+            return next((rejection for rejection in rejections if rejection is not None), None)
         steps = count
         try:
-            parts = self._counted(event, count)
+            parts = self._count_parts(event, count)
         except NotPrivate:
             self._private = self._private and count == 0
         else:
@@ -188,8 +198,10 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self._curve = None
         return None
 
-    def _refusal(self, event: dp_accounting.DpEvent) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
-        """Why an event has no account here; None where it has one."""
+    def _explain_rejection(
+        self, event: dp_accounting.DpEvent
+    ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
+        """Return the reason why an event cannot be accounted for; None if it can."""
         try:
             for part, _ in parts_of(event, relation=self.relation):
                 if part not in self._accepted:
@@ -198,12 +210,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         except NotPrivate:
             return None
         except (InvalidInput, NoCertificate) as error:
-            found = _at(event, error.faults[0].pointer) if isinstance(error, InvalidInput) else event
-            return _Refused(invalid_event=found, error_message=str(error))
+            culprit = _follow_pointer(event, error.faults[0].pointer) if isinstance(error, InvalidInput) else event
+            return _Rejection(invalid_event=culprit, error_message=str(error))
         return None
 
     def get_epsilon(self, target_delta: float) -> float:
-        """The upper end of ε at a δ in [0, 1]; for δ = 0 what is proved of pure mechanisms, else infinite.
+        """Return the certified upper bound on ε [nat] at δ.
+
+        Args:
+            target_delta: δ in [0, 1]. At δ = 0 the bound is finite only if every mechanism is pure.
 
         Raises:
             ValueError: δ is outside [0, 1].
@@ -222,7 +237,10 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return float(self._enclose_epsilon(target_delta).upper)
 
     def get_delta(self, target_epsilon: float) -> float:
-        """The upper end of δ at an ε ≥ 0.
+        """Return the certified upper bound on δ at ε.
+
+        Args:
+            target_epsilon: ε [nat], at least 0.
 
         Raises:
             ValueError: ε is negative.
@@ -243,33 +261,33 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return self._curve
 
     def _pure_epsilon(self) -> float:
-        """The sum of what each part loses at δ = 0, rounded up."""
+        """Return the sum of the ε [nat] of all parts at δ = 0, rounded up."""
         total = 0.0
         for part, times in self._run.items():
-            one = account(part, **self._setting).guarantee.curve.known.epsilon(-math.inf).upper
-            total = math.nextafter(total + math.nextafter(one * times, math.inf), math.inf)
+            epsilon = account(part, **self._setting).guarantee.curve.known.epsilon(-math.inf).upper
+            total = math.nextafter(total + math.nextafter(epsilon * times, math.inf), math.inf)
         return total
 
 
 def _leaves(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
-    """The events that a composition is made of, so that a refusal names the one that is refused."""
+    """Yield the events that are not compositions, so that a rejection names the event itself."""
     inside = getattr(event, _COMPOSITIONS.get(name_of(event), ""), None)
     if inside is None:
         yield event
     elif isinstance(inside, list | tuple):
-        for each in inside:
-            yield from _leaves(each)
+        for part in inside:
+            yield from _leaves(part)
     else:
         yield from _leaves(inside)
 
 
-def _at(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
-    """The innermost event on the way of a pointer."""
-    found = event
+def _follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
+    """Return the innermost event on the path of a JSON pointer."""
+    value = event
     for name in pointer.split("/")[1:]:
-        found = found[int(name)] if name.isdigit() else getattr(found, name, None)
-        if isinstance(found, dp_accounting.DpEvent):
-            event = found
-        elif not isinstance(found, list | tuple):
+        value = value[int(name)] if name.isdigit() else getattr(value, name, None)
+        if isinstance(value, dp_accounting.DpEvent):
+            event = value
+        elif not isinstance(value, list | tuple):
             break
     return event

@@ -1,4 +1,4 @@
-"""A DpEvent, as a Spec. Events are known by their class's name and attributes; nothing is imported."""
+"""Events of dp-accounting as specs, read by the names of their classes and attributes. Nothing is imported."""
 
 from __future__ import annotations
 
@@ -19,42 +19,45 @@ from epsilond.accountants.specs import (
     Subsampled,
 )
 from epsilond.integrations.counted import run_of
-from epsilond.integrations.numbers import built, count, number
+from epsilond.integrations.numbers import build, count, number
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
 Parts: TypeAlias = list[tuple[Spec, int]]
-"""What is run, each with how often; empty where nothing is released."""
+"""Mechanisms with their numbers of runs; empty if nothing is released."""
 
 
 class NotPrivate(InvalidInput):
-    """The event is none of a private mechanism: without noise, or a NonPrivateDpEvent. No ε is finite."""
+    """The event is not private: it has no noise, or is a NonPrivateDpEvent. No ε is finite."""
 
 
 def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-one") -> Spec:
-    """What a `DpEvent` of dp-accounting describes, as a Spec.
+    """Return the Spec that a `DpEvent` of dp-accounting describes.
 
-    Both divide the noise by the bound on the norm of one record's value, so a noise multiplier is the same number here,
-    and only the relation says how far neighbours are apart. `relation` is the one the Spec is then asked about; it is
-    theirs by default. Their ADD_OR_REMOVE_ONE is `add-or-remove-one`, REPLACE_ONE `replace-one`, REPLACE_SPECIAL
-    `zero-out-one`. It matters for a discrete Laplace event, whose sensitivity bounds one value, and ours the distance
-    of neighbours: twice that for `replace-one`. Randomised response and batches of fixed size have guarantees for
-    `replace-one` and `zero-out-one` alone; `account` says so of another relation. A zeroed record's randomised response
-    is a uniform one for dp-accounting, any one here, so that ours is the larger ε. So it is of a Poisson batch of
-    discrete Laplace events for `zero-out-one`, and of any batch of randomised responses: they may show who is in it.
+    Both libraries divide the noise by the bound on the norm of one record's value, so a noise multiplier is the same
+    number here. Only the relation gives the sensitivity. ADD_OR_REMOVE_ONE is `add-or-remove-one`, REPLACE_ONE is
+    `replace-one`, and REPLACE_SPECIAL is `zero-out-one`.
+
+    The Spec depends on the relation in one case. The sensitivity of a discrete Laplace event bounds one value, and here
+    it bounds the difference between neighbours, which is twice that for `replace-one`.
+
+    Randomised response and batches of fixed size have guarantees only for `replace-one` and `zero-out-one`; `account`
+    rejects other relations. The ε here is larger than that of dp-accounting in two cases. For dp-accounting the
+    randomised response of a zeroed record is uniform, and here it is arbitrary. A Poisson batch of discrete Laplace
+    events for `zero-out-one`, and any batch of randomised responses, may show its members.
 
     Args:
         event: a GaussianDpEvent, LaplaceDpEvent, DiscreteLaplaceDpEvent, RandomizedResponseDpEvent or
             EpsilonDeltaDpEvent; PoissonSampledDpEvent, SampledWithoutReplacementDpEvent or
-            SampledWithReplacementDpEvent of one; SelfComposedDpEvent, ComposedDpEvent and NoOpDpEvent;
+            SampledWithReplacementDpEvent of one of them; SelfComposedDpEvent, ComposedDpEvent and NoOpDpEvent;
             SingleEpochTreeAggregationDpEvent for `zero-out-one`, a TruncatedSubsampledGaussianDpEvent that truncates
-            nothing, a MixtureOfGaussiansDpEvent of 0 and one other shift. Or what their `to_named_tuple()` makes.
-        relation: what the guarantee will be asked for.
+            nothing, a MixtureOfGaussiansDpEvent of 0 and one other shift. Or the result of its `to_named_tuple()`.
+        relation: neighbouring relation of the guarantee that the Spec is used for.
 
     Raises:
-        InvalidInput: an event that no Spec says, one that is not private, one that releases nothing at all, or numbers
-            that no run can have. The pointer leads to it: `/events/1/event`.
+        InvalidInput: no Spec describes the event, it is not private, it releases nothing, or it has numbers that no
+            run can have. The pointer leads to the event: `/events/1/event`.
     """
     run = run_of(parts_of(event, relation=relation))
     if run is None:
@@ -63,17 +66,17 @@ def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-on
 
 
 def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
-    """What a `DpEvent` describes, each part with how often it is run; empty where it releases nothing.
+    """Return the mechanisms of a `DpEvent` with their numbers of runs; empty if it releases nothing.
 
     Raises:
-        NotPrivate: some part of it releases something without noise.
+        NotPrivate: a part of the event releases something without noise.
         InvalidInput: as `spec_from_dp_event`.
     """
     return _parts(event, "", relation)
 
 
 def name_of(event: DpEvent) -> str:
-    """The name of its class, also where it is a named tuple."""
+    """Return the name of an event's class, also for the result of `to_named_tuple()`."""
     name = getattr(event, "class_name", type(event).__name__)
     return name.decode() if isinstance(name, bytes) else str(name)
 
@@ -108,20 +111,20 @@ def _no_op(_: DpEvent, __: str, ___: Relation) -> Parts:
 
 
 def _noise(event: DpEvent, name: str, at: str) -> float:
-    """A parameter that is 0 where there is no noise."""
-    found = _number(event, name, at)
-    if found == 0.0:
+    """Return a parameter of the noise, which is 0 if there is no noise."""
+    parameter = _number(event, name, at)
+    if parameter == 0.0:
         raise NotPrivate.at(f"{at}/{name}", "is 0, so that nothing is private: no ε is finite", allowed="> 0")
-    return found
+    return parameter
 
 
 def _gaussian(event: DpEvent, at: str, _: Relation) -> Parts:
-    return [(built(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at)), 1)]
+    return [(build(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at)), 1)]
 
 
 def _laplace(event: DpEvent, at: str, _: Relation) -> Parts:
     names = {"scale_multiplier": "noise_multiplier"}
-    return [(built(Laplace, at, names, scale_multiplier=_noise(event, "noise_multiplier", at)), 1)]
+    return [(build(Laplace, at, names, scale_multiplier=_noise(event, "noise_multiplier", at)), 1)]
 
 
 def _discrete_laplace(event: DpEvent, at: str, relation: Relation) -> Parts:
@@ -129,13 +132,13 @@ def _discrete_laplace(event: DpEvent, at: str, relation: Relation) -> Parts:
     if bound == 0:
         return []
     decay_rate = _noise(event, "noise_parameter", at)
-    distance = 2 * bound if relation == "replace-one" else bound
+    sensitivity = 2 * bound if relation == "replace-one" else bound
     names = {"decay_rate": "noise_parameter"}
-    return [(built(DiscreteLaplace, at, names, decay_rate=decay_rate, sensitivity=distance), 1)]
+    return [(build(DiscreteLaplace, at, names, decay_rate=decay_rate, sensitivity=sensitivity), 1)]
 
 
 def _randomized_response(event: DpEvent, at: str, _: Relation) -> Parts:
-    """The own category with probability 1 − p + p/k, any other with p/k: e^ε = 1 + k(1 − p)/p."""
+    """Read randomised response: own category with probability 1 − p + p/k, any other with p/k; e^ε = 1 + k(1 − p)/p."""
     p, categories = _number(event, "noise_parameter", at), _count(event, "num_buckets", at)
     if not 0.0 <= p <= 1.0:
         raise InvalidInput.at(f"{at}/noise_parameter", "is out of range", allowed="≥ 0 and ≤ 1")
@@ -145,7 +148,7 @@ def _randomized_response(event: DpEvent, at: str, _: Relation) -> Parts:
         raise NotPrivate.at(at, "is not private: no ε is finite")
     epsilon = math.log1p(categories * (1.0 - p) / p)
     names = {"epsilon": "noise_parameter", "categories": "num_buckets"}
-    return [(built(RandomizedResponse, at, names, epsilon=epsilon, categories=categories), 1)]
+    return [(build(RandomizedResponse, at, names, epsilon=epsilon, categories=categories), 1)]
 
 
 def _epsilon_delta(event: DpEvent, at: str, _: Relation) -> Parts:
@@ -154,24 +157,24 @@ def _epsilon_delta(event: DpEvent, at: str, _: Relation) -> Parts:
         return []
     if math.isinf(epsilon) or delta == 1.0:
         raise NotPrivate.at(at, "is not private: no ε is finite")
-    return [(built(Approximate, at, {}, epsilon=epsilon, delta=delta), 1)]
+    return [(build(Approximate, at, {}, epsilon=epsilon, delta=delta), 1)]
 
 
 def _tree(event: DpEvent, at: str, relation: Relation) -> Parts:
-    """A record is in as many nodes as the tallest tree has levels, and each is a sum with Gaussian noise of its own."""
+    """Read a tree aggregation: a record is in one node per level of the tallest tree, each with its Gaussian noise."""
     if relation != "zero-out-one":
         raise InvalidInput.at(at, "is known for the relation zero-out-one alone (REPLACE_SPECIAL)")
     counts = _field(event, "step_counts", at)
     counts = list(counts) if hasattr(counts, "__iter__") else [counts]
-    steps = max((count(each, f"{at}/step_counts") for each in counts), default=0)
+    steps = max((count(leaves, f"{at}/step_counts") for leaves in counts), default=0)
     if steps == 0:
         return []
-    gaussian = built(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at))
+    gaussian = build(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at))
     return [(gaussian, steps.bit_length())]  # ⌈log2(steps + 1)⌉
 
 
-def _truncated(event: DpEvent, at: str, _: Relation) -> Parts:
-    """A batch that no draw can exceed is a Poisson batch; a smaller one no spec says."""
+def _truncated_poisson(event: DpEvent, at: str, _: Relation) -> Parts:
+    """Read a truncated Poisson batch, if the limit is at least the population and so truncates nothing."""
     population, largest = _count(event, "dataset_size", at), _count(event, "truncated_batch_size", at)
     rate = _number(event, "sampling_probability", at)
     if 0 in (population, largest, rate):
@@ -179,15 +182,15 @@ def _truncated(event: DpEvent, at: str, _: Relation) -> Parts:
     if largest < population:
         message = "truncates Poisson batches, for which epsilond cannot account yet"
         raise InvalidInput.at(f"{at}/truncated_batch_size", message, allowed=f"≥ {population}")
-    return _batches(rate, built(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at)), at)
+    return _batches(rate, build(Gaussian, at, {}, noise_multiplier=_noise(event, "noise_multiplier", at)), at)
 
 
 def _mixture(event: DpEvent, at: str, relation: Relation) -> Parts:
-    """Shifts 0 and c with probabilities 1 − q and q are a Poisson batch of rate q with noise σ/c."""
+    """Read a mixture of the shifts 0 and c with probabilities 1 − q and q: a Poisson batch of rate q, noise σ/c."""
     if relation == "replace-one":
         raise InvalidInput.at(at, "says nothing of the relation replace-one")
-    shifts = [number(each, f"{at}/sensitivities") for each in _field(event, "sensitivities", at)]
-    weights = [number(each, f"{at}/sampling_probs") for each in _field(event, "sampling_probs", at)]
+    shifts = [number(shift, f"{at}/sensitivities") for shift in _field(event, "sensitivities", at)]
+    weights = [number(weight, f"{at}/sampling_probs") for weight in _field(event, "sampling_probs", at)]
     moved = [(shift, weight) for shift, weight in zip(shifts, weights, strict=False) if shift and weight]
     if len(shifts) != len(weights) or not math.isclose(math.fsum(weights), 1.0, rel_tol=0.0, abs_tol=1e-9):
         raise InvalidInput.at(f"{at}/sampling_probs", "are no probabilities, one for each shift")
@@ -197,7 +200,7 @@ def _mixture(event: DpEvent, at: str, relation: Relation) -> Parts:
         raise InvalidInput.at(f"{at}/sensitivities", "are a mixture that no spec says", allowed="0 and one above 0")
     (shift, rate), names = moved[0], {"noise_multiplier": "standard_deviation"}
     noise = math.nextafter(_noise(event, "standard_deviation", at) / shift, 0.0)
-    return _batches(min(rate, 1.0), built(Gaussian, at, names, noise_multiplier=noise), at)
+    return _batches(min(rate, 1.0), build(Gaussian, at, names, noise_multiplier=noise), at)
 
 
 def _poisson(event: DpEvent, at: str, relation: Relation) -> Parts:
@@ -208,7 +211,7 @@ def _poisson(event: DpEvent, at: str, relation: Relation) -> Parts:
 
 def _batches(rate: float, inner: Spec, at: str) -> Parts:
     names = {"rate": "sampling_probability"}
-    batch = built(Subsampled, at, names, sampling="poisson", rate=rate, mechanism=inner)
+    batch = build(Subsampled, at, names, sampling="poisson", rate=rate, mechanism=inner)
     return [(inner if rate == 1.0 else batch, 1)]
 
 
@@ -221,23 +224,26 @@ def _fixed_size(event: DpEvent, at: str, relation: Relation, sampling: Sampling)
     if inner is None:
         return []
     names = {"batch_size": "sample_size", "population": "source_dataset_size"}
-    return [(built(Subsampled, at, names, sampling=sampling, mechanism=inner, **sizes), 1)]
+    return [(build(Subsampled, at, names, sampling=sampling, mechanism=inner, **sizes), 1)]
 
 
-def _self_composed(event: DpEvent, at: str, relation: Relation) -> Parts:
+def _self_composition(event: DpEvent, at: str, relation: Relation) -> Parts:
     times = _count(event, "count", at)
     if times == 0:
         return []
-    return [(part, times * each) for part, each in _parts(_field(event, "event", at), f"{at}/event", relation)]
+    parts = _parts(_field(event, "event", at), f"{at}/event", relation)
+    return [(part, times * runs) for part, runs in parts]
 
 
-def _composed(event: DpEvent, at: str, relation: Relation) -> Parts:
-    events = enumerate(_field(event, "events", at))
-    return [part for place, each in events for part in _parts(each, f"{at}/events/{place}", relation)]
+def _composition(event: DpEvent, at: str, relation: Relation) -> Parts:
+    parts: Parts = []
+    for place, inner in enumerate(_field(event, "events", at)):
+        parts += _parts(inner, f"{at}/events/{place}", relation)
+    return parts
 
 
 def _inner(event: DpEvent, at: str, relation: Relation) -> Spec | None:
-    """What is run on a batch, as one Spec."""
+    """Return the mechanism that is run on a batch, as one Spec; None if it releases nothing."""
     inner, at = _field(event, "event", at), f"{at}/event"
     if _has_tree(inner):
         raise InvalidInput.at(at, "has trees whose leaves a batch moves, for which epsilond cannot account yet")
@@ -246,7 +252,7 @@ def _inner(event: DpEvent, at: str, relation: Relation) -> Spec | None:
 
 def _has_tree(event: DpEvent) -> bool:
     inside = [getattr(event, "event", None), *getattr(event, "events", ())]
-    return name_of(event) == TREE or any(_has_tree(each) for each in inside if each is not None)
+    return name_of(event) == TREE or any(_has_tree(inner) for inner in inside if inner is not None)
 
 
 TREE = "SingleEpochTreeAggregationDpEvent"
@@ -259,11 +265,11 @@ READERS: Mapping[str, Callable[[DpEvent, str, Relation], Parts]] = {
     "RandomizedResponseDpEvent": _randomized_response,
     "EpsilonDeltaDpEvent": _epsilon_delta,
     TREE: _tree,
-    "TruncatedSubsampledGaussianDpEvent": _truncated,
+    "TruncatedSubsampledGaussianDpEvent": _truncated_poisson,
     "MixtureOfGaussiansDpEvent": _mixture,
     "PoissonSampledDpEvent": _poisson,
     "SampledWithoutReplacementDpEvent": partial(_fixed_size, sampling="without-replacement"),
     "SampledWithReplacementDpEvent": partial(_fixed_size, sampling="with-replacement"),
-    "SelfComposedDpEvent": _self_composed,
-    "ComposedDpEvent": _composed,
+    "SelfComposedDpEvent": _self_composition,
+    "ComposedDpEvent": _composition,
 }

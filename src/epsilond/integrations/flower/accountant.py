@@ -140,7 +140,7 @@ class EpsilondAccountant(Stated):
 
     @property
     def spec(self) -> Spec | None:
-        """What was released, as a Spec; None before the first release."""
+        """Composition of all releases; None before the first release."""
         return run_of(self._parts(self._compositions))
 
     def compose(self, event: GaussianPrivacyEvent, count: int = 1) -> None:
@@ -193,7 +193,7 @@ class EpsilondAccountant(Stated):
         return self._budget is not None and self._budget.would_exceed(step, count)
 
     def state_dict(self) -> FlowerAccountantState:
-        """What was released, in the form of Flower's own accountant; JSON."""
+        """Return the releases as JSON values, in the form of Flower's own accountant."""
         config = self._config
         return {
             "schema_version": SCHEMA,
@@ -222,7 +222,7 @@ class EpsilondAccountant(Stated):
         }
 
     def load_state_dict(self, state: FlowerAccountantState) -> None:
-        """Take the releases of a state: of this accountant, or of Flower's RdpAccountant. The ledger is not asked.
+        """Take the releases of a state of this accountant, or of Flower's RdpAccountant. The ledger is not charged.
 
         Raises:
             ValueError: another form, or another configuration.
@@ -232,19 +232,19 @@ class EpsilondAccountant(Stated):
         if state.get("config") != self.state_dict()["config"]:
             raise ValueError("the state's configuration is another one")
         try:
-            found = [(GaussianPrivacyEvent(**each["event"]), each["count"]) for each in state["compositions"]]
+            compositions = [(GaussianPrivacyEvent(**entry["event"]), entry["count"]) for entry in state["compositions"]]
         except (KeyError, TypeError) as error:
             raise ValueError("a composition of the state cannot be read") from error
-        for event, times in found:
+        for event, times in compositions:
             self._step(event, times)
         released = self.num_releases
         if "evidence" in state:
             self._evidence.load_state_dict(state["evidence"])
         else:
             self._evidence.clear()
-            for event, times in found:
+            for event, times in compositions:
                 self._count(event, times)
-        self._compositions = found
+        self._compositions = compositions
         if released > self.num_releases:
             message = f"a state of {self.num_releases} releases was loaded after {released} releases"
             self._evidence.contradict(SAME_PARTS, message, remedy=FIX_REWOUND)

@@ -1,4 +1,4 @@
-"""Checks of what one round of a Flower wrapper did with the replies. No Flower is imported."""
+"""Checks of the aggregation in one round of a Flower wrapper. Flower is not imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flower's privacy events, read as specs. Events are known by their attributes; nothing is imported."""
+"""Flower's privacy events as specs, read by the names of their attributes. Nothing is imported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Spec, Subsampled
 from epsilond.integrations.counted import run_of
-from epsilond.integrations.numbers import built, count, number
+from epsilond.integrations.numbers import build, count, number
 
 if TYPE_CHECKING:
     from flwr.serverapp import GaussianPrivacyEvent, SamplingMethod
@@ -18,7 +18,7 @@ SAMPLINGS = ("poisson", "without-replacement", "no-amplification")
 
 
 class Composition(TypedDict):
-    """A privacy event in the state of an accountant, and how often it was composed."""
+    """A privacy event in the state of an accountant, with its number of compositions."""
 
     event: Mapping[str, object]
     count: int
@@ -37,25 +37,33 @@ class FlowerAccountantState(TypedDict):
 
 
 def spec_of_event(event: GaussianPrivacyEvent, sampling: SamplingMethod | str, *, at: str = "") -> Spec:
-    """One release that a `GaussianPrivacyEvent` describes, under a `SamplingMethod` or its value.
+    """Return the Spec of one release that a `GaussianPrivacyEvent` describes.
 
-    Flower's wrappers add noise of standard deviation noise_multiplier · clipping_norm / m to a mean of m updates, which
-    is noise_multiplier · clipping_norm on their sum: our `noise_multiplier`. The relation gives the sensitivity, the
-    clipping norm for `add-or-remove-one` and twice that for `replace-one`. Flower's own RdpAccountant takes the same
-    number for the ratio of the noise to the distance of neighbours, and so promises too much under `replace-one`.
+    Flower's wrappers add noise of standard deviation noise_multiplier · clipping_norm / m to a mean of m updates. That
+    is noise_multiplier · clipping_norm on their sum, the meaning of `noise_multiplier` here. The relation gives the
+    sensitivity: the clipping norm for `add-or-remove-one`, and twice that for `replace-one`. Flower's RdpAccountant
+    takes the same number as noise over sensitivity, so its ε is too small under `replace-one`.
+
+    Args:
+        event: Flower's event.
+        sampling: a `SamplingMethod` of Flower, or its value.
+        at: JSON pointer of the event, for errors.
 
     Raises:
-        InvalidInput: no such sampling, or numbers that no release can have.
+        InvalidInput: unknown sampling, or numbers out of range.
     """
-    found = {name: getattr(event, name) for name in ("noise_multiplier", "sample_size", "population_size")}
-    return _step(found, str(getattr(sampling, "value", sampling)), at)
+    fields = {name: getattr(event, name) for name in ("noise_multiplier", "sample_size", "population_size")}
+    return _step(fields, str(getattr(sampling, "value", sampling)), at)
 
 
 def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
-    """What an accountant's `state_dict()` says was released, Flower's RdpAccountant or ours, as a Spec.
+    """Return the Spec of all releases in the `state_dict()` of an accountant.
 
-    Ask it for the relation that stands in `state["config"]["neighboring_relation"]`, with `unit="client"` and
+    Account for the Spec under the relation in `state["config"]["neighboring_relation"]`, with `unit="client"` and
     `observer="released-models"`.
+
+    Args:
+        state: state of Flower's RdpAccountant, or of `EpsilondAccountant`.
 
     Example:
         >>> import epsilond
@@ -69,7 +77,7 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
         1.8282
 
     Raises:
-        InvalidInput: the state has not this form, or nothing was released.
+        InvalidInput: the state has another form, or nothing was released.
     """
     try:
         sampling = str(state["config"]["sampling_method"])
@@ -90,12 +98,13 @@ def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
     if sampling not in SAMPLINGS:
         raise InvalidInput.at("/sampling_method", "is none of Flower's", allowed=", ".join(SAMPLINGS))
     noise = number(event["noise_multiplier"], f"{at}/noise_multiplier")
-    mechanism = built(Gaussian, at, {}, noise_multiplier=noise)
-    drawn, everybody = (count(event[name], f"{at}/{name}") for name in ("sample_size", "population_size"))
-    if not 0 < drawn <= everybody:
+    mechanism = build(Gaussian, at, {}, noise_multiplier=noise)
+    size = count(event["sample_size"], f"{at}/sample_size")
+    population = count(event["population_size"], f"{at}/population_size")
+    if not 0 < size <= population:
         raise InvalidInput.at(f"{at}/sample_size", "is out of range", allowed="≥ 1 and ≤ population_size")
-    if sampling == "no-amplification" or drawn == everybody:
+    if sampling == "no-amplification" or size == population:
         return mechanism
     if sampling == "poisson":
-        return Subsampled(sampling="poisson", rate=drawn / everybody, mechanism=mechanism)
-    return Subsampled(sampling="without-replacement", batch_size=drawn, population=everybody, mechanism=mechanism)
+        return Subsampled(sampling="poisson", rate=size / population, mechanism=mechanism)
+    return Subsampled(sampling="without-replacement", batch_size=size, population=population, mechanism=mechanism)

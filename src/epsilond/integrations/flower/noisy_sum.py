@@ -55,7 +55,7 @@ def release_round(
         source: of random bits.
         probe: coordinates at which the noise is observed.
     """
-    parts = [updates.clipped(update, clipping_norm) for update in counted]
+    parts = [updates.clip_update(update, clipping_norm) for update in counted]
     summed = updates.total((part.arrays for part in parts), current)
     noise_std = noise * clipping_norm
     noisy = {name: part + gaussian(noise_std, part.shape, source) for name, part in summed.items()}

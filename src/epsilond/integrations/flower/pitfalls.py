@@ -1,4 +1,4 @@
-"""What Flower's own wrappers and mods leave to the user, as figures and warnings. No Flower is imported.
+"""Gaps in the guarantees of Flower's wrappers and mods, as figures and warnings. Flower is not imported.
 
 Each statement is compared with the installed package in tests/integrations/flower/test_flower.py.
 """
@@ -39,7 +39,7 @@ AFTERWARDS = (
 )
 COUNTED = (
     "the count of clipped updates has sensitivity 1, and the noise of both is split as if it were 1/2: for a client"
-    " whose reply is gone the noise multiplier of a round is {effective:.6g}, not {asked:.6g}"
+    " whose reply is gone the noise multiplier of a round is {effective:.6g}, not {nominal:.6g}"
 )
 BACKWARDS = "the clipping norm shrinks where more updates than the target quantile are clipped, away from the quantile"
 ABOVE_ONE = (
@@ -54,16 +54,21 @@ TRULY = "; the noise that is added gives ε ≤ {upper:.6g}"
 
 
 class FlowerPrivacyWarning(UserWarning):
-    """Something in a Flower program loses more privacy than it says, or nobody can tell how much."""
+    """A Flower program loses more privacy than it states, or an unknown amount."""
 
 
 def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float]) -> float:
-    """The noise multiplier that Flower's fixed-clipping wrappers really have where clients' weights are unequal.
+    """Return the effective noise multiplier of Flower's fixed-clipping wrappers with unequal weights of clients.
 
-    They add noise of standard deviation z·C/m to the mean Σ w_k u_k of m updates of norm at most C, w_k being the
-    shares of `weights` in their sum. One update that becomes zero moves that mean by C·max w_k and not by C/m, so that
-    z is worth z/(m·max w_k): with 1000, 10, 10 and 10 examples z/3.9. It is less still for a client that disappears
-    with its weight, as the shares of the others change too: the mean then moves by up to 2C·max w_k.
+    They add noise of standard deviation z·C/m to the mean Σ w_k u_k of m updates of norm at most C, where w_k are the
+    shares of `weights` in their sum. One update that becomes zero changes that mean by C·max w_k and not by C/m, so
+    the effective multiplier is z/(m·max w_k): with 1000, 10, 10 and 10 examples, z/3.9. For a client that disappears
+    with its weight it is smaller, because the shares of the other clients change too: the mean then changes by up to
+    2C·max w_k.
+
+    Args:
+        noise_multiplier: z, as the wrapper takes it.
+        weights: weights of the clients of a round, such as numbers of examples.
 
     Raises:
         InvalidInput: no weights, or one that is not positive and finite.
@@ -76,11 +81,11 @@ def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float])
 def adaptive_noise_multiplier(
     strategy: DifferentialPrivacyClientSideAdaptiveClipping | DifferentialPrivacyServerSideAdaptiveClipping,
 ) -> float:
-    """The noise multiplier of a round of Flower's adaptive clipping, updates and count of clipped ones together.
+    """Return the noise multiplier of a round of Flower's adaptive clipping, updates and count together.
 
-    For a client whose reply is left out (add-or-remove-one, zero-out-one): the update moves the sum by C and the count
-    by 1, with noise z_u·C and σ_b, together 1/√(z_u⁻² + σ_b⁻²). Flower splits as for a count that moves by 1/2, which
-    is right where a reply is replaced by another one, with both distances doubled.
+    It holds for a client that is left out (add-or-remove-one, zero-out-one). Its update changes the sum by C and the
+    count by 1, with noise z_u·C and σ_b, so the multiplier is 1/√(z_u⁻² + σ_b⁻²). Flower splits the noise for a count
+    that changes by 1/2, which is right only if a reply is replaced by another one, with both sensitivities doubled.
 
     Args:
         strategy: an adaptive wrapper of Flower, whose `noise_multiplier` is that of the updates and whose
@@ -91,18 +96,19 @@ def adaptive_noise_multiplier(
 
 
 def certified_local_epsilon(mod: LocalDpMod) -> Interval:
-    """What `LocalDpMod` really gives in one round: ε [nat] at its δ, for a client that may send any other update.
+    """Return the certified ε [nat] of one round of `LocalDpMod`, at its δ, for a client that may send any other update.
 
-    Two clipped updates are twice the clipping norm apart, whatever `sensitivity` says.
+    The sensitivity is twice the clipping norm, the largest difference of two clipped updates. The `sensitivity` of the
+    mod only scales its noise.
 
     Raises:
-        InvalidInput: ε, δ or the sensitivity are 0, for which it adds no noise or none that is finite.
+        InvalidInput: ε, δ or the sensitivity are 0, at which the mod adds no noise or no finite noise.
     """
     if not (mod.epsilon > 0.0 and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0):
         raise InvalidInput.at("", "has no noise, or none that is finite", allowed="positive ε, δ < 1 and sensitivity")
     mechanism = Gaussian(noise_multiplier=local_noise_std(mod) / mod.clipping_norm)
-    found = account(mechanism, relation="replace-one", unit="client", observer="server")
-    return found.guarantee.curve.epsilon(delta=mod.delta)
+    answer = account(mechanism, relation="replace-one", unit="client", observer="server")
+    return answer.guarantee.curve.epsilon(delta=mod.delta)
 
 
 def local_noise_std(mod: LocalDpMod) -> float:
@@ -111,38 +117,48 @@ def local_noise_std(mod: LocalDpMod) -> float:
 
 
 def check_local_dp(mod: LocalDpMod) -> list[str]:
-    """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity; what was warned of."""
-    shown = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
-    found = [ABOVE_ONE.format(**shown)] if mod.epsilon > 1.0 else []
+    """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity.
+
+    Returns:
+        The warnings.
+    """
+    fields = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
+    messages = []
+    if mod.epsilon > 1.0:
+        messages.append(ABOVE_ONE.format(**fields))
     if mod.sensitivity < 2.0 * mod.clipping_norm:
-        found.append(TOO_SENSITIVE.format(**shown))
-    if found and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0:
-        found[-1] += TRULY.format(upper=certified_local_epsilon(mod).upper)
-    return _warned([*found, f"LocalDpMod: {GENERATOR}"])
+        messages.append(TOO_SENSITIVE.format(**fields))
+    if messages and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0:
+        messages[-1] += TRULY.format(upper=certified_local_epsilon(mod).upper)
+    return _warn([*messages, f"LocalDpMod: {GENERATOR}"])
 
 
 def check_strategy(strategy: Strategy) -> list[str]:
-    """Warn of what a differentially private wrapper of Flower does not cover; what was warned of.
+    """Warn of the gaps in the guarantee of a differentially private wrapper of Flower.
 
     Args:
         strategy: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
 
+    Returns:
+        The warnings.
+
     Raises:
-        InvalidInput: it is none of them.
+        InvalidInput: the strategy is not such a wrapper.
     """
     adaptive = "DifferentialPrivacyAdaptiveBase" in bases_of(strategy)
-    found, inner = [], strategy.strategy
+    messages, inner = [], strategy.strategy
     if getattr(strategy, "accountant", None) is None:
-        found.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
+        messages.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
     base = averaging_of(inner)
     if base is None or type(inner).aggregate_train is not vars(base)["aggregate_train"]:
-        found.append(AFTERWARDS.format(inner=type(inner).__name__))
+        messages.append(AFTERWARDS.format(inner=type(inner).__name__))
     if adaptive and strategy.noise_multiplier > 0.0:
         updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
-        asked = (updates**-2 + (2.0 * bits) ** -2) ** -0.5
-        found += [COUNTED.format(effective=adaptive_noise_multiplier(strategy), asked=asked), BACKWARDS]
-    found.append(GENERATOR)
-    return _warned([f"{type(strategy).__name__}: {each}" for each in found])
+        nominal = (updates**-2 + (2.0 * bits) ** -2) ** -0.5
+        messages.append(COUNTED.format(effective=adaptive_noise_multiplier(strategy), nominal=nominal))
+        messages.append(BACKWARDS)
+    messages.append(GENERATOR)
+    return _warn([f"{type(strategy).__name__}: {message}" for message in messages])
 
 
 def bases_of(wrapper: Strategy) -> set[str]:
@@ -162,7 +178,8 @@ def averaging_of(inner: Strategy) -> type[FedAvg] | None:
     return next((base for base in type(inner).__mro__ if base.__name__ == "FedAvg"), None)
 
 
-def _warned(messages: list[str]) -> list[str]:
+def _warn(messages: list[str]) -> list[str]:
+    """Warn with each message at the caller of the caller, and return the messages."""
     for message in messages:
         warnings.warn(message, FlowerPrivacyWarning, stacklevel=3)
     return messages

@@ -1,4 +1,4 @@
-"""What a run of DP-FedAvg shows of the premises of its theorem, round by round."""
+"""Observations of a run of DP-FedAvg about the premises of its theorem, round by round."""
 
 from __future__ import annotations
 
@@ -72,6 +72,15 @@ class RoundsState(TypedDict):
     number: int
     models: Sequence[str]
     evidence: Mapping[str, object]
+
+
+class StrategyState(TypedDict):
+    """State of a `DpFedAvg`."""
+
+    schema_version: int
+    settings: Mapping[str, object]
+    clipping_norm: float
+    rounds: RoundsState
 
 
 class RoundWatch:

@@ -1,4 +1,4 @@
-"""The settings of DP-FedAvg: what they must be, and the mechanism of one round that follows from them."""
+"""Settings of DP-FedAvg: their ranges, and the mechanism of one round."""
 
 from __future__ import annotations
 

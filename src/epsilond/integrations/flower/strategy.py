@@ -1,12 +1,12 @@
-"""DP-FedAvg as a Flower strategy, on a budget: around any strategy, which sees nothing but the noisy mean."""
+"""DP-FedAvg as a Flower strategy, on a budget: around any strategy, which sees only the noisy mean."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from logging import INFO, WARNING
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
@@ -25,7 +25,7 @@ from epsilond.integrations.flower.noisy_sum import release_round
 from epsilond.integrations.flower.parts import InitialValues
 from epsilond.integrations.flower.pitfalls import FlowerPrivacyWarning
 from epsilond.integrations.flower.replies import reply_with, updates_of
-from epsilond.integrations.flower.rounds import CHANGED_NORM, PARTS, RoundsState, RoundWatch
+from epsilond.integrations.flower.rounds import CHANGED_NORM, PARTS, RoundWatch, StrategyState
 from epsilond.integrations.flower.settings import (
     Cohort,
     relation_of,
@@ -57,59 +57,50 @@ SCHEMA: Final = 1
 PENDING: Final = "Not observed: whether a model of {count} configured rounds was released by other means"
 
 
-class StrategyState(TypedDict):
-    """State of a `DpFedAvg`."""
-
-    schema_version: int
-    settings: Mapping[str, object]
-    clipping_norm: float
-    rounds: RoundsState
-
-
 class DpFedAvg(Stated, Strategy):
     """DP-FedAvg on a budget: clipped updates with equal weights over a fixed number M, noise, and only then `strategy`.
 
-    In each round the updates of those who reply are clipped to norm C and added, each once and with weight 1, whatever
-    `num-examples` says. A reply that is late, failed, doubled, of another shape or not finite counts as zero. Gaussian
-    noise of standard deviation z·C joins the sum, which is divided by M = `participants` whoever replied. `strategy`
-    gets the model plus this mean as the one reply: FedAvg takes it, and FedAdam and its like post-process it. A client
-    is one node; `zero-out-one` is a client whose update is zero or left out.
+    In each round the replies' updates are clipped to norm C and added, each once and with weight 1; `num-examples` is
+    ignored. A reply that is late, failed, doubled, of another shape or not finite counts as zero. Gaussian noise of
+    standard deviation z·C is added to the sum. The sum is divided by M = `participants`, which does not depend on the
+    number of replies. `strategy` gets the model plus this mean as its only reply: FedAvg takes it, and FedAdam and
+    others post-process it. A client is one node. For `zero-out-one` the update of a client is zero or left out.
 
-    Who is asked, `cohort`:
-      * `full`: every client that is connected, once a round.
-      * `poisson`: each that is connected with probability participants/population, independently, from the system's
-        randomness; amplified by it.
-      * `without-replacement`: `participants` of the `population`, all of which must be connected; amplified likewise.
-      * `strategy`: whom `strategy` draws; nothing is amplified, and add-or-remove-one is refused, as another client
-        takes the place of one that is gone.
+    Clients of a round, by `cohort`:
+      * `full`: every connected client, once a round.
+      * `poisson`: each connected client with probability participants/population, independently, from the system's
+        randomness; amplified by subsampling.
+      * `without-replacement`: `participants` of the `population`, all of which must be connected; also amplified.
+      * `strategy`: the clients that `strategy` draws. Nothing is amplified, and add-or-remove-one is rejected, because
+        another client replaces one that is gone.
 
-    `budget` is a ledger's, of unit `client`, or the target of this run alone. `start` reserves as many of its rounds as
-    there is room for and runs these. A round is paid for before its noise is drawn and its model handed out. Used
-    without `start`, each round is reserved when it is configured; one that finds no room raises
-    `PrivacyBudgetExhausted`.
+    `budget` is that of a ledger, of unit `client`, or the target of this run. `start` reserves as many rounds as the
+    budget has room for, and runs these. A round is paid for before its noise is drawn and its model handed out.
+    Without `start`, each round is reserved when it is configured; without room it raises `PrivacyBudgetExhausted`.
 
-    Guarantees: the models handed out lose at most the budget's ε, and at most `privacy_spent()` unless what they showed
-    decided how many rounds there are; for one client under the budget's relation, and whoever sees all of them. That
-    is so if clients do not learn who is asked (`poisson`, `without-replacement`), clipping norm and M were chosen
-    without the data, and noise of real numbers was added to a sum of real numbers. The noise here is of the operating
-    system's generator and, like the sum, of floating point: see `epsilond.mechanisms.continuous`. Clients' metrics are
-    not handed out: no ε would cover them. That no client replied at all stops the run; who sees it stop learns that.
+    Guarantees: the models handed out lose at most the budget's ε for one client under the budget's relation, against
+    an adversary that sees all of them. They lose at most `privacy_spent()` unless the models decided the number of
+    rounds. This holds if clients do not learn the cohort (`poisson`, `without-replacement`), if clipping norm and M
+    were chosen without the data, and if the noise and the sum were real numbers. The noise here comes from the
+    operating system's generator and is, like the sum, in floating point: see `epsilond.mechanisms.continuous`.
+    Clients' metrics are not handed out, because no ε would cover them. The run stops if no client replies, and an
+    adversary that sees it stop learns this.
 
     Args:
         strategy: chooses clients (cohort `strategy`), makes messages, and takes the noisy mean.
         noise_multiplier: z, the noise of the sum over the clipping norm; with `adaptive` of updates and count together.
         clipping_norm: C, the bound on the ℓ2 norm of one client's update; with `adaptive` that of the first round.
-        participants: M, how many are expected, at least 1.
-        cohort: who is asked.
-        population: how many clients there are: for `poisson` and `without-replacement`.
-        budget: whose `relation` says what neighbours are: `add-or-remove-one` or `zero-out-one`, under which one client
-            moves the sum by C, or `replace-one`, by 2C. Fixed-size cohorts are amplified under the last two.
-        delta: where ε is told; the budget's if absent.
+        participants: M, the expected number of clients, at least 1.
+        cohort: the choice of clients.
+        population: number of clients, for `poisson` and `without-replacement`.
+        budget: a budget with a `relation`: `add-or-remove-one` or `zero-out-one`, under which one client changes the
+            sum by C, or `replace-one`, by 2C. Fixed-size cohorts are amplified under the last two.
+        delta: δ at which ε is reported; that of the budget if absent.
         adaptive: a clipping norm that follows a quantile.
-        source: of random bits, for tests alone; the operating system's if absent.
+        source: random bits, only for tests; those of the operating system if absent.
 
     Raises:
-        InvalidInput: numbers that no run can have, or a budget of another unit or observer, or for other neighbours.
+        InvalidInput: numbers out of range, or a budget of another unit, observer or relation.
         NoCertificate: no theorem covers this cohort under this relation.
     """
 
@@ -151,7 +142,7 @@ class DpFedAvg(Stated, Strategy):
 
     @property
     def receipts(self) -> list[Receipt]:
-        """Of the ledger, one for each round unless its budget commits several at a time; none without a ledger."""
+        """Receipts of the ledger, one per round unless the budget commits several at a time; empty without a ledger."""
         return self.budget.receipts
 
     @property
@@ -194,7 +185,16 @@ class DpFedAvg(Stated, Strategy):
         evaluate_config: ConfigRecord | None = None,
         evaluate_fn: Callable[[int, ArrayRecord], MetricRecord | None] | None = None,
     ) -> Result:
-        """Run as many of these rounds as the budget has room for; what was held and not run is given back.
+        """Run as many of these rounds as the budget has room for, and give back the reserved rounds that were not run.
+
+        Args:
+            grid: Flower's connection to the clients.
+            initial_arrays: the first model.
+            num_rounds: largest number of rounds.
+            timeout: time that a round may take [s].
+            train_config: sent to the clients of a round.
+            evaluate_config: sent to the clients that evaluate a model.
+            evaluate_fn: evaluates a model at the server.
 
         Raises:
             PrivacyBudgetExhausted: there is room for none.
@@ -208,7 +208,7 @@ class DpFedAvg(Stated, Strategy):
             result = super().start(grid, initial_arrays, held, timeout, train_config, evaluate_config, evaluate_fn)
         except BaseException:
             self._held = 0
-            with suppress(EpsilondError):  # what went wrong is told; a reservation expires by itself
+            with suppress(EpsilondError):  # the first error is raised; a reservation expires by itself
                 self.budget.close()
             raise
         self._held = 0
@@ -220,6 +220,12 @@ class DpFedAvg(Stated, Strategy):
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """Return the messages of the round. Without room in the budget no client is contacted.
+
+        Args:
+            server_round: number of the round, from 1.
+            arrays: the present model.
+            config: configuration that is sent to the clients.
+            grid: Flower's connection to the clients.
 
         Raises:
             PrivacyBudgetExhausted: the budget has no room for the round.
@@ -272,7 +278,14 @@ class DpFedAvg(Stated, Strategy):
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the messages of the strategy. No ε covers the metrics that clients report."""
+        """Return the messages of the strategy. No ε covers the metrics that clients report.
+
+        Args:
+            server_round: number of the round, from 1.
+            arrays: the present model.
+            config: configuration that is sent to the clients.
+            grid: Flower's connection to the clients.
+        """
         return list(self.strategy.configure_evaluate(server_round, arrays, config, grid))
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
@@ -283,7 +296,7 @@ class DpFedAvg(Stated, Strategy):
         return metrics
 
     def summary(self) -> None:
-        """Log the mechanism, the relation, and what is spent and held."""
+        """Log the mechanism, the relation, the spent ε and the number of reserved rounds."""
         spent_so_far = "none, the run differs from its record"
         if self.status is not RunStatus.CONTRADICTED:
             epsilon = self.privacy_spent()

@@ -1,4 +1,4 @@
-"""Updates of models as numpy arrays: read, clipped and summed. No Flower is imported."""
+"""Clients' updates as numpy arrays: reading, clipping and summing. Flower is not imported."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from epsilond.mechanisms import clip
 
 
 class Update(NamedTuple):
-    """What a client sent, as it enters the sum."""
+    """A client's clipped update, as it enters the sum.
+
+    Attributes:
+        arrays: the clipped update.
+        changed: whether the update was not zero.
+        longer: whether its norm was above the clipping norm.
+    """
 
     arrays: dict[str, NDArray[np.float64]]
     changed: bool
-    """Whether it was anything but zero."""
     longer: bool
-    """Whether it was longer than the clipping norm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +34,9 @@ class AdaptiveClipping:
     """A clipping norm that follows a quantile of the updates' norms (Andrew et al., 2021).
 
     After each round the norm is multiplied by exp(-learning_rate · (share - target_quantile)), where `share` estimates
-    how many updates are not clipped: from the sum of (bit - 1/2) over the updates that came, with Gaussian noise of
-    standard deviation `count_noise_std`. That sum moves by 1/2 with one client, where the updates move by the clipping
-    norm, so that noise of both together is one Gaussian mechanism.
+    the share of updates that are not clipped. It comes from the sum of (bit - 1/2) over the updates of the round, with
+    Gaussian noise of standard deviation `count_noise_std`. One client changes that sum by 1/2, and the sum of updates
+    by the clipping norm, so both noisy sums together are one Gaussian mechanism.
     """
 
     target_quantile: float = 0.5
@@ -40,7 +44,7 @@ class AdaptiveClipping:
     count_noise_std: float
 
     def __post_init__(self) -> None:
-        """Refuse what no run can have."""
+        """Reject values out of range."""
         if not 0.0 <= self.target_quantile <= 1.0:
             raise InvalidInput.at("/target_quantile", "is out of range", allowed="≥ 0 and ≤ 1")
         for name in ("learning_rate", "count_noise_std"):
@@ -48,10 +52,10 @@ class AdaptiveClipping:
                 raise InvalidInput.at(f"/{name}", "must be positive and finite")
 
     def noise_of_updates(self, noise_multiplier: float) -> float:
-        """The noise multiplier of the updates so that with the count a round has `noise_multiplier`.
+        """Return the noise multiplier of the updates at which a round, with its count, has `noise_multiplier`.
 
         Raises:
-            InvalidInput: the count alone loses more.
+            InvalidInput: the noise of the count is too small for `noise_multiplier`.
         """
         left = noise_multiplier**-2 - (2.0 * self.count_noise_std) ** -2
         if left <= 0.0:
@@ -60,29 +64,36 @@ class AdaptiveClipping:
         return 1.0 / math.sqrt(left)
 
     def next_norm(self, norm: float, centred: float, participants: int) -> float:
-        """The clipping norm of the next round, from the noisy sum of (bit - 1/2)."""
+        """Return the clipping norm of the next round.
+
+        Args:
+            norm: clipping norm of this round.
+            centred: noisy sum of (bit - 1/2) over the updates of this round.
+            participants: number of clients that the sum is divided by.
+        """
         share = 0.5 + centred / participants
         return norm * math.exp(-self.learning_rate * (share - self.target_quantile))
 
 
 def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] | None:
-    """What a client changed, in double precision; None if it is of another shape or not finite."""
+    """Return the change of a model by a client, in double precision; None if its shape differs or it is not finite."""
     if reply.keys() != current.keys() or any(reply[name].shape != current[name].shape for name in current):
         return None
     with np.errstate(invalid="ignore", over="ignore"):
-        found = {name: np.asarray(reply[name], np.float64) - np.asarray(current[name], np.float64) for name in current}
-    return found if all(np.isfinite(part).all() for part in found.values()) else None
+        change = {name: np.asarray(reply[name], np.float64) - np.asarray(current[name], np.float64) for name in current}
+    finite = all(np.isfinite(part).all() for part in change.values())
+    return change if finite else None
 
 
-def clipped(update: Arrays, clipping_norm: float) -> Update:
-    """The update with the ℓ2 norm of all its arrays together at most `clipping_norm`, in exact arithmetic."""
-    found = clip(list(update.values()), clipping_norm)
-    norm = float(found.norms[0])
-    return Update(dict(zip(update, found.values, strict=True)), norm > 0.0, bool(found.exceeded[0]))
+def clip_update(update: Arrays, clipping_norm: float) -> Update:
+    """Clip the ℓ2 norm of all arrays of an update together to at most `clipping_norm`, in exact arithmetic."""
+    result = clip(list(update.values()), clipping_norm)
+    norm = float(result.norms[0])
+    return Update(dict(zip(update, result.values, strict=True)), norm > 0.0, bool(result.exceeded[0]))
 
 
 def total(updates: Iterable[Mapping[str, NDArray[np.float64]]], like: Arrays) -> dict[str, NDArray[np.float64]]:
-    """Their sum; zeros of the shapes of `like` if there are none."""
+    """Return the sum of updates; zeros of the shapes of `like` if there are none."""
     zeros = {name: np.zeros(part.shape) for name, part in like.items()}
     for update in updates:
         for name, part in update.items():

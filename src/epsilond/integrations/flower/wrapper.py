@@ -147,7 +147,7 @@ class WatchedWrapper:
         inner.aggregate_train = self._aggregate_inner
 
     def _note_limits(self) -> None:
-        """Note what no wrapper of this kind shows."""
+        """Note the premises that no wrapper of this kind shows."""
         if not self._seed_noise:
             self._evidence.rest_on_caller(NOISE, GENERATOR)
         if self._client_side:

@@ -129,26 +129,27 @@ class AddedNoise:
             return noise / self._stddev if reading.bands == 1 else None
         self._history = [noise, *self._history][: reading.bands]
         columns = reading.noise.columns
-        if not columns.size or any(each.shape != noise.shape for each in self._history):
+        if not columns.size or any(earlier.shape != noise.shape for earlier in self._history):
             return None
         row = self.updates - 1
-        terms = [columns[row - lag, lag] * each for lag, each in enumerate(self._history)]
+        terms = [columns[row - lag, lag] * earlier for lag, earlier in enumerate(self._history)]
         return np.asarray(sum(terms) / self._stddev)
 
     def state_dict(self) -> NoiseState:
         """Return the updates so far as JSON values."""
+        expected = None if self._expected is None else self._expected[0].hex()
         return {
             "updates": self.updates,
-            "history": [each.tolist() for each in self._history],
-            "spent": sorted(each.hex() for each in self._spent),
-            "expected": None if self._expected is None else self._expected[0].hex(),
+            "history": [noise.tolist() for noise in self._history],
+            "spent": sorted(identity.hex() for identity in self._spent),
+            "expected": expected,
         }
 
     def load_state_dict(self, state: NoiseState) -> None:
         """Continue after the updates of a checkpoint."""
         self.updates = int(state["updates"])
-        self._history = [np.asarray(each, dtype=np.float64) for each in state["history"]]
-        self._spent = {bytes.fromhex(each) for each in state["spent"]}
+        self._history = [np.asarray(noise, dtype=np.float64) for noise in state["history"]]
+        self._spent = {bytes.fromhex(identity) for identity in state["spent"]}
         expected = state["expected"]
         self._expected = None if expected is None else (bytes.fromhex(expected), None)
 

@@ -134,7 +134,7 @@ class ObservedBatches:
         self._count += 1
 
     def _is_certain(self, size: int, records: int) -> bool:
-        """Whether the sampler needs no random number for this batch, so that its generator may stand still."""
+        """Return whether the sampler needs no random number for this batch, so that its generator need not advance."""
         sampler = self._draws.sampler
         return size in (0, records) or float(getattr(sampler, "sampling_prob", 0.0)) >= 1.0
 
@@ -153,7 +153,7 @@ class ObservedBatches:
                 self._evidence.contradict(FRESH_DRAW, self._sizes.alarm, remedy=_REMEDY, declarable=False)
 
     def _check_phase(self, members: NDArray[np.integer]) -> None:
-        """Each record takes part in one iteration of a cycle, always the same."""
+        """Check that each record takes part in the same iteration of every cycle."""
         cycle = self._draws.cycle
         if cycle == 1 or not len(members):
             return

@@ -75,7 +75,7 @@ class ObservedGradient:
         return getattr(self.__dict__["plain"], name)
 
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
-        """Return what the plan's own function returns."""
+        """Return the result of the plan's own function."""
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
         rows = int(np.shape(arrays[2])[0])
@@ -131,7 +131,13 @@ def observe_noise(
     def update(
         sum_of_clipped_grads: optax.Updates, noise_state: optax.OptState, params: optax.Params | None = None
     ) -> tuple[optax.Updates, optax.OptState]:
-        """Return the noisy sum and the next state of the noise."""
+        """Return the noisy sum and the next state of the noise.
+
+        Args:
+            sum_of_clipped_grads: the sum that the noise is added to.
+            noise_state: state of the noise before this update.
+            params: parameters of the model, for transformations that read them.
+        """
         noisy, later, arrays = compute(sum_of_clipped_grads, noise_state, params)
         facts: Facts = {"groups": group_starts(noisy), "precision": _precision(noisy)}
         journal.write("noise", facts, arrays)

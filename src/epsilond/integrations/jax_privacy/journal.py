@@ -1,4 +1,4 @@
-"""What the observed functions of a plan wrote down, in the order of the program, also from inside `jax.jit`."""
+"""Calls of the observed functions of a plan, in the order of the program, also from inside `jax.jit`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Journal:
         Raises:
             InvalidInput: the function is compiled by the caller for several devices, where calls have no order.
         """
-        if not any(isinstance(each, jax.core.Tracer) for each in arrays):
+        if not any(isinstance(array, jax.core.Tracer) for array in arrays):
             self.entries.append(Entry(kind=kind, facts=facts, arrays=tuple(arrays)))
             return
         if jax.device_count() > 1:
@@ -178,9 +178,15 @@ def sampled_update(
     def evaluate(
         updates: optax.Updates, state: optax.OptState, params: optax.Params | None
     ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
-        """Return the result, the next state and the arrays."""
+        """Return the result, the next state and the arrays of the journal.
+
+        Args:
+            updates: input of the transformation.
+            state: state of the transformation before this update.
+            params: parameters of the model.
+        """
         result, later = transform.update(updates, state, params)
-        states = [part for each in (state, later) for part in (state_identity(each), state_buffers(each))]
+        states = (state_identity(state), state_buffers(state), state_identity(later), state_buffers(later))
         return result, later, (sample(updates), sample(result), sample(params), *states)
 
     return jax.jit(evaluate) if compiled else evaluate

@@ -1,4 +1,4 @@
-"""A plan of jax_privacy whose functions are observed, and the account of the run that uses them."""
+"""A plan of jax_privacy with observed functions, and the account of the run that uses them."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def observe(
     """
     reading = read_plan(plan, relation=relation, bands=bands)
     evidence = Evidence(PREMISES, outside=OUTSIDE, budget=budget)
-    for each in reading.observations:
-        evidence.contradict(ALL_PREMISES[each.premise], each.message, remedy=each.remedy)
+    for observation in reading.observations:
+        evidence.contradict(ALL_PREMISES[observation.premise], observation.message, remedy=observation.remedy)
     evidence.require_consistent()
     journal = Journal()
     batches = ObservedBatches(plan.batch_selection_strategy, reading.draws, reading.steps.mechanism, evidence)

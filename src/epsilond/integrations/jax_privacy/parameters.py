@@ -103,7 +103,7 @@ class ParameterChanges:
                 message = "the parameters changed between two gradients without an update of the noise"
                 self._evidence.contradict(PARAMETERS, message, remedy=_REMEDY)
             return
-        if not aligned or any(each.sums.shape != change.shape for each in updates):
+        if not aligned or any(update.sums.shape != change.shape for update in updates):
             self._conclude(len(updates), _SHAPES)
             return
         if np.any(change):
@@ -142,7 +142,7 @@ class ParameterChanges:
         """Return whether these are the parameters of the latest gradient, after the updates that got none."""
         if self._latest is None:
             return True
-        steps = [each.step for each in self._updates[:-1]]
+        steps = [update.step for update in self._updates[:-1]]
         if not steps:
             return np.array_equal(parameters, self._latest)
         if any(step is None or step.shape != self._latest.shape for step in steps):
@@ -167,7 +167,7 @@ class ParameterChanges:
 
     def state_dict(self) -> ChangesState:
         """Return the latest parameters and the updates since then as JSON values."""
-        updates = [[_to_list(each.sums), _to_list(each.noise), _to_list(each.step)] for each in self._updates]
+        updates = [[_to_list(update.sums), _to_list(update.noise), _to_list(update.step)] for update in self._updates]
         return {"latest": _to_list(self._latest), "updates": updates}
 
     def load_state_dict(self, state: ChangesState) -> None:
@@ -190,7 +190,7 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
     size = float(np.linalg.norm(change))
     if not np.linalg.norm(rounding) <= _DIGITS * size:
         return _COARSE
-    steps = [each.step for each in updates if each.step is not None]
+    steps = [update.step for update in updates if update.step is not None]
     if len(steps) == len(updates) and all(step.shape == change.shape for step in steps):
         sizes = sum(np.abs(step) + _FUSED * np.sqrt(np.mean(step**2)) for step in steps)
         if np.all(np.abs(change - sum(steps)) <= _RESIDUAL * sizes + rounding):
@@ -204,8 +204,8 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
 
 def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | float) -> bool:
     """Return whether a vector is a combination of noisy sums, one number for each update."""
-    noisy = np.stack([each.noisy for each in updates], axis=1)
-    sizes = np.stack([np.abs(each.sums) + np.abs(each.noise) for each in updates], axis=1)
+    noisy = np.stack([update.noisy for update in updates], axis=1)
+    sizes = np.stack([np.abs(update.sums) + np.abs(update.noise) for update in updates], axis=1)
     factors = np.linalg.lstsq(noisy, change)[0]
     return bool(np.all(np.abs(change - noisy @ factors) <= _RESIDUAL * (sizes @ np.abs(factors)) + rounding))
 

@@ -24,7 +24,7 @@ _ROUNDING: Final = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedSteps:
-    """What a plan runs: `times` times `mechanism`, each time for `steps_each` iterations of the loop.
+    """Mechanism of a plan, run `times` times, each time for `steps_each` iterations of the loop.
 
     With a strategy of b bands the noise of b iterations belongs together, and a record takes part in one of them.
     """
@@ -40,7 +40,7 @@ class PlannedSteps:
         return self.mechanism if self.times == 1 else Repeated(times=self.times, mechanism=self.mechanism)
 
     def after(self, iterations: int) -> Spec:
-        """Return what so many iterations ran, at least one; a cycle that was begun counts as a whole."""
+        """Return the spec of a number of iterations, at least one; a cycle that was begun counts as a whole."""
         times = math.ceil(iterations / self.steps_each)
         return self.mechanism if times == 1 else Repeated(times=times, mechanism=self.mechanism)
 
@@ -80,7 +80,7 @@ class PlanReading:
 def spec_from_execution_plan(
     plan: DPExecutionPlan, *, relation: Relation = "zero-out-one", bands: int | None = None
 ) -> Spec:
-    """Return what a `DPExecutionPlan` runs, as a spec.
+    """Return the spec of all iterations of a `DPExecutionPlan`.
 
     The event is that of the plan, and the other parts must be those that the event describes. The sampler is a
     `CyclicPoissonSampling` without truncation or a `FixedBatchSampling`, of records, or of users in a
@@ -105,7 +105,7 @@ def spec_from_execution_plan(
 def steps_from_execution_plan(
     plan: DPExecutionPlan, *, relation: Relation = "zero-out-one", bands: int | None = None
 ) -> PlannedSteps:
-    """Return what a `DPExecutionPlan` runs, with the number of iterations of its loop that belong to each release.
+    """Return the mechanisms of a `DPExecutionPlan`, with the number of iterations of its loop for each release.
 
     Args:
         plan: jax_privacy's plan, or an observed one.

@@ -62,7 +62,7 @@ class RunAccount(Stated):
 
     @property
     def planned(self) -> PlannedSteps:
-        """What the plan runs."""
+        """Mechanisms and iterations of the plan."""
         return self._reading.steps
 
     @property
@@ -73,7 +73,7 @@ class RunAccount(Stated):
 
     @property
     def spec(self) -> Spec | None:
-        """What the updates so far ran; None before the first."""
+        """Composition of the updates so far; None before the first."""
         steps = self.steps
         return self._reading.steps.after(steps) if steps else None
 
@@ -84,7 +84,7 @@ class RunAccount(Stated):
         return self._steps.conclude()
 
     def advance(self, *, wait: bool = False) -> None:
-        """Take what the functions wrote down; with `wait`, all of it, also what the device still computes."""
+        """Take the calls in the journal; with `wait`, also the calls that the device still computes."""
         self._steps.process(self._journal.take(keep=0 if wait else _BEHIND))
 
     def require_consistent(self, budget: Contradictable | None = None) -> None:

@@ -20,7 +20,7 @@ _REMEDY: Final = "Make the plan by its configuration, and give it this sampler's
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerDraws:
-    """What a sampler draws.
+    """Batches of a sampler.
 
     Attributes:
         sampler: the sampler of records, or of users where `users` is true.
@@ -70,7 +70,7 @@ Comparison = tuple[int, list[str]]
 
 
 def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, relation: Relation) -> Comparison:
-    """Records in as many groups as a cycle has iterations, each group in turn, and a Poisson batch of it."""
+    """Compare a cyclic Poisson sampler: one group of records per iteration of a cycle, and a Poisson batch of it."""
     if sampler.truncated_batch_size is not None:
         raise InvalidInput.at(
             f"{at}/truncated_batch_size", "truncates Poisson batches, for which epsilond cannot account yet"
@@ -89,7 +89,7 @@ def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, re
 
 
 def _fixed_batch(sampler: FixedBatchSampling, _: str, mechanism: Spec, __: Relation) -> Comparison:
-    """A uniform batch of a fixed size, afresh in each iteration."""
+    """Compare a sampler that draws a new uniform batch of a fixed size in each iteration."""
     sampling = "with-replacement" if sampler.replace else "without-replacement"
     size = int(sampler.batch_size)
     if isinstance(mechanism, Subsampled) and (mechanism.sampling, mechanism.batch_size) == (sampling, size):
@@ -98,7 +98,7 @@ def _fixed_batch(sampler: FixedBatchSampling, _: str, mechanism: Spec, __: Relat
 
 
 def is_independent(sampler: CyclicPoissonSampling) -> bool:
-    """Whether each record joins a group of a cycle independently of the other records."""
+    """Return whether each record joins a group of a cycle independently of the other records."""
     return getattr(sampler.partition_type, "name", "") == "INDEPENDENT"
 
 

@@ -58,14 +58,14 @@ class ObservedSteps:
     def process(self, entries: Iterable[Entry]) -> None:
         """Take the next entries of the journal."""
         for entry in entries:
-            arrays = tuple(np.asarray(each) for each in entry.arrays)
+            arrays = tuple(np.asarray(array) for array in entry.arrays)
             if entry.kind == "gradient":
                 self._process_gradient(entry.facts, *arrays)
             elif entry.kind == "noise":
                 self._process_update(entry.facts, *arrays)
             elif entry.kind == "optimizer":
                 self._optimizer.observe_update(*arrays[3:])
-                self._changes.observe_optimizer(*(each.astype(np.float64) for each in arrays[:3]))
+                self._changes.observe_optimizer(*(array.astype(np.float64) for array in arrays[:3]))
             elif entry.kind == "optimizer-init":
                 self._optimizer.observe_start(*arrays)
             else:
@@ -124,7 +124,10 @@ class ObservedSteps:
             self._evidence.contradict(CLIPPING, message, remedy="Leave nan_safe as it is, True.")
 
     def _check_followers(self, facts: Facts) -> None:
-        """An argument without a batch axis that grows with the batch shows each record to the gradient of all."""
+        """Check that arguments without a batch axis do not grow with the batch.
+
+        An argument that grows may contain all records, so that the gradient of one record depends on the others.
+        """
         if not facts["follows"]:
             self._followed = set()
             return
@@ -222,7 +225,7 @@ class ObservedSteps:
         return concluded
 
     def open_ends(self) -> tuple[Observation, ...]:
-        """Return what contradicts the record if the run ends here."""
+        """Return the observations that contradict the record if the run ends here."""
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"
             remedy = "Use the functions of the observed plan, not those of the plan that it was made of."

@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import Gaussian, Spec, Subsampled
 from epsilond.integrations.counted import run_of
-from epsilond.integrations.numbers import built, count, number
+from epsilond.integrations.numbers import build, count, number
 from epsilond.integrations.setting import StatedSetting
 
 SETTING: Final[StatedSetting] = {
@@ -83,6 +83,6 @@ def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spe
     Raises:
         InvalidInput: no step can have these; pointers are those of an entry of the history, `/0` and `/1`.
     """
-    mechanism = built(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise_multiplier)
-    batch = built(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=sample_rate, mechanism=mechanism)
+    mechanism = build(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise_multiplier)
+    batch = build(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=sample_rate, mechanism=mechanism)
     return mechanism if sample_rate == 1.0 else batch

@@ -15,12 +15,12 @@ from epsilond.integrations.pfl.accountant import EpsilondPrivacyAccountant
 from epsilond.integrations.pfl.planned import PlannedFigure, PlannedRun
 from epsilond.integrations.pfl.runs import complete_target, curve_of, noise_for, spec_from_pfl
 
-SETTLED = 1e-3
-"""How closely the ε that is shared out is searched for."""
+EPSILON_TOLERANCE = 1e-3
+"""Relative tolerance of the search for ε', which keeps ε' within 0.1 % of the largest."""
 
 
 class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
-    """pfl's `JointPrivacyAccountant` with our accountant for all mechanisms, whose runs are one composed spec.
+    """pfl's `JointPrivacyAccountant` with one exact composition of the runs of all mechanisms.
 
     Give two of total_epsilon, total_delta and noise_parameters, or all three; or mechanism_epsilons and
     mechanism_deltas, whose noises are then composed. From totals alone, mechanism i gets the noise of its own
@@ -28,7 +28,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
     together meet the totals: at least total_epsilon, by basic composition.
 
     Guarantees: all mechanisms together, with `noise_parameters`, are certified to be (total_epsilon, total_delta)-
-    private for one user more or less. As in pfl, a `noise_scale` below 1 is left out of that, and warned of.
+    private for one user more or less. As in pfl, the guarantee ignores a `noise_scale` below 1, with a warning.
 
     Args:
         mechanisms: `gaussian` or `laplace` each.
@@ -38,8 +38,8 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
     Raises:
         InvalidInput: noises, ε and δ of which the guarantee does not hold. It is a `ValueError`.
-        AssertionError: pfl's own, of what its checks refuse.
-        Infeasible: no noise that is offered meets a share.
+        AssertionError: a check of pfl rejects the arguments.
+        Infeasible: no noise in the range of the search meets a share.
     """
 
     if TYPE_CHECKING:  # pfl's field
@@ -68,21 +68,21 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
             sampling_probability if isinstance(sampling_probability, float | int) else list(sampling_probability),
             total_epsilon=total_epsilon,
             total_delta=total_delta,
-            mechanism_epsilons=_listed(mechanism_epsilons),
-            mechanism_deltas=_listed(mechanism_deltas),
-            budget_proportions=_listed(budget_proportions),
-            noise_parameters=_listed(noise_parameters),
+            mechanism_epsilons=_as_list(mechanism_epsilons),
+            mechanism_deltas=_as_list(mechanism_deltas),
+            budget_proportions=_as_list(budget_proportions),
+            noise_parameters=_as_list(noise_parameters),
             noise_scale=noise_scale,
         )
 
     def __post_init__(self) -> None:
-        """Solve for what is missing, or check that nothing is missing."""
+        """Compute the missing ones of ε, δ and noises, or check that the given ones agree."""
         self.check_valid_parameter_settings()
         self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
         if self.mechanism_epsilons is not None and self.noise_parameters is None:
             self.noise_parameters = self._noises(self.mechanism_epsilons, self.mechanism_deltas)
         if self.noise_parameters is None:
-            self.noise_parameters = self._shared_out()
+            self.noise_parameters = self._distribute_budget()
         self.total_epsilon, self.total_delta = complete_target(
             self.curve, self.total_epsilon, self.total_delta, parameter="noise_parameters"
         )
@@ -105,21 +105,21 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return list(zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True))
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
-        told = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)
+        runs = zip(self.mechanisms, noises, self.sampling_probability, self.num_compositions, strict=True)
         return [
             spec_from_pfl(mechanism=name, noise_parameter=noise, sampling_probability=rate, num_compositions=times)
-            for name, noise, rate, times in told
+            for name, noise, rate, times in runs
         ]
 
     def _noises(self, epsilons: Sequence[float], deltas: Sequence[float]) -> list[float]:
-        told = zip(self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True)
+        runs = zip(self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True)
         return [
             noise_for(mechanism=name, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta)
-            for name, rate, times, epsilon, delta in told
+            for name, rate, times, epsilon, delta in runs
         ]
 
-    def _shared_out(self) -> list[float]:
-        """The noises of the largest ε' that was tried and met the totals."""
+    def _distribute_budget(self) -> list[float]:
+        """Return the noises of the largest trial ε' that meets the totals, by bisection of log ε'."""
         deltas = [self.total_delta * share for share in self.budget_proportions]
 
         def noises(epsilon: float) -> list[float]:
@@ -127,15 +127,15 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
         least, most = self.total_epsilon, self.total_epsilon / max(self.budget_proportions)
         best = noises(least)
-        while most > least * (1.0 + SETTLED):
+        while most > least * (1.0 + EPSILON_TOLERANCE):
             middle = math.sqrt(least * most)
-            tried = noises(middle)
-            if curve_of(*self._specs(tried)).delta(epsilon=self.total_epsilon).upper <= self.total_delta:
-                least, best = middle, tried
+            trial = noises(middle)
+            if curve_of(*self._specs(trial)).delta(epsilon=self.total_epsilon).upper <= self.total_delta:
+                least, best = middle, trial
             else:
                 most = middle
         return best
 
 
-def _listed(told: Sequence[float] | None) -> list[float] | None:
-    return None if told is None else list(told)
+def _as_list(values: Sequence[float] | None) -> list[float] | None:
+    return None if values is None else list(values)

@@ -241,10 +241,10 @@ class WatchedMechanism:
 
 def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism:
     """Return the central mechanism among postprocessors."""
-    for each in postprocessors:
-        names = {base.__name__ for base in type(each).__mro__}
-        if "CentralPrivacyMechanism" in names and hasattr(each, "underlying_mechanism"):
-            return each
+    for postprocessor in postprocessors:
+        names = {base.__name__ for base in type(postprocessor).__mro__}
+        if "CentralPrivacyMechanism" in names and hasattr(postprocessor, "underlying_mechanism"):
+            return postprocessor
     raise InvalidInput.at("/postprocessors", "have no central privacy mechanism")
 
 

@@ -1,4 +1,4 @@
-"""What pfl's postprocessors do to the sensitivity. No pfl is imported."""
+"""Effects of pfl's postprocessors on the sensitivity. pfl is not imported."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
     """
     result: list[PostprocessorFinding] = []
     mechanism: str | None = None
-    for each in postprocessors:
-        names = {base.__name__ for base in type(each).__mro__}
-        name = type(each).__name__
+    for postprocessor in postprocessors:
+        names = {base.__name__ for base in type(postprocessor).__mro__}
+        name = type(postprocessor).__name__
         if "PrivacyMechanism" in names:
             mechanism = name
             result.append(PostprocessorFinding(NOISE, GENERATOR.format(mechanism=name)))

@@ -1,4 +1,4 @@
-"""What pfl's accountants describe, as specs, and the missing number of them. No pfl is imported."""
+"""Runs of pfl's accountants as specs, and the parameter that completes them. pfl is not imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Composed, Gaussian, Laplace, Repeated, Spec, Subsampled
 from epsilond.accountants.target import Target
 from epsilond.calibrators.search import smallest_noise
-from epsilond.integrations.numbers import built
+from epsilond.integrations.numbers import build
 from epsilond.integrations.setting import StatedSetting
 from epsilond.questions.account import account
 
@@ -27,16 +27,22 @@ SCALE_WARNING: Final = (
 
 
 class PflPrivacyWarning(UserWarning):
-    """A pfl run adds less noise than its ε and δ are told for."""
+    """A pfl run adds less noise than its stated ε and δ need."""
 
 
 def spec_from_pfl(
     *, mechanism: str, noise_parameter: float, sampling_probability: float, num_compositions: int
 ) -> Spec:
-    """What an accountant of pfl describes, as a Spec: ask it for `add-or-remove-one`, unit `client`.
+    """Return the Spec that an accountant of pfl describes, for `add-or-remove-one` and unit `client`.
 
-    pfl divides the noise by the clipping bound, and each user is in a cohort with the sampling probability. Its
-    RDPPrivacyAccountant and PRVPrivacyAccountant take no account of the sampling for Laplace noise, this does.
+    pfl divides the noise by the clipping bound. Its RDPPrivacyAccountant and PRVPrivacyAccountant ignore the sampling
+    for Laplace noise; this Spec contains it.
+
+    Args:
+        mechanism: `gaussian` or `laplace`.
+        noise_parameter: standard deviation or scale of the noise, over the clipping bound.
+        sampling_probability: probability that a user is in a cohort, in (0, 1].
+        num_compositions: number of rounds.
 
     Example:
         >>> import epsilond
@@ -49,26 +55,26 @@ def spec_from_pfl(
         1.8282
 
     Raises:
-        InvalidInput: another mechanism, or numbers that no run can have.
+        InvalidInput: another mechanism, or numbers out of range.
     """
     name = mechanism.lower()
     if name == "gaussian":
         names = {"noise_multiplier": "noise_parameter"}
-        noise: Spec = built(Gaussian, "", names, noise_multiplier=noise_parameter)
+        noise: Spec = build(Gaussian, "", names, noise_multiplier=noise_parameter)
     elif name == "laplace":
-        noise = built(Laplace, "", {"scale_multiplier": "noise_parameter"}, scale_multiplier=noise_parameter)
+        noise = build(Laplace, "", {"scale_multiplier": "noise_parameter"}, scale_multiplier=noise_parameter)
     else:
         raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
     if sampling_probability < 1.0:
         names = {"rate": "sampling_probability"}
-        noise = built(Subsampled, "", names, sampling="poisson", rate=sampling_probability, mechanism=noise)
+        noise = build(Subsampled, "", names, sampling="poisson", rate=sampling_probability, mechanism=noise)
     if num_compositions == 1:
         return noise
-    return built(Repeated, "", {"times": "num_compositions"}, times=num_compositions, mechanism=noise)
+    return build(Repeated, "", {"times": "num_compositions"}, times=num_compositions, mechanism=noise)
 
 
 def curve_of(*specs: Spec) -> PrivacyCurve:
-    """The certified curve of all of these together, whoever chose them beforehand."""
+    """Return the certified curve of the composition of mechanisms that are fixed before the run."""
     run = specs[0] if len(specs) == 1 else Composed(mechanisms=specs)
     return account(run, **SETTING).guarantee.curve
 
@@ -101,10 +107,17 @@ def complete_target(
 def noise_for(
     *, mechanism: str, sampling_probability: float, num_compositions: int, epsilon: float, delta: float
 ) -> float:
-    """The smallest noise parameter whose certified δ at ε is at most δ.
+    """Return the smallest noise parameter at which a run is certified to be (ε, δ)-private.
+
+    Args:
+        mechanism: as in `spec_from_pfl`.
+        sampling_probability: as in `spec_from_pfl`.
+        num_compositions: as in `spec_from_pfl`.
+        epsilon: ε [nat] of the run.
+        delta: δ of the run.
 
     Raises:
-        Infeasible: no noise that is offered meets the target.
+        Infeasible: no noise in the range of the search meets the target.
     """
 
     def family(noise: float, effort: Effort) -> Guarantee:

@@ -1,4 +1,4 @@
-"""TensorFlow Federated: what an aggregator's rounds were, from the events in its state, and rounds that are paid for.
+"""TensorFlow Federated: rounds of an aggregator as specs, from the events in its state, and rounds that are paid for.
 
 spec_from_tff_state(state, …)          the Spec of a round; TensorFlow need not be installed.
 TffRun(state, …)                       takes the rounds of a process, and states ε with its status.

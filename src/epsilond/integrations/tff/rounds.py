@@ -25,17 +25,16 @@ _STATE_REMEDY: Final = "Call process.next with the state that the round before r
 def paid_round(
     budget: LedgerBudget, spec: Spec, run_round: Callable[[], Output], **sampling: Unpack[Sampling]
 ) -> Output:
-    """Commit a round, and only then run it: `run_round` calls `process.next`, and what it returns is returned.
+    """Commit a round, then run it, and return the result of `run_round`.
 
-    Its `state` is then compared with `spec`, what was paid for. Open the ledger with the `spec` of the state of
-    `initialize`, `planned=True`: the numbers of both are single precision. `TffRun` also compares the rounds with each
-    other.
+    The `state` of the result is compared with `spec`. Open the ledger with the `spec` of the state of `initialize`,
+    `planned=True`: the numbers of both are single precision. `TffRun` also compares the rounds with each other.
 
     Args:
         budget: pays for the round, in the relation of its ledger.
-        spec: what is paid for.
-        run_round: runs the round.
-        **sampling: how the clients were chosen, as for `spec_from_tff_state`.
+        spec: mechanism of the round, which is paid for.
+        run_round: runs the round by `process.next`.
+        **sampling: the sampling of the clients, as for `spec_from_tff_state`.
 
     Raises:
         LedgerExhausted: too little is left; nothing was run.

@@ -128,7 +128,7 @@ class TffRun(Stated):
         return output
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Whether the model of this round is a new one, and its counter a higher one."""
+        """Return whether the model of this round is new, and report a counter that did not grow."""
         earlier, present = _counter(before), _counter(self.state)
         if earlier is not None and present is not None and not present > earlier:
             message = "the round counter of the state did not grow: the state of an earlier round was used"
@@ -208,5 +208,5 @@ def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
     else:
         yield np.asarray(value)
         return
-    for each in inside:
-        yield from _leaves(each)
+    for part in inside:
+        yield from _leaves(part)

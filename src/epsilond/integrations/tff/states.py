@@ -1,4 +1,4 @@
-"""What a round of TensorFlow Federated was, read from the state of its aggregator."""
+"""Rounds of TensorFlow Federated as specs, read from the state of an aggregator."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def spec_from_tff_state(
 
 
 def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
-    """Whether a state is that of `initialize`, which no round made.
+    """Return whether a state is that of `initialize`, before the first round.
 
     Raises:
         InvalidInput: there is no event in it.

@@ -99,7 +99,7 @@ def norms_agree(optimizer: DPOptimizer) -> bool:
     norms = getattr(optimizer, "max_grad_norms", None)
     if norms is None:
         return True
-    total = float(np.linalg.norm(np.asarray([float(each) for each in norms])))
+    total = float(np.linalg.norm(np.asarray([float(norm) for norm in norms])))
     return total <= float(optimizer.max_grad_norm) * (1.0 + _RELATIVE)
 
 

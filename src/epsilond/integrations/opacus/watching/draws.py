@@ -84,10 +84,10 @@ class Epoch:
             Number of draws of this pass that were handed out earlier and not used.
         """
         draw.used = True
-        skipped = [each for each in self.draws if each.place < draw.place and not each.skipped]
+        skipped = [earlier for earlier in self.draws if earlier.place < draw.place and not earlier.skipped]
         for earlier in skipped:
             earlier.skipped = True
-        self.draws = [each for each in self.draws if not each.used]
+        self.draws = [unused for unused in self.draws if not unused.used]
         return len(skipped)
 
 

@@ -78,10 +78,10 @@ class NoiseCheck:
             self._reporter.contradict(NOISE, "reset", message, remedy=SEED_REMEDY)
         deviation = float(optimizer.noise_multiplier) * float(optimizer.max_grad_norm)
         if deviation > 0.0:
-            if [id(each) for each in parameters] != self._identities:
+            if [id(parameter) for parameter in parameters] != self._identities:
                 self._choose(parameters)
-            sums = self._copy_values([each.summed_grad for each in parameters])
-            noisy = self._copy_values([each.grad for each in parameters])
+            sums = self._copy_values([parameter.summed_grad for parameter in parameters])
+            noisy = self._copy_values([parameter.grad for parameter in parameters])
             self._waiting.append((noisy, sums, divisor, deviation))
             self._steps += 1
             if len(self._waiting) >= _CHUNK or (self._plain and self._steps <= _CHUNK):
@@ -110,16 +110,16 @@ class NoiseCheck:
     def _choose(self, parameters: Sequence[torch.nn.Parameter]) -> None:
         """Choose the coordinates at random, the same number of each parameter as far as it has them."""
         self.flush()
-        self._identities = [id(each) for each in parameters]
-        sizes = [each.numel() for each in parameters]
+        self._identities = [id(parameter) for parameter in parameters]
+        sizes = [parameter.numel() for parameter in parameters]
         share = max(1, _LARGEST_SAMPLE // len(sizes))
         places = [np.sort(_randomness.choice(size, min(size, share), replace=False)) for size in sizes]
-        self._groups = np.cumsum([0, *(len(each) for each in places[:-1])]).astype(np.intp)
-        self._precision = max(torch.finfo(each.dtype).eps for each in parameters)
-        self._plain = all(each.device.type == "cpu" and each.dtype in _PLAIN for each in parameters)
+        self._groups = np.cumsum([0, *(len(indices) for indices in places[:-1])]).astype(np.intp)
+        self._precision = max(torch.finfo(parameter.dtype).eps for parameter in parameters)
+        self._plain = all(parameter.device.type == "cpu" and parameter.dtype in _PLAIN for parameter in parameters)
         device = parameters[0].device
         self._places = places
-        self._device_places = [] if self._plain else [torch.as_tensor(each, device=device) for each in places]
+        self._device_places = [] if self._plain else [torch.as_tensor(indices, device=device) for indices in places]
         alarm, self._samples = self._samples.alarm, NoiseSamples()
         self._samples.alarm = alarm
 
@@ -132,14 +132,14 @@ class NoiseCheck:
             tensor.detach().reshape(-1)[places.to(tensor.device)]
             for tensor, places in zip(tensors, self._device_places, strict=True)
         ]
-        return torch.cat([each.to(device=chosen[0].device, dtype=torch.float64) for each in chosen])
+        return torch.cat([tensor.to(device=chosen[0].device, dtype=torch.float64) for tensor in chosen])
 
 
 def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter]) -> torch.Generator:
     """Return the generator that the noise of an optimizer comes from."""
     if isinstance(optimizer.generator, torch.Generator):
         return optimizer.generator
-    device = next((each.device for each in parameters), torch.device("cpu"))
+    device = next((parameter.device for parameter in parameters), torch.device("cpu"))
     if device.type == "cuda":
         return torch.cuda.default_generators[device.index or 0]
     return torch.default_generator

@@ -72,7 +72,7 @@ class ParameterCheck:
         tensors: list[torch.Tensor],
     ) -> None:
         digests.add(tensors)
-        self.identities = [id(each) for each in tensors]
+        self.identities = [id(tensor) for tensor in tensors]
         self._digests = digests
         self._reporter = reporter
         self._owner = weakref.ref(owner)
@@ -135,7 +135,7 @@ class ParameterCheck:
     def has_other_tensors(self) -> bool:
         """Return whether the model has got other parameters or buffers since the start."""
         owner = self._owner()
-        return isinstance(owner, torch.nn.Module) and [id(each) for each in tensors_of(owner)] != self.identities
+        return isinstance(owner, torch.nn.Module) and [id(tensor) for tensor in tensors_of(owner)] != self.identities
 
     def is_trained(self) -> bool:
         """Return whether a recorded step was taken since the start."""
@@ -180,9 +180,9 @@ class ParameterCheck:
         owner = self._owner()
         if owner is None:
             return []
-        addresses = [each.data_ptr() for each in tensors]
+        addresses = [tensor.data_ptr() for tensor in tensors]
         if addresses != self._addresses:
-            self._views[owner] = [_view(each) for each in tensors]
+            self._views[owner] = [_view(tensor) for tensor in tensors]
             self._addresses = addresses
         return _sum_bytes(tensors, self._views[owner])
 
@@ -233,7 +233,7 @@ def _weighted_places(size: int, device: torch.device) -> tuple[torch.Tensor, tor
 
 def _versions(tensors: list[torch.Tensor]) -> list[int]:
     """Return the number of writes to each tensor."""
-    return [each._version for each in tensors]  # noqa: SLF001  torch has no other counter of writes
+    return [tensor._version for tensor in tensors]  # noqa: SLF001  torch has no other counter of writes
 
 
 def _weak(value: object) -> Callable[[], object]:

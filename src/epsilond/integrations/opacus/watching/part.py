@@ -286,4 +286,4 @@ def _tensors_of(optimizer: DPOptimizer, module: torch.nn.Module | None) -> list[
     """Return the tensors whose changes are recorded: all of the model, or those of the optimizer."""
     if isinstance(module, torch.nn.Module):
         return tensors_of(module)
-    return [each for group in optimizer.param_groups for each in group["params"]]
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]

@@ -46,10 +46,10 @@ class ClippedRows:
             norm: clipping norm.
             unequal: whether parameters have different numbers of rows.
         """
-        if self.calls and any(each.summed_grad is None for each in parameters[:1]):
+        if self.calls and any(parameter.summed_grad is None for parameter in parameters[:1]):
             self.restart()
-        sums = [each.summed_grad for each in parameters]
-        foreign = self._marks != marks_of(sums) if self.calls else any(each is not None for each in sums)
+        sums = [parameter.summed_grad for parameter in parameters]
+        foreign = self._marks != marks_of(sums) if self.calls else any(total is not None for total in sums)
         self.altered = self.altered or foreign
         self.count += rows
         self.passes += passes
@@ -59,16 +59,16 @@ class ClippedRows:
 
     def after(self, parameters: list[torch.nn.Parameter]) -> None:
         """Remember the sum that the optimizer has accumulated."""
-        self._marks = marks_of([each.summed_grad for each in parameters])
+        self._marks = marks_of([parameter.summed_grad for parameter in parameters])
 
     def intact(self, parameters: list[torch.nn.Parameter]) -> bool:
         """Return whether the sum is the one that was accumulated."""
-        return not self.altered and self._marks == marks_of([each.summed_grad for each in parameters])
+        return not self.altered and self._marks == marks_of([parameter.summed_grad for parameter in parameters])
 
 
 def marks_of(tensors: list[torch.Tensor | None]) -> list[tuple[int, int]]:
     """Return the identity of each tensor and the number of writes to it."""
-    return [(id(each), -1 if each is None else each._version) for each in tensors]  # noqa: SLF001  torch has no other
+    return [(id(tensor), -1 if tensor is None else tensor._version) for tensor in tensors]  # noqa: SLF001  torch has no other
 
 
 def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
@@ -92,7 +92,7 @@ def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
     for parameter in parameters:
         gradient = parameter.grad_sample
         if isinstance(gradient, list):
-            counts.add(sum(each.shape[0] for each in gradient))
+            counts.add(sum(part.shape[0] for part in gradient))
             passes = max(passes, len(gradient))
         else:
             counts.add(gradient.shape[0])

@@ -40,7 +40,7 @@ class SavedWeights:
     def __init__(self) -> None:
         self.waiting = 0
         self._latest: list[tuple[str, str | None]] = []
-        self._known: dict[str, None] = {}
+        self._earlier: dict[str, None] = {}
 
     def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
         """Compare a model with those of the loaded checkpoint, and with those of earlier checkpoints of the run.
@@ -52,7 +52,7 @@ class SavedWeights:
         if not self.waiting:
             return None
         shapes, digest = digest_of(parameters)
-        if digest in self._known:
+        if digest in self._earlier:
             return None
         if len(self._latest) > 1:
             return "the checkpoint has several models, and the resumed one has the weights of none"
@@ -79,7 +79,7 @@ class SavedWeights:
             latest.append((shapes, digest if settled else None))
         if latest:
             self._remember(digest for _, digest in latest)
-        return {"latest": [list(model) for model in latest or self._latest], "known": list(self._known)}
+        return {"latest": [list(model) for model in latest or self._latest], "known": list(self._earlier)}
 
     def load(self, state: WeightsState | None) -> None:
         """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights."""
@@ -93,10 +93,10 @@ class SavedWeights:
     def _remember(self, digests: Iterable[str | None]) -> None:
         for digest in digests:
             if digest is not None:
-                self._known.pop(digest, None)
-                self._known[digest] = None
-        while len(self._known) > _LARGEST_MEMORY:
-            self._known.pop(next(iter(self._known)))
+                self._earlier.pop(digest, None)
+                self._earlier[digest] = None
+        while len(self._earlier) > _LARGEST_MEMORY:
+            self._earlier.pop(next(iter(self._earlier)))
 
 
 def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:

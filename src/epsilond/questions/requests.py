@@ -1,0 +1,46 @@
+"""Questions of a caller: the name of an algorithm with fields, or a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.json_types import JsonObject
+from epsilond.reading import read
+from epsilond.spelling import choose_by_name
+
+
+class _Answering(Protocol):
+    """A calibrator, or an algorithm's risk bounds."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def problem(self) -> type: ...
+
+
+A = TypeVar("A", bound=_Answering)
+
+
+def read_question(source: Any, algorithms: Sequence[A], fields: JsonObject) -> tuple[A, Any]:
+    """Return the algorithm that answers a question, and the request.
+
+    Args:
+        source: name of an algorithm, or a request.
+        algorithms: the algorithms to choose from.
+        fields: fields of the request; they replace those of a request that is given.
+
+    Raises:
+        InvalidInput: unknown algorithm or class of requests, or fields out of range.
+    """
+    if isinstance(source, str):
+        chosen = choose_by_name(source, {item.name: item for item in algorithms}, at="/algorithm", noun="algorithm")
+        return chosen, read(chosen.problem, fields)
+    by_class = {item.problem: item for item in algorithms}
+    if type(source) not in by_class:
+        classes = ", ".join(problem.__name__ for problem in by_class)
+        raise InvalidInput.at("/algorithm", "is neither the name of an algorithm nor a request", allowed=classes)
+    return by_class[type(source)], replace(source, **fields)
