@@ -257,8 +257,8 @@ def _sum_over_places(
     lower, upper = log_sum(terms - error), log_sum(terms + error)
     if value.size == kind.nodes.size:
         return Interval(lower, upper)
-    left = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
-    return Interval(lower, float(np.logaddexp(upper, left))) if left < lower - NEGLIGIBLE else None
+    omitted = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
+    return Interval(lower, float(np.logaddexp(upper, omitted))) if omitted < lower - NEGLIGIBLE else None
 
 
 # One ε at a time -----------------------------------------------------------------------------------------------------

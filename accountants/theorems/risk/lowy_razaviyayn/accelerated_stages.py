@@ -92,13 +92,13 @@ class StagesInputs:
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
         """Return the stages that fit in R rounds, at most 64; none if the first does not fit."""
         stages: list[Stage] = []
-        left = self.rounds
+        remaining = self.rounds
         while len(stages) < MOST_STAGES:
             stage = self.stage(len(stages) + 1, reading)
-            if stage.rounds > left:
+            if stage.rounds > remaining:
                 break
             stages.append(stage)
-            left -= stage.rounds
+            remaining -= stage.rounds
         return tuple(stages)
 
 
