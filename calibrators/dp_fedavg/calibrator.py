@@ -19,6 +19,7 @@ from epsilond.accountants.estimates.noise import (
     likely_slope,
     likely_slope_of_batches,
 )
+from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
@@ -29,7 +30,6 @@ from epsilond.accountants.structure import (
 )
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
-from epsilond.accountants.theorems.risk.start import rounded_up
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Communication, Risk, RiskBound, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, not_amplified, rounded
@@ -109,7 +109,7 @@ class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
             return None
         return AdaptiveClippingAnswer(
             count_std=adaptive.count_std,
-            noise_std_of_share=rounded_up(Fraction(adaptive.count_std) / self.problem.reporting),
+            noise_std_of_share=round_up(Fraction(adaptive.count_std) / self.problem.reporting),
             whole_noise_multiplier=self.certified.noise,
         )
 
@@ -283,11 +283,11 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return DpFedavgParameters(
             noise_multiplier=run.noise_multiplier,
             contribution_norm=problem.clipping_norm,
-            noise_std_of_sum=rounded_up(Fraction(run.noise_multiplier) * clip),
+            noise_std_of_sum=round_up(Fraction(run.noise_multiplier) * clip),
             noise_std_of_mean=run.noise_std_of_mean,
             noise_norm_of_mean=run.noise_norm_of_mean,
             clipping_norm=problem.clipping_norm,
-            noise_to_signal=rounded_up(Fraction(run.noise_norm_of_mean) / clip),
+            noise_to_signal=round_up(Fraction(run.noise_norm_of_mean) / clip),
             rounds=run.rounds,
             participants=problem.reporting,
             participation_rate=problem.rate,

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible
-from epsilond.accountants.numerics.outward import root_up
+from epsilond.accountants.numerics.outward import root_up, round_up
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import update_noise_multiplier
 from epsilond.accountants.theorems.risk.averaged_steps import second_moment
-from epsilond.accountants.theorems.risk.start import rounded_up
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Number, Served
 
@@ -96,17 +95,17 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
         participants=problem.reporting,
         dimension=problem.dimension,
         lipschitz=1.0,
-        noise_std=rounded_up(per_mean / Fraction(problem.clipping_norm)),
+        noise_std=round_up(per_mean / Fraction(problem.clipping_norm)),
     )
     reports = problem.reports_per_client(rounds)
     return RoundsRun(
         rounds=rounds,
         noise_multiplier=noise.updates,
-        noise_std_of_mean=rounded_up(per_mean),
+        noise_std_of_mean=round_up(per_mean),
         noise_norm_of_mean=root_up(square),
         remaining_share=root_up(relative / rounds),
-        reports_per_client=rounded_up(reports),
-        bytes_per_client=rounded_up(reports * problem.bits_per_report / 8),
+        reports_per_client=round_up(reports),
+        bytes_per_client=round_up(reports * problem.bits_per_report / 8),
         total_bits=problem.bits_per_report * problem.reporting * rounds,
     )
 

@@ -37,11 +37,6 @@ MINIMISER_GRADIENT_NORM = Quantity(
 )
 
 
-def rounded_up(exact: Fraction) -> float:
-    """Return the least double at or above a nonnegative rational number; infinite above the largest double."""
-    return round_up(exact)
-
-
 def excess_risk_bounds(
     *,
     distance: float,
