@@ -21,7 +21,7 @@ from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
-from epsilond.ledgers.book.gated import Gated
+from epsilond.ledgers.book.gated import ApprovalMoves
 from epsilond.ledgers.book.owning import require_movable
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
@@ -47,7 +47,7 @@ T = TypeVar("T")
 MOST_RECEIPTS = 20
 
 
-class Book(Gated):
+class Book(ApprovalMoves):
     """Ledgers of all tenants in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is an organisation, whose ledgers others may not see. Every method that changes something takes the

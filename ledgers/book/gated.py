@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import AwaitsApproval, InvalidInput, MoveEnded, SamePerson
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.changes import OwnerMoves, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.book.owning import require_movable, require_reconciled
@@ -44,14 +44,14 @@ MOST_PENDING: Final = 100
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedMove:
     """A move that may be made: the state after it, and the record of its entry."""
 
     after: LedgerState
     record: JsonRecord
 
 
-class Gated(Owned):
+class ApprovalMoves(OwnerMoves):
     """Moves that a second person approves in a ledger with approval.
 
     Two people are two names. `by` is the caller's name in every method.
@@ -323,7 +323,7 @@ class Gated(Owned):
         pending.add(connection, move)
         return move
 
-    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> Judged:
+    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
         """Return the effect of a move on a ledger.
 
         Raises:
@@ -336,12 +336,11 @@ class Gated(Owned):
             record = told.amendment_record(
                 parts["add"], parts["lower"], request.declared, certified, specs, request.approval
             )
-            return Judged(after, record)
+            return JudgedMove(after, record)
         if isinstance(request, VoidAsked):
             after = moves.void(state, identifier=request.reservation, count=request.count)
-            more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
-            return Judged(after, {"kind": "voided", **more})
-        return Judged(state, told.reconciliation_record(request["size"], request["root"]))
+            return JudgedMove(after, told.void_record(after.reservations[request.reservation], request.count))
+        return JudgedMove(state, told.reconciliation_record(request["size"], request["root"]))
 
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
