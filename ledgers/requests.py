@@ -348,7 +348,7 @@ class ContradictAsked:
     def evidence(self) -> tuple[Observation, ...]:
         """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
         return tuple(
-            Observation(each.premise, each.message, remedy=each.remedy, count=each.count) for each in self.observations
+            Observation(item.premise, item.message, remedy=item.remedy, count=item.count) for item in self.observations
         )
 
 

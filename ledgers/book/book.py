@@ -25,7 +25,7 @@ from epsilond.ledgers.book.gated import ApprovalMoves
 from epsilond.ledgers.book.owning import require_movable
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
@@ -83,7 +83,7 @@ class Book(ApprovalMoves):
         if before is not None:
             return self.ledger(tenant, before["ledger"])
         state, certified = self._evaluate(partial(open_ledger, **request.parts))
-        record = told.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
+        record = entry_records.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
         row = LedgerRow(
             id=f"ledger_{secrets.token_urlsafe(12)}",
             tenant=tenant,
@@ -225,7 +225,7 @@ class Book(ApprovalMoves):
                 records = [
                     MovedLedger(
                         name,
-                        told.reservation_record(after[name].reservations[identifier], holding.spec),
+                        entry_records.reservation_record(after[name].reservations[identifier], holding.spec),
                         after[name],
                     )
                     for name, holding in zip(sorted(after), reservation.holdings, strict=True)
@@ -332,7 +332,7 @@ class Book(ApprovalMoves):
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    record = told.commit_record(now, now.committed - was.committed)
+                    record = entry_records.commit_record(now, now.committed - was.committed)
                     records.append(MovedLedger(name, record, state))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
@@ -369,7 +369,7 @@ class Book(ApprovalMoves):
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
             records = [
-                MovedLedger(name, told.end_record(state.reservations[identifier]), state)
+                MovedLedger(name, entry_records.end_record(state.reservations[identifier]), state)
                 for name, state in after.items()
             ]
             for owner in sorted({row.tenant for row, _ in states.values()}):

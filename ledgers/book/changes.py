@@ -29,7 +29,7 @@ from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
-from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
@@ -128,7 +128,7 @@ class OwnerMoves(BookReader):
                     return row
                 after = moves.contradict(state, observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                record = told.contradiction_record(observations, named)
+                record = entry_records.contradiction_record(observations, named)
                 self._desk.write(
                     connection,
                     tenant,
