@@ -76,7 +76,7 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         relation="replace-one",
         unit="record",
         observer="server",
-        **run_fields(problem, run) | calibration_clients(problem, run, run.law, run.groups),
+        **run_fields(problem, run) | calibration_clients(problem, run, run.count_distribution, run.groups),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
         sampling=run.sampling,
@@ -199,7 +199,7 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     step, decay, least_scale = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
     inputs = FederatedInputs(
-        **bound_clients(problem, run, run.law, groups),
+        **bound_clients(problem, run, run.count_distribution, groups),
         rounds=run.rounds,
         dimension=problem.dimension,
         smoothness=smoothness_bound(problem),
@@ -235,9 +235,9 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
     shape = run_fields(problem, run)
-    if run.law is not None:
+    if run.count_distribution is not None:
         # The bound is stated for 1/E[1/M_r] clients and decreases with their number.
-        shape["participants"] = max(1, math.floor(harmonic_mean(run.law)))
+        shape["participants"] = max(1, math.floor(harmonic_mean(run.count_distribution)))
     inputs = ExcessRiskInputs(
         **shape,
         noise_std=max(effective_noise_std(problem, run, run.noise_std or 0.0), LEAST_NOISE),
@@ -269,7 +269,7 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     constants, noise_std = problem.constants, run.noise_std or 0.0
     if problem.objective != "population" or constants.strong_convexity > 0.0 or noise_std == 0.0:
         return
-    if run.law is not None or run.levels is not None:
+    if run.count_distribution is not None or run.levels is not None:
         return
     logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
     # At the largest ε the printed noise exceeds the run's noise. The bound holds for less noise, too.
