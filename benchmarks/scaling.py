@@ -140,7 +140,7 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
     for name, work in WORK.items():
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             work(pool)
-            pooled = spent([each.pid or 0 for each in multiprocessing.active_children()], partial(work, pool))[2]
+            pooled = spent([child.pid or 0 for child in multiprocessing.active_children()], partial(work, pool))[2]
         with (
             LocalCluster(n_workers=workers, threads_per_worker=1, **local) as cluster,
             Client(cluster.scheduler_address, set_as_default=False) as client,
@@ -159,7 +159,7 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
         times = [
             serial + math.ceil(messages / workers) * batch * share * (1.0 + rate) for share in (1.0, here / pooled)
         ]
-        lost = [f"{100.0 - 100.0 * here / workers / each:.0f} %" if here > 1.0 else "" for each in times]
+        lost = [f"{100.0 - 100.0 * here / workers / elapsed:.0f} %" if here > 1.0 else "" for elapsed in times]
         rows.append((name, str(workers), *cells, str(messages), *lost))
     return rows
 

@@ -117,7 +117,9 @@ def _without_newest(good: Any) -> str:
 
 
 def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
-    rewritten = type(log)(log.key, [each | {"tenant": "clinic"} if each["seq"] == 2 else each for each in log.entries])
+    rewritten = type(log)(
+        log.key, [entry | {"tenant": "clinic"} if entry["seq"] == 2 else entry for entry in log.entries]
+    )
     longer = type(log)(log.key, [*rewritten.entries, {"seq": len(log.entries), "kind": "closed"}])
     size = len(log.entries)
     original = json.dumps(good)
@@ -267,7 +269,7 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
     )
     kind = _tamper(good, _first("receipts", lambda r: r.update(signature=_of_kind(log, r))))
     yield case("a signature of a report for a receipt", kind, FALSE)
-    renumbered = [each | {"seq": each["seq"] + 1} for each in log.entries]
+    renumbered = [entry | {"seq": entry["seq"] + 1} for entry in log.entries]
     moved = type(log)(log.key, renumbered)
     bundle = Bundle(renumbered, [moved.note(size)])
     yield case("entries with other numbers than their places", bundle.to_bytes(), FALSE)

@@ -91,7 +91,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
             from epsilond.questions import risk  # noqa: PLC0415
             from epsilond.terminal import calibrations  # noqa: PLC0415
 
-            problem = next(each.problem for each in RISK_BOUNDS if each.name == listed.name)
+            problem = next(bounder.problem for bounder in RISK_BOUNDS if bounder.name == listed.name)
             request_fields = RequestFields.from_options(problem, request, texts, option_faults(context))
             request_fields.check()
             with waiting(listed.name):
