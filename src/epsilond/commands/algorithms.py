@@ -15,7 +15,7 @@ import typer
 from epsilond.accountants.json_types import JsonObject
 from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_answer, print_body, show, waiting
+from epsilond.commands.output import AsJson, print_answer, print_body, show, show_progress
 from epsilond.commands.parsing import COMMON, CommandLine, LazyGroup, RequestCommand, option_faults
 from epsilond.commands.requests import RequestFields, assignment, field_parameters, request_parameters, with_parameters
 from epsilond.ledgers.commands import budget_options
@@ -94,7 +94,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
             problem = next(bounder.problem for bounder in RISK_BOUNDS if bounder.name == listed.name)
             request_fields = RequestFields.from_options(problem, request, texts, option_faults(context))
             request_fields.check()
-            with waiting(listed.name):
+            with show_progress(listed.name):
                 answer = risk.bound_risk(listed.name, **request_fields.values)
             print_answer(answer, calibrations.risk_bounds, as_body=as_body)
 
@@ -158,7 +158,7 @@ def _print_calibration(name: str, fields: JsonObject, *, as_body: bool, **budget
     from epsilond.questions import calibrate  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
-    with waiting(name):
+    with show_progress(name):
         answer = calibrate.calibrate(name, **budget, **fields)
     print_answer(answer, calibrations.calibration, as_body=as_body)
 
@@ -169,7 +169,7 @@ def _print_sweep(
     from epsilond.questions import sweep  # noqa: PLC0415  as above
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
-    with waiting(name), cluster.executor_at(dask) as executor:
+    with show_progress(name), cluster.executor_at(dask) as executor:
         # The table shows no printed readings, so that their true figures are not computed for it.
         answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **fields)
     print_body(answer.body) if as_body else show(calibrations.sweep(answer))

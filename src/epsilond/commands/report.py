@@ -10,7 +10,7 @@ import typer
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
-from epsilond.commands.output import print_body, show, waiting
+from epsilond.commands.output import print_body, show, show_progress
 from epsilond.commands.parsing import CommandLine
 from epsilond.commands.requests import structure_of
 
@@ -88,7 +88,7 @@ def verify(
         page = reporting.read_page(Path(report))
         token = None if signature is None else _signature_text(signature)
         body = None if request is None else structure_of(request, at="/request")
-        with waiting("computing the answer anew"):
+        with show_progress("computing the answer anew"):
             result = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
             from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
@@ -116,7 +116,7 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
         path = _file(out)
         body = structure_of(request, at="/request")
         day = None if date == NONE else date or dt.datetime.now(tz=dt.UTC).date().isoformat()
-        with waiting(algorithm or kind):
+        with show_progress(algorithm or kind):
             page = reporting.report(kind, algorithm, request=body, date=day)
         if path is None:
             typer.echo(page, nl=False)
