@@ -140,9 +140,8 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
     for name, work in WORK.items():
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             work(pool)
-            pooled = measure_seconds(
-                [child.pid or 0 for child in multiprocessing.active_children()], partial(work, pool)
-            )[2]
+            children = [child.pid or 0 for child in multiprocessing.active_children()]
+            pooled = measure_seconds(children, partial(work, pool))[2]
         with (
             LocalCluster(n_workers=workers, threads_per_worker=1, **local) as cluster,
             Client(cluster.scheduler_address, set_as_default=False) as client,

@@ -27,7 +27,9 @@ INFERRED = {"gaussian": "solve_for"}
 
 def add(main: typer.Typer) -> None:
     """Add a command for each algorithm of both lists, and the list."""
-    calibrate = typer.Typer(cls=AlgorithmGroup, no_args_is_help=True, help="Find what to run an algorithm with.")
+    calibrate = typer.Typer(
+        cls=AlgorithmGroup, no_args_is_help=True, help="Find the parameters of an algorithm for a target."
+    )
     risk_bound = typer.Typer(
         cls=AlgorithmGroup, no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below."
     )
@@ -136,7 +138,7 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     sweep_option = typer.Option(
-        "--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200", rich_help_panel=COMMON
+        "--sweep", metavar="FIELD=VALUE,…", help="a table over at most 200 values of one field", rich_help_panel=COMMON
     )
     sweep = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, sweep_option])
     parameters = field_parameters(_options_with_inference(listed))

@@ -24,10 +24,10 @@ OWN = ("algorithm", "request", "out", "date")
 Source = Annotated[
     str, typer.Option("--request", metavar="FILE", help="the JSON request: a file, - to read it, or the text itself")
 ]
-Out = Annotated[str, typer.Option(metavar="FILE", help="where to write the page; - prints it")]
+Out = Annotated[str, typer.Option(metavar="FILE", help="file of the page; - prints it")]
 Date = Annotated[
     str | None,
-    typer.Option(metavar="YYYY-MM-DD", help="the date to stand on it · default today, in UTC; none for none"),
+    typer.Option(metavar="YYYY-MM-DD", help="date of the page · default today, in UTC; none for none"),
 ]
 AsOutcome = Annotated[bool, typer.Option("--json", help="print the outcome as JSON")]
 
@@ -65,9 +65,7 @@ def verify(
         Path | None,
         typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder of a service"),
     ] = None,
-    request: Annotated[
-        str | None, typer.Option(metavar="FILE", help="of an answer in JSON: the request that it is to answer")
-    ] = None,
+    request: Annotated[str | None, typer.Option(metavar="FILE", help="the request of an answer in JSON")] = None,
     as_outcome: AsOutcome = False,
 ) -> None:
     """Check that a report was not altered, and that today's engine gives the same answer.
