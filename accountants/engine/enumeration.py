@@ -1,14 +1,14 @@
 """Products of pairs with few outcomes, by enumeration of all totals of the loss.
 
-T runs of a law over k outcomes have C(T + k − 1, k − 1) kinds of runs, told apart by how often each outcome came; the
-total loss of a kind is Σ n_i l_i and its probability the multinomial one. Where these are few, the law of the total is
-a finite law again, whose δ is known everywhere by sums of positive terms (`profiles/atoms.py`): no lattice, no
-transform, no tilt. What is rounded is the logarithms of the probabilities and the totals themselves.
+T runs over k outcomes have C(T + k − 1, k − 1) kinds of runs, which differ in how often each outcome occurred. The
+total loss of a kind is Σ n_i l_i, and its probability is multinomial. If there are few kinds, the distribution of the
+total is finite, and its δ is a sum of positive terms at every ε (`profiles/atoms.py`): no lattice, no transform, no
+tilt. Only the logarithms of the probabilities and the totals themselves are rounded.
 
-*Charged:* with b ≥ |log p_i|, k outcomes and masses known within a, a log probability errs by at most
-(4 + 2k) u (2 log T! + T b) + T a (1 + b): log n! is taken within 4 units, Σ log n_i! ≤ log T!, and no partial sum
-exceeds the bracket. A total errs by at most T max|l| (a + (k + 2) u); δ is read at ε that much to either side, and the
-tails are those of the law whose losses are all raised by as much, which dominates.
+*Charged:* with b ≥ |log p_i|, k outcomes and masses known within a, a log probability errs by at most (4 + 2k) u (2 log
+T! + T b) + T a (1 + b): log n! is computed within 4 units, Σ log n_i! ≤ log T!, and no partial sum exceeds the bracket.
+A total errs by at most T max|l| (a + (k + 2) u). δ is evaluated at ε moved by this error in either direction. The tails
+are those of the distribution with all losses raised by this error, which dominates.
 """
 
 from __future__ import annotations
@@ -42,25 +42,26 @@ if TYPE_CHECKING:
     IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 MOST_KINDS = 2**14
-"""Kinds of runs of a whole composition: a few milliseconds and a megabyte."""
+"""Largest number of kinds of runs of a composition: a few milliseconds and a megabyte."""
 _FACTORIAL_UNITS = 4
-"""Units of roundoff by which log Γ may err: glibc's manual states at most four."""
+"""Error of log Γ, in units of roundoff: glibc's manual states at most four."""
 _KEPT, _MOST_KEPT = 16, 2**12
-"""For how many numbers of outcomes and of runs the counts are kept, and of how many entries at most: 2 MB in all."""
+"""Number of stored tables of counts, and largest number of entries of each: 2 MB in all."""
 _NEAR_ONE = -5.0
-"""log δ below which 1 − δ says nothing of it that its own sum does not say better."""
+"""log δ above which the sum for 1 − δ is evaluated too, because it may be more accurate."""
 
 
 @dataclass(frozen=True, eq=False)
 class EnumeratedProfile(Profile):
-    """One order of a product: totals of the loss as computed.
+    """One direction of a product, by the totals of the loss as computed.
 
     Attributes:
-        totals: their law, as if they and their probabilities were exact.
-        log_error: bound of the error of every log probability; what is summed of them has no more.
-        misplacement: how far a total may be from its true place.
-        places: all totals, increasing.
-        log_below: log of the probability of the first 0, 1, 2, … of them.
+        totals: profile of the totals, as if they and their probabilities were exact.
+        log_error: bound of the error of every log probability, and of the log of every sum of probabilities.
+        misplacement: bound of the error of every total, in nats.
+        places: all totals, increasing, in nats.
+        log_below: log of the probability of the first 0, 1, 2, … totals.
+        log_masses: log of the probability of each total.
     """
 
     root_search: ClassVar[RootSearch] = "solve"
@@ -71,42 +72,41 @@ class EnumeratedProfile(Profile):
     places: FloatArray
     log_below: FloatArray
     log_masses: FloatArray
-    """Of the totals at `places`."""
 
     @property
     def log_infinite_mass(self) -> float:
-        """Of the totals: upper bound of log(1 − Π (1 − a_j)^{T_j})."""
+        """Upper bound of log(1 − Π (1 − a_j)^{T_j}), a_j the infinite masses of the distributions."""
         return self.totals.log_infinite_mass
 
     @property
     def tail_accuracy(self) -> float:
-        """Of the totals, their errors, and what raising them does to their masses under the second law."""
+        """Error of each log tail: that of the totals' tails, of the probabilities, and of the raised masses under Q."""
         return self.totals.tail_accuracy + self.log_error + 2.0 * self.misplacement
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclosure of log δ, read where the misplacement makes it smaller and larger."""
+        """Enclose log δ, evaluated at ε moved by the error of the totals in either direction."""
         at = np.asarray(epsilon, dtype=np.float64)
         slack = self.misplacement + 4 * UNIT_ROUNDOFF * at
         lower = self.totals.log_delta(at + slack).lower - self.log_error
         upper = self.totals.log_delta(at - slack).upper + self.log_error
-        most, least = self._log_rest(at + slack).upper, self._log_rest(at - slack).lower
+        most, least = self._log_complement(at + slack).upper, self._log_complement(at - slack).lower
         lower, upper = np.maximum(lower, log1m_exp(most)), np.minimum(upper, log1m_exp(least))
         upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """`log_delta` at one ε, without arrays."""
+        """Enclose log δ at one ε, without arrays."""
         slack = self.misplacement + 4 * UNIT_ROUNDOFF * epsilon
         lower = self.totals.log_delta_bounds(epsilon + slack).lower - self.log_error
         upper = self.totals.log_delta_bounds(epsilon - slack).upper + self.log_error
         if upper > _NEAR_ONE:
-            lower = max(lower, log1m_exp_at(self._rest_at(epsilon + slack).upper))
-            upper = min(upper, log1m_exp_at(self._rest_at(epsilon - slack).lower))
+            lower = max(lower, log1m_exp_at(self._complement_at(epsilon + slack).upper))
+            upper = min(upper, log1m_exp_at(self._complement_at(epsilon - slack).lower))
         upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
-        """Return the place between two totals where log δ is `log_delta`."""
+        """Find the ε between two totals at which log δ is `log_delta`."""
         solution = self.totals.solve(log_delta)
         return solution._replace(pad=4.0 * self.misplacement + solution.pad)
 
@@ -116,11 +116,11 @@ class EnumeratedProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """As of the totals, with ends of this law."""
+        """Return the tests of the totals, with the bounds of this profile."""
         return [self.totals.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
-    def _rest_at(self, epsilon: float) -> Interval:
-        """`_log_rest` at one ε."""
+    def _complement_at(self, epsilon: float) -> Interval:
+        """Enclose log(1 − δ) at one ε, without arrays."""
         at_or_below = bisect.bisect_right(self._sorted, epsilon)
         rest = log_sum(float(self.log_below[at_or_below]), epsilon + self.totals.log_second_above(epsilon))
         slack = (self.tail_accuracy + 4 * UNIT_ROUNDOFF * (self.places.size + 8)) * (1.0 + abs(rest) + abs(epsilon))
@@ -128,10 +128,11 @@ class EnumeratedProfile(Profile):
 
     @cached_property
     def _sorted(self) -> list[float]:
+        """Totals as a list, for bisection."""
         return list(self.places.tolist())
 
-    def _log_rest(self, epsilon: FloatArray) -> Enclosure:
-        """log(1 − δ) = log E[min(1, e^{ε−S}); S < ∞], which has the digits where δ is near 1."""
+    def _log_complement(self, epsilon: FloatArray) -> Enclosure:
+        """Enclose log(1 − δ) = log E[min(1, e^{ε−S}); S < ∞], which is accurate if δ is near 1."""
         log_q = self.totals.log_tails(epsilon).log_q
         below = self.log_below[np.searchsorted(self.places, epsilon, side="right")]
         rest = np.logaddexp(below, epsilon + log_q)
@@ -140,13 +141,13 @@ class EnumeratedProfile(Profile):
         return Enclosure(np.minimum(rest - slack, 0.0), np.minimum(rest + slack, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Of the law with raised losses, which dominates."""
+        """Return the tails of the distribution with raised losses, which dominates."""
         at = np.asarray(epsilon, dtype=np.float64)
         return self.totals.log_tails(at - self.misplacement - 4 * UNIT_ROUNDOFF * at)
 
 
 def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return the product of pairs with few outcomes; None if a pair has no atoms or the kinds of runs are many.
+    """Return the product of pairs with few outcomes; None if a pair has no atoms or there are too many kinds of runs.
 
     Guarantees: both directions enclose δ of the product of exactly these distributions at every ε ≥ 0. Equal pairs in a
     list are one pair with the sum of their counts.
@@ -159,7 +160,7 @@ def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
 
 
 def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -> Pair | None:
-    """Return the product of `enumerated_pair` and N(μ, 1) against N(0, 1); None likewise.
+    """Return the product of `enumerated_pair` and N(μ, 1) against N(0, 1); None if the pairs cannot be enumerated.
 
     Args:
         parts: pairs, and how often each is run, at least once.
@@ -168,7 +169,7 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
     profiles = _enumerate(parts)
     if profiles is None:
         return None
-    joined = [
+    products = [
         FiniteAndGaussianProfile(
             losses=profile.places,
             log_masses=profile.log_masses,
@@ -179,11 +180,11 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
         )
         for profile in profiles
     ]
-    return Pair(joined[0], joined[-1])
+    return Pair(products[0], products[-1])
 
 
 def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | None:
-    """Return the distinct directions of the product; None where it is not enumerated."""
+    """Return the distinct directions of the product; None if it cannot be enumerated."""
     laws: dict[FiniteLaw, int] = {}
     for pair, count in parts:
         if pair.atoms is None or not pair.atoms.losses:
@@ -203,7 +204,7 @@ def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | N
 
 
 def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
-    """The totals of one order."""
+    """Enumerate the totals of one direction."""
     total: FloatArray = np.zeros(1)
     log_mass: FloatArray = np.zeros(1)
     error = extent = 0.0
@@ -229,7 +230,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     first = int(np.searchsorted(places, -max(1e-9, 8.0 * misplacement), side="right"))
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
-    # Of log (1 − ∏ (1 − a)^T), which is within log T of log a.
+    # The error of log (1 − ∏ (1 − a)^T), which differs from log a by at most log T.
     runs = 1.0 + math.log(float(counts.sum()))
     accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)
     totals = AtomicProfile(tuple(places[first:].tolist()), tuple(log_masses[first:].tolist()), log_infinite, accuracy)
@@ -237,37 +238,44 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 
 
 class _Outcome(NamedTuple):
-    """An outcome more: which kind each kind came from, how often it has this outcome, and log n! of that."""
+    """One step of the enumeration, for one outcome.
+
+    Attributes:
+        of: index of the kind of the previous step that each kind extends.
+        times: number of times that each kind has this outcome.
+        log_factorial: log n! of this number.
+    """
 
     of: IntArray
     times: IntArray
     log_factorial: FloatArray
 
 
-def _outcomes(size: int, count: int) -> Iterator[_Outcome]:
-    """All counts n_i ≥ 0 of so many outcomes with Σ n_i = T, one outcome after the other."""
+def _enumerate_counts(size: int, count: int) -> Iterator[_Outcome]:
+    """Yield all counts n_i ≥ 0 of `size` outcomes with Σ n_i = `count`, one outcome after the other."""
     log_factorial = np.asarray(gammaln(np.arange(count + 1) + 1.0))
-    left = np.asarray([count])
+    remaining = np.asarray([count])
     for _ in range(size - 1):
-        sizes = left + 1
-        of = np.repeat(np.arange(left.size), sizes)
+        sizes = remaining + 1
+        of = np.repeat(np.arange(remaining.size), sizes)
         times = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         yield _Outcome(of, times, log_factorial[times])
-        left = left[of] - times
-    yield _Outcome(np.arange(left.size), left, log_factorial[left])
+        remaining = remaining[of] - times
+    yield _Outcome(np.arange(remaining.size), remaining, log_factorial[remaining])
 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _few_outcomes(size: int, count: int) -> tuple[_Outcome, ...]:
-    return tuple(_outcomes(size, count))
+    """Return all steps of a small enumeration, which is stored."""
+    return tuple(_enumerate_counts(size, count))
 
 
 def _kinds(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
-    """Total loss and log probability of every kind of T runs: all counts n_i ≥ 0 with Σ n_i = T."""
+    """Return total loss and log probability of every kind of `count` runs."""
     size = len(law.losses)
     few = size * math.comb(count + size - 1, size - 1) <= _MOST_KEPT
     total, log_mass = np.zeros(1), np.asarray(gammaln(np.asarray([count + 1.0])))
-    steps = _few_outcomes(size, count) if few else _outcomes(size, count)
+    steps = _few_outcomes(size, count) if few else _enumerate_counts(size, count)
     for (of, times, log_factorial), loss, mass in zip(steps, law.losses, law.log_first, strict=True):
         total = total[of] + times * loss
         log_mass = log_mass[of] + (times * mass - log_factorial)

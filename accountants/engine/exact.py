@@ -1,7 +1,7 @@
-"""δ(ε) and ε(δ) of compositions of laws with counts: by the compiled kernel, and where that refuses in Python.
+"""δ(ε) and ε(δ) of compositions of laws with counts: by the compiled kernel, or in Python if the kernel rejects them.
 
-Both certify with the same errors charged (docs/engine-certificate.md, A0 to A10). Losses are finite here: atoms at
-infinity are the caller's to add.
+Both certify with the same errors charged (docs/engine-certificate.md, A0 to A10). A law is the distribution of a loss.
+Losses are finite here; callers add infinite ones.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ __all__ = [
 ]  # fmt: skip
 
 NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
-"""What is raised where there is no answer, also where numbers at the edge of the doubles overflow."""
+"""Errors raised if no certified answer exists, also for numbers beyond the range of doubles."""
 
 
 class SizedTest(NamedTuple):
-    """Where a test S > ε has the size that was asked.
+    """A test S > ε of a requested size.
 
     Attributes:
-        epsilon: about that ε, of any sign.
+        epsilon: approximate ε of the test, of any sign, in nats.
         width: relative width of δ there.
-        steepness: about |d log Q(S > ε)/dε|.
+        steepness: estimate of |d log Q(S > ε)/dε|.
         log_delta: encloses log δ at any ε near it.
     """
 
@@ -51,25 +51,30 @@ class SizedTest(NamedTuple):
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float = WIDEST) -> Interval:
-    """Enclosure of log δ(ε), ε in nats and of any sign.
+    """Enclose log δ(ε).
 
-    Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats, of any sign.
+        widest: largest width of the enclosure, relative to δ.
+
+    Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) if δ is exactly zero.
 
     Raises:
         ContourRefused: no such certificate within the budget.
     """
     enclose = kernel.log_delta if not _has_mixtures(laws) else _log_delta_of_mixtures
-    enclosure = _ask_kernel(functools.partial(enclose, laws, epsilon))
+    enclosure = _query_kernel(functools.partial(enclose, laws, epsilon))
     if enclosure is not None and enclosure.width <= widest:
-        return enclosure.ends
+        return enclosure.bounds
     return contour.log_delta(laws, epsilon, widest=widest)
 
 
-def _ask_kernel(enclose: Callable[[], kernel.KernelEnds | None]) -> kernel.KernelEnds | None:
-    """Return the kernel's enclosure; None if it refuses and the contour engine may answer.
+def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kernel.KernelEnclosure | None:
+    """Return the kernel's enclosure; None if the kernel rejects the laws and the contour engine may answer.
 
     Raises:
-        ContourRefused: the contour engine would refuse too.
+        ContourRefused: the contour engine would reject them too.
     """
     try:
         return enclose()
@@ -78,14 +83,19 @@ def _ask_kernel(enclose: Callable[[], kernel.KernelEnds | None]) -> kernel.Kerne
 
 
 def _has_mixtures(laws: Sequence[tuple[Law, int]]) -> bool:
+    """Return whether any law is a mixture of several shifts."""
     return any(isinstance(law, MixedLaw) for law, _ in laws)
 
 
 def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence[tuple[Law, int]], float]:
-    """Move the largest and rarest components of mixtures, which add about a part in 10^9 to a δ.
+    """Move the largest and rarest components of mixtures, which contribute about 1e-9 of δ.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_delta: estimate of log δ.
 
     Returns:
-        The laws, whose δ is no larger, and log of a bound of how much smaller it is (certificate, A10, Components
+        The laws, with a δ that is no larger, and the log of a bound on its decrease (certificate, A10, Components
         moved).
     """
     steps = sum(count for law, count in laws if isinstance(law, MixedLaw))
@@ -104,7 +114,7 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
 
 
 def _simplest(law: MixedLaw) -> Law:
-    """Return the same law by a name of fewer numbers, for which the kernel knows more ways; or the law itself."""
+    """Return an equal law with fewer parameters, for which the kernel has more methods; or the law itself."""
     components = law.components
     if isinstance(law, DrawnMixtureLaw):
         return DrawnGaussianLaw(law.rate, law.largest) if len(components) == 1 else law
@@ -114,37 +124,40 @@ def _simplest(law: MixedLaw) -> Law:
 
 
 def _log_sum(first: float, second: float) -> float:
-    """log(e^first + e^second), rounded up."""
-    larger, less = max(first, second), abs(first - second)
-    if math.isinf(larger) or math.isinf(less):
+    """Return log(e^first + e^second), rounded up."""
+    larger, gap = max(first, second), abs(first - second)
+    if math.isinf(larger) or math.isinf(gap):
         return larger
-    return larger + math.log1p(math.exp(-less)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))
+    return larger + math.log1p(math.exp(-gap)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))
 
 
-def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> kernel.KernelEnds | None:
-    """Enclose log δ with components moved that hold little of it: ever rarer ones, until little is moved."""
+def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> kernel.KernelEnclosure | None:
+    """Enclose log δ with the rarest components of mixtures moved.
+
+    Rarer and rarer components are moved, until their effect on δ is negligible.
+    """
     if epsilon >= supremum(laws):
-        return kernel.KernelEnds(Interval(-math.inf, -math.inf), 0.0)
+        return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)
     estimate, enclosure = -8.0, None
     while True:
         short, leak = _shorten(laws, estimate)
         try:
-            enclosed = kernel.log_delta(short, epsilon)
+            kernel_enclosure = kernel.log_delta(short, epsilon)
         except kernel.NoLineDecays:
-            enclosed = None
-        if enclosed is None:
+            kernel_enclosure = None
+        if kernel_enclosure is None:
             return enclosure
-        lower, upper = enclosed.ends
+        lower, upper = kernel_enclosure.bounds
         upper = min(_log_sum(upper, leak), 0.0)
-        enclosure = kernel.KernelEnds(Interval(lower, upper), upper - lower if upper > lower else 0.0)
-        # What cannot be moved is below every double.
+        enclosure = kernel.KernelEnclosure(Interval(lower, upper), upper - lower if upper > lower else 0.0)
+        # Below e^−700 no more components can be moved, and their effect is below every double.
         if leak <= max(lower + math.log(1e-4 * WIDEST), -700.0):
             return enclosure
         estimate = max(min(lower, estimate) - 1.0, 3.0 * estimate)
 
 
 def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
-    """Bound log δ likewise."""
+    """Bound log δ from above, with the rarest components of mixtures moved."""
     estimate, least = -8.0, None
     for _ in range(2):
         short, leak = _shorten(laws, estimate)
@@ -156,15 +169,21 @@ def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float
     return least
 
 
-def _epsilon_of_mixtures(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> kernel.KernelEnds | None:
-    """Enclose ε(δ) likewise: what is moved adds to the slack."""
+def _epsilon_of_mixtures(
+    laws: Sequence[tuple[Law, int]], log_delta: float, slack: float
+) -> kernel.KernelEnclosure | None:
+    """Enclose ε(δ) with the rarest components of mixtures moved; their effect adds to the slack."""
     short, leak = _shorten(laws, log_delta)
     share = math.exp(leak - log_delta + slack)
     return kernel.epsilon(short, log_delta, slack - 1.01 * math.log1p(-share)) if share < 1.0 else None
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
-    """A Chernoff bound of log δ(ε), ε in nats.
+    """Return a Chernoff bound of log δ(ε).
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats.
 
     Raises:
         ContourRefused: no tilt within the budget.
@@ -177,24 +196,29 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
 def epsilon(
     laws: Sequence[tuple[Law, int]], log_delta: float, *, slack: float = 0.0, widest: float = WIDEST
 ) -> Interval:
-    """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, which is finite.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
 
-    Guarantees: the upper bound has itself been evaluated. Its upper log δ meets the target less `slack` ≥ 0; the lower
-    end has a lower log δ above the target plus `slack`, or is 0. Near the root the enclosure of log δ is no wider than
-    `widest`.
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_delta: log of the target δ, finite.
+        slack: distance ≥ 0 in log δ that both bounds keep from the target.
+        widest: largest width of the enclosure of log δ near the root.
+
+    Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
+    At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
 
     Raises:
         ContourRefused: no such certificate within the budget.
     """
     enclose = kernel.epsilon if not _has_mixtures(laws) else _epsilon_of_mixtures
-    enclosure = _ask_kernel(functools.partial(enclose, laws, log_delta, slack))
+    enclosure = _query_kernel(functools.partial(enclose, laws, log_delta, slack))
     if enclosure is not None and enclosure.width <= widest:
-        return enclosure.ends
+        return enclosure.bounds
     return contour.epsilon(laws, log_delta, slack=slack, widest=widest)
 
 
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate, by the kernel; None if it refuses.
+    """Enclose the true positive rate of the best test at each false positive rate; None if the kernel rejects the laws.
 
     With components moved δ falls by at most e^leak. So does the true positive rate, the least γ α + δ(log γ).
 
@@ -215,14 +239,14 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
 
 def _raise_test(test: BestTest, log_excess: float) -> BestTest:
-    """Return a best test whose true positive rate may be larger by e^`log_excess`."""
+    """Return the best test with the upper bound of its true positive rate increased by e^`log_excess`."""
     lower, upper = test.true_positive_rate
-    raised = (upper + math.exp(log_excess)) * (1.0 + 4 * UNIT_ROUNDOFF)
-    return test._replace(true_positive_rate=Interval(lower, min(raised, 1.0)))
+    larger = (upper + math.exp(log_excess)) * (1.0 + 4 * UNIT_ROUNDOFF)
+    return test._replace(true_positive_rate=Interval(lower, min(larger, 1.0)))
 
 
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> Sequence[float] | None:
-    """Return upper bounds of log δ at several ε, from the kernel's nodes for the first; None if it refuses."""
+    """Return upper bounds of log δ at several ε, from the kernel's nodes for the first; None if it rejects the laws."""
     if not _has_mixtures(laws):
         return kernel.upper_log_deltas(laws, epsilons)
     first = _upper_log_delta_of_mixtures(laws, epsilons[0])
@@ -236,16 +260,25 @@ def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float])
 def thresholds(
     laws: Sequence[tuple[Law, int]], log_sizes: Sequence[float], *, widest: float = WIDEST
 ) -> list[SizedTest | None]:
-    """Where the test S > ε has each size e^x under Q, and log δ around it; None where that is refused."""
+    """Find the test S > ε of each size e^x under Q, and log δ around it.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_sizes: logarithms x of the sizes.
+        widest: largest width of log δ.
+
+    Returns:
+        One test per size; None if it cannot be certified.
+    """
     return [_sized_test(tuple(laws), log_size, widest) for log_size in log_sizes]
 
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
-    """One of them, read wherever it is asked, or in Python on the line that was laid for it."""
+    """Find the test of one size by the kernel, or in Python on the line that suits it; None if neither certifies."""
     try:
         test = kernel.threshold(_shorten(laws, log_size)[0], log_size)
         if test is not None and test.width <= widest:
-            return SizedTest(*test, functools.partial(_read, laws))
+            return SizedTest(*test, functools.partial(_log_delta_or_unknown, laws))
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
     except NO_CERTIFICATE:
@@ -255,8 +288,8 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
     return SizedTest(epsilon, upper - lower, 1.0 + integrand.line.tilt, integrand.enclosure)
 
 
-def _read(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
-    """log δ(ε), −∞ to 0 where that is refused."""
+def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
+    """Enclose log δ(ε); by −∞ and 0 if it cannot be certified."""
     try:
         return log_delta(laws, epsilon)
     except NO_CERTIFICATE:

@@ -1,8 +1,8 @@
-"""Questions to the compiled kernel, which is asked first where there is one.
+"""Calls of the compiled kernel, which comes before the engines in Python if it is built.
 
-It follows docs/engine-certificate.md with the same errors charged as the contour engine; kernel/src/kernel.h says why
-these cover its arithmetic. Every function answers None where the kernel refuses, and where there is none. It raises
-`NoLineDecays` where the contour engine, which is asked next, is very likely to refuse too.
+It follows docs/engine-certificate.md with the same errors charged as the contour engine; kernel/src/kernel.h explains
+why these cover its arithmetic. Every function returns None if the kernel rejects the laws or is not built. It raises
+`NoLineDecays` if the contour engine is very likely to reject them too.
 """
 
 from __future__ import annotations
@@ -33,58 +33,64 @@ if TYPE_CHECKING:
 
 loaded = compiled.loaded
 _KEPT = 8
-"""How many compositions are kept, with what was computed for them: a few megabytes for a thousand kinds of steps."""
-_ORDERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
-"""The kernel numbers directions in the order of their type."""
-_DRAWN = len(_ORDERS)
-"""The kernel's number of a batch drawn without replacement."""
+"""Number of compositions that are stored with their intermediate results: a few MB for a thousand kinds of steps."""
+_DIRECTION_NUMBERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
+"""Numbers of the directions in the kernel, in the order of their type."""
+_DRAWN_NUMBER = len(_DIRECTION_NUMBERS)
+"""Number of a batch without replacement in the kernel."""
 
 
 Unknown: TypeAlias = Literal["shift", "count", "rate"]
 _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
-"""As the kernel numbers them."""
+"""Unknowns in the order of their numbers in the kernel."""
 
 
 class NoLineDecays(ArithmeticError):
-    """The error of a composition whose integrand decays on no line of the kernel nor of the contour engine."""
+    """The integrand decays on no line of the kernel nor of the contour engine."""
 
 
-class KernelEnds(NamedTuple):
+class KernelEnclosure(NamedTuple):
     """An enclosure, and the relative width of δ behind it."""
 
-    ends: Interval
+    bounds: Interval
     width: float
 
 
 class KernelTest(NamedTuple):
-    """About the ε at which a test has a size, the relative width of δ there, and about |d log Q(S > ε)/dε|."""
+    """Approximate ε of a test of a requested size, the relative width of δ there, and |d log Q(S > ε)/dε|."""
 
     epsilon: float
     width: float
     steepness: float
 
 
-def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnds | None:
-    """Enclosure of log δ(ε) of a composition of laws with counts, ε in nats and of any sign."""
-    composed = _sum_of(tuple(laws))
-    return None if composed is None else _ends(laws, composed.log_delta(epsilon))
+def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosure | None:
+    """Enclose log δ(ε) of a composition of laws with counts, ε in nats and of any sign."""
+    composed = _compiled_sum(tuple(laws))
+    return None if composed is None else _enclosure(laws, composed.log_delta(epsilon))
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
-    """A Chernoff bound of log δ(ε)."""
-    composed = _sum_of(tuple(laws))
+    """Return a Chernoff bound of log δ(ε)."""
+    composed = _compiled_sum(tuple(laws))
     return None if composed is None else composed.upper_log_delta(epsilon)
 
 
-def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnds | None:
-    """Enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; `slack` as in `exact.epsilon`."""
-    composed = _sum_of(tuple(laws))
-    return None if composed is None else _ends(laws, composed.epsilon(log_delta, slack))
+def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnclosure | None:
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_delta: log of the target δ.
+        slack: distance ≥ 0 in log δ that both bounds keep from the target, as in `exact.epsilon`.
+    """
+    composed = _compiled_sum(tuple(laws))
+    return None if composed is None else _enclosure(laws, composed.epsilon(log_delta, slack))
 
 
 def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | None:
-    """About where the test S > ε has the size e^`log_size` under the second law, ε of any sign."""
-    composed = _sum_of(tuple(laws))
+    """Find the test S > ε of size e^`log_size` under Q, with ε of any sign."""
+    composed = _compiled_sum(tuple(laws))
     numbers = None if composed is None else _numbers(laws, composed.threshold(log_size))
     return None if numbers is None else KernelTest(*numbers)
 
@@ -97,7 +103,7 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         rates: false positive rates, in (0, 1). The nodes that suit the first one serve the others, where they can.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
     """
-    composed = _sum_of(tuple(laws))
+    composed = _compiled_sum(tuple(laws))
     answer = None if composed is None else composed.best_tests(tuple(rates), rounding)
     if answer is None:
         return None
@@ -107,25 +113,32 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> tuple[float, ...] | None:
     """Return upper bounds of log δ at several ε, all from the nodes that suit the first ε."""
-    composed = _sum_of(tuple(laws))
+    composed = _compiled_sum(tuple(laws))
     return None if composed is None else composed.upper_log_deltas(tuple(epsilons))
 
 
 def search(
-    orders: Sequence[tuple[SampledGaussianLaw | DrawnGaussianLaw, int]],
+    directions: Sequence[tuple[SampledGaussianLaw | DrawnGaussianLaw, int]],
     unknown: Unknown,
     epsilon: float,
     log_delta: float,
     guess: float,
 ) -> float | None:
-    """About the shift, the count or the rate of a run, in one or both orders, for which the larger δ(ε) is as asked.
+    """Estimate the shift, the count or the rate of a run for which the larger δ(ε) of its directions is the target.
 
-    Nothing is certified. What the laws say of the unknown has no meaning.
+    The result is an estimate without error bounds.
+
+    Args:
+        directions: law and count of the run in one or both directions; the value of the unknown in them is ignored.
+        unknown: the quantity to find.
+        epsilon: ε, in nats.
+        log_delta: log of the target δ.
+        guess: first value of the unknown.
     """
     make = loaded()
     if make is None:
         return None
-    steps = tuple(_as_steps(law, count) for law, count in orders)
+    steps = tuple(_as_steps(law, count) for law, count in directions)
     try:
         return make.search(steps, _UNKNOWNS.index(unknown), epsilon, log_delta, guess)
     except (OverflowError, ValueError):
@@ -133,27 +146,28 @@ def search(
 
 
 def answers(laws: Sequence[tuple[Law, int]]) -> bool:
-    """Return whether the kernel takes questions about these laws."""
-    return _sum_of(tuple(laws)) is not None
+    """Return whether the kernel accepts these laws."""
+    return _compiled_sum(tuple(laws)) is not None
 
 
 def forget() -> None:
-    """Forget what was loaded and computed."""
+    """Clear the loaded kernel and all stored results."""
     loaded.cache_clear()
-    _sum_of.cache_clear()
+    _compiled_sum.cache_clear()
 
 
-def _ends(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnds | None:
+def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
+    """Return the enclosure of an answer; None if the kernel rejects the laws."""
     numbers = _numbers(laws, answer)
-    return None if numbers is None else KernelEnds(Interval(numbers[0], numbers[1]), numbers[2])
+    return None if numbers is None else KernelEnclosure(Interval(numbers[0], numbers[1]), numbers[2])
 
 
 def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
-    """Return the numbers of an answer; None for a refusal after which the contour engine may answer.
+    """Return the numbers of an answer; None if the kernel rejects the laws and the contour engine may answer.
 
     Raises:
-        NoLineDecays: the integrand decays on no line, and the contour engine has no better lines for these laws. It
-            has for batches of a fixed size, for Laplace losses, and for much noise.
+        NoLineDecays: the integrand decays on no line, and the contour engine has no better lines for these laws. It has
+            for batches of a fixed size, for Laplace losses, and for much noise.
     """
     if isinstance(answer, tuple):
         return answer
@@ -167,30 +181,31 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
 def _has_little_noise(laws: Sequence[tuple[Law, int]]) -> bool:
     """Return whether a shift is above one standard deviation of the noise.
 
-    Of 349 random accounts and lists, two had wider bounds without the contour engine. Their shifts were 0.37 and 0.55.
+    Below that, the contour engine may still answer: of 349 random accounts and lists, two had wider bounds without it.
+    Their shifts were 0.37 and 0.55.
     """
     return any(isinstance(law, SampledGaussianLaw) and law.shift > 1.0 for law, _ in laws)
 
 
 def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> SampledSteps:
-    """Return rate, shift, order and count of one kind of steps, as the kernel reads them."""
-    order = _DRAWN if isinstance(law, DrawnGaussianLaw) else _ORDERS[law.direction]
-    return law.rate, law.shift, order, float(count)
+    """Return rate, shift, direction and count of one kind of steps, in the kernel's format."""
+    direction = _DRAWN_NUMBER if isinstance(law, DrawnGaussianLaw) else _DIRECTION_NUMBERS[law.direction]
+    return law.rate, law.shift, direction, float(count)
 
 
 def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
-    """Return one kind of steps of a mixture, as the kernel reads them; the rate is that of drawn batches."""
+    """Return one kind of steps of a mixture in the kernel's format; the rate is that of batches without replacement."""
     if isinstance(law, GaussianMixtureLaw):
-        rate, order, components = 0.5, _ORDERS[law.direction], law.components
+        rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
     else:
-        rate, order, components = law.rate, _DRAWN, tuple(each for each in law.components if each[0] > 0.0)
+        rate, direction, components = law.rate, _DRAWN_NUMBER, tuple(part for part in law.components if part[0] > 0.0)
     shifts, weights = zip(*components, strict=True)
-    return rate, law.largest, order, float(count), shifts, weights
+    return rate, law.largest, direction, float(count), shifts, weights
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _sum_of(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
-    """The composition in the kernel; None if it has no loss, or is out of the kernel's range, or there is no kernel."""
+def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
+    """Return the composition in the kernel; None if it has no loss, is out of range, or the kernel is not built."""
     make = loaded()
     if make is None:
         return None

@@ -15,7 +15,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
-from epsilond.witness.reports.make import dated, make
+from epsilond.witness.reports.make import make, read_date
 from epsilond.witness.reports.questions import question
 
 Algorithm: Any = getitem(Literal, tuple(each.name for each in CALIBRATORS))
@@ -43,7 +43,7 @@ def read_report(body: bytes) -> Question:
             the body.
     """
     asked = read_body(ReportRequest, parse(body))
-    dated(asked.date)
+    read_date(asked.date)
     about = question(asked.kind, asked.algorithm)
     try:
         problem = read_body(about.problem, asked.request)

@@ -1,9 +1,9 @@
 """Quantised noisy updates: the baselines that Das et al. compare with DP-NormFedAvg (their Algorithm 2).
 
 Clients descend as in Algorithm 2. An update u is scaled to u/‖u‖ (`normalised`) or to u/max(C, ‖u‖) (`clipped`), so
-that its norm is at most 1, and rounded to the grid with step 1/s. Integer noise is added to each message (`clients`) or
-once to their sum (`server`). The server moves by β times the mean of the messages, and by βC times the mean if updates
-are clipped.
+that its norm is at most 1. It is then rounded to the grid with step 1/s. Integer noise is added to each message
+(`clients`) or once to their sum (`server`). The server moves by β times the mean of the messages, and by βC times the
+mean if updates are clipped.
 """
 
 from __future__ import annotations

@@ -93,6 +93,7 @@ def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
+    """Return the participation of the run, with one batch per local step."""
     return reporting_for(
         problem,
         participants=run.participants,

@@ -1,8 +1,8 @@
 """Noisy distributed mini-batch SGD: Algorithm 1 of Lowy and Razaviyayn.
 
-From w_0 = 0, in each round M of N clients send the mean of K gradients plus N(0, σ²) per coordinate (line 7), and the
-server moves to Π(w − η · mean) (lines 9 and 10). After R rounds the output is a weighted average of w_1, …, w_R: each
-weight is `averaging_ratio` times the previous one. The printed line 12 averages w_0, …, w_{R−1} instead.
+The start is w_0 = 0. In each round M of N clients send the mean of K gradients plus N(0, σ²) per coordinate (line 7).
+The server moves to Π(w − η · mean) (lines 9 and 10). After R rounds the output is a weighted average of w_1, …, w_R:
+each weight is `averaging_ratio` times the previous one. The printed line 12 averages w_0, …, w_{R−1} instead.
 """
 
 from __future__ import annotations
@@ -244,9 +244,9 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     records_per_client = records_read(reporting)
     keys = records_per_client if reporting.sampling in ("full", "with-replacement") else n
     entries = float(m) * records_per_client * (d + 4.0)
-    copies = 3.0 if reporting.singly else 1.0
+    copies = 3.0 if reporting.needs_record_gradients else 1.0
     # Gradients of single records cost 1.5 times as much as their mean.
-    slower = 1.5 if reporting.singly else 1.0
+    slower = 1.5 if reporting.needs_record_gradients else 1.0
     chunk = chunk_rounds(problem, reporting)
     return Work(
         operations=problem.clients * n + reporting.rounds * (slower * entries + m * (2.0 * keys + 6.0 * d)),

@@ -41,7 +41,7 @@ class Reporting:
     client_arrays: ClientArrays | None = None
 
     @property
-    def singly(self) -> bool:
+    def needs_record_gradients(self) -> bool:
         """True if gradients of single records are computed, of which some may not count."""
         return self.sampling == "poisson" or self.client_arrays is not None
 

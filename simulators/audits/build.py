@@ -41,7 +41,11 @@ def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
 
 
 def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
-    """Return the mechanism on its worlds."""
+    """Return the spec's mechanism on the worlds that the attacker distinguishes.
+
+    Raises:
+        InvalidInput: the spec has no neighbours in the relation that an attack can be stated for.
+    """
     if spec.primitive is not None:
         return attack_primitive(spec.primitive, setting)
     return BUILDERS[spec.kind](spec, setting)
@@ -118,9 +122,10 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
 
 
 def _level(spec: Subsampled, setting: AttackSetting) -> str:
-    """Return the level of the draw.
+    """Return the level of the draw: the spec's level, or a default.
 
-    An open level is the protected unit. If the mechanism draws again, it is clients.
+    The default is the protected unit. It is clients if the mechanism inside draws again, and records within drawn
+    clients.
     """
     if spec.level is not None:
         return spec.level

@@ -1,13 +1,12 @@
 """Training with clipping, noise and canaries: DP-SGD on pooled records, or DP-FedAvg on clients.
 
 In each round every member (a record, or a client) participates independently with probability q. The server sums the
-contributions, each scaled down to norm C, adds N(0, (zC)² I), and moves
+contributions, each scaled down to norm C. It adds N(0, (zC)² I) and moves
 
-    w ← w − (η/(qB)) (Σ contributions + noise),
+    w ← w − (η/(qB)) (Σ contributions + noise).
 
-where B, the number of ordinary members, is a public constant. A record contributes its gradient, a client its update of
-E full gradient steps. A canary is an additional member, present or not; the guarantee is that of adding or removing
-one.
+The number B of ordinary members is a public constant. A record contributes its gradient, a client its update of E full
+gradient steps. A canary is an additional member, present or not; the guarantee is that of adding or removing one.
 """
 
 from __future__ import annotations

@@ -128,6 +128,7 @@ PAIR_RECORDS = 34
 
 @functools.lru_cache(maxsize=8)
 def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
+    """Split the data set over the clients, hold out the test records, and build the problem."""
     features, labels = read_features(spec.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
     places = _split_records(spec, labels, generator)

@@ -1,7 +1,10 @@
 """Minimum of a smooth convex function on a ball around 0, with a certificate.
 
-For a convex F and any w in the ball of radius r, F(w) − F* ≤ max over u in the ball of ⟨∇F(w), w − u⟩, which is ⟨∇F(w),
-w⟩ + r‖∇F(w)‖. This gap certifies the result of any search; the search only has to make it small.
+For a convex F and any w in the ball of radius r, F(w) − F* is at most the gap
+
+    max over u in the ball of ⟨∇F(w), w − u⟩ = ⟨∇F(w), w⟩ + r‖∇F(w)‖.
+
+This gap certifies the result of any search; the search only has to make it small.
 """
 
 from __future__ import annotations

@@ -169,6 +169,7 @@ class Digits:
 
 @functools.lru_cache(maxsize=8)
 def _build_problem(spec: PersonalizedDigits) -> Digits:
+    """Split the digits over the clients, hold out the test records, and fit the bound on the least loss."""
     features, labels = read_features("digits")
     order = np.arange(len(labels))
     if spec.split == "by-label":

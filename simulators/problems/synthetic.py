@@ -123,6 +123,7 @@ class Synthetic(ABC):
 
 @functools.lru_cache(maxsize=BUILT_KEPT)
 def _build_problem(spec: Synthetic) -> LinearModelProblem:
+    """Draw the population and build the problem."""
     recipe = spec.recipe()
     population = make_population(
         recipe.draw,

@@ -50,7 +50,7 @@ def compare(number: int, seed: int) -> tuple[int, int]:
     return compare_answers(questions(seed, number, ("remove",) if seed % 2 else ("remove", "add", "replace")))
 
 
-def ask_kernel(question: Callable[..., kernel.KernelEnds | None], *given: object) -> kernel.KernelEnds | None:
+def ask_kernel(question: Callable[..., kernel.KernelEnclosure | None], *given: object) -> kernel.KernelEnclosure | None:
     """Return the kernel's answer; None if it refuses."""
     try:
         return question(*given)
@@ -65,16 +65,16 @@ def compare_answers(all_asked: Iterable[Asked]) -> tuple[int, int]:
         solved = ask_kernel(kernel.epsilon, asked.laws, asked.log_delta, 0.0)
         if solved is None:
             continue
-        assert 0.0 <= solved.ends.lower <= solved.ends.upper < math.inf
+        assert 0.0 <= solved.bounds.lower <= solved.bounds.upper < math.inf
         assert solved.width <= WIDEST
-        epsilon = solved.ends.upper
+        epsilon = solved.bounds.upper
         found = ask_kernel(kernel.log_delta, asked.laws, epsilon)
         answers = [reference_ends(asked, epsilon), lattice_ends(asked, epsilon)]
         if found is not None:
             by_kernel += 1
-            assert found.ends.lower <= asked.log_delta, asked
+            assert found.bounds.lower <= asked.log_delta, asked
             assert found.width <= WIDEST
-            answers.append(found.ends)
+            answers.append(found.bounds)
         by_reference += answers[0] is not None
         known = [answer for answer in answers if answer is not None]
         assert all(meet(first, second) for first in known for second in known), (asked, epsilon, answers)
@@ -133,13 +133,13 @@ def against_ball_arithmetic(number: int, seed: int) -> int:
     compared = 0
     for asked in questions(seed, number):
         solved = ask_kernel(kernel.epsilon, asked.laws, asked.log_delta, 0.0)
-        if solved is None or solved.ends.upper == 0.0:
+        if solved is None or solved.bounds.upper == 0.0:
             continue
-        found = ask_kernel(kernel.log_delta, asked.laws, solved.ends.upper)
-        truth = inversion.log_delta(asked.steps, solved.ends.upper, most_terms=1500)
+        found = ask_kernel(kernel.log_delta, asked.laws, solved.bounds.upper)
+        truth = inversion.log_delta(asked.steps, solved.bounds.upper, most_terms=1500)
         if truth is None or found is None:
             continue
-        assert found.ends.lower - ORACLE <= float(truth) <= found.ends.upper + ORACLE, asked
+        assert found.bounds.lower - ORACLE <= float(truth) <= found.bounds.upper + ORACLE, asked
         assert mp.mpf(asked.log_delta) + ORACLE >= truth
         compared += 1
     return compared

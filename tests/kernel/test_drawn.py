@@ -57,15 +57,15 @@ def test_it_agrees_with_the_reference(laws: Laws, log_delta: float) -> None:
     found = kernel.epsilon(laws, log_delta, 0.0)
     assert found is not None
     assert found.width <= 1e-7
-    assert meet(found.ends, reference.epsilon(laws, log_delta))
-    for epsilon in (found.ends.upper, 0.7 * found.ends.upper, max(-0.3 * found.ends.upper, -1.0)):
+    assert meet(found.bounds, reference.epsilon(laws, log_delta))
+    for epsilon in (found.bounds.upper, 0.7 * found.bounds.upper, max(-0.3 * found.bounds.upper, -1.0)):
         there = kernel.log_delta(laws, epsilon)
         known = reference_ends(laws, epsilon)
         bound = kernel.upper_log_delta(laws, epsilon)
         if there is not None:
             assert bound is not None
-            assert there.ends.lower <= bound
-            assert known is None or meet(there.ends, known)
+            assert there.bounds.lower <= bound
+            assert known is None or meet(there.bounds, known)
 
 
 @pytest.mark.parametrize("laws", [*SETTINGS[:3], *SETTINGS[6:]])
@@ -75,11 +75,11 @@ def test_the_ends_of_a_test_agree_with_the_reference(laws: Laws) -> None:
     there = kernel.log_delta(laws, found.epsilon)
     known = reference_ends(laws, found.epsilon)
     assert there is not None
-    assert known is None or meet(there.ends, known)
+    assert known is None or meet(there.bounds, known)
     # Q(S > ε) is the slope of δ in e^ε, up to its sign.
     step = 1e-4
     around = [kernel.log_delta(laws, found.epsilon + side * step) for side in (-1, 1)]
-    deltas = [math.exp(each.ends.upper) for each in around if each is not None]
+    deltas = [math.exp(each.bounds.upper) for each in around if each is not None]
     size = (deltas[0] - deltas[1]) / (2.0 * step) * math.exp(-found.epsilon)
     assert math.log(size) == pytest.approx(-7.0, abs=1e-3)
 
@@ -108,7 +108,7 @@ def test_the_inversion_of_its_transform_in_thirty_digits_lies_within(
         found = kernel.log_delta([(DrawnGaussianLaw(rate, shift), count)], epsilon)
         assert found is not None
         assert abs(near - far) < 1e-3 * found.width
-        assert found.ends.lower <= far <= found.ends.upper
+        assert found.bounds.lower <= far <= found.bounds.upper
         assert found.width < 1e-7
 
 
@@ -118,7 +118,7 @@ def test_two_steps_by_integration(rate: float, shift: float) -> None:
         for epsilon in (0.5, 3.0):
             expected = mp.log(drawn.two_steps(rate, shift, epsilon))
             found = kernel.log_delta([(DrawnGaussianLaw(rate, shift), 2)], epsilon)
-            assert found is None or found.ends.lower <= expected <= found.ends.upper
+            assert found is None or found.bounds.lower <= expected <= found.bounds.upper
 
 
 def magnitudes(seed: int, number: int) -> list[tuple[float, float, int, float]]:
@@ -139,14 +139,14 @@ def check_between(rate: float, shift: float, count: int, log_delta: float) -> bo
     found = kernel.epsilon(laws, log_delta, 0.0)
     if found is None or found.width > WIDEST:
         return False
-    lower, upper = found.ends
+    lower, upper = found.bounds
     assert 0.0 <= lower <= upper < math.inf
     most = kernel.epsilon([(GaussianLaw(shift), count)], log_delta, 0.0)
     least = kernel.epsilon([(SampledGaussianLaw(rate, shift, "remove"), count)], log_delta, 0.0)
-    assert most is None or lower <= most.ends.upper
-    assert least is None or least.ends.lower <= upper
+    assert most is None or lower <= most.bounds.upper
+    assert least is None or least.bounds.lower <= upper
     there = kernel.log_delta(laws, upper)
-    assert there is None or there.ends.lower <= log_delta
+    assert there is None or there.bounds.lower <= log_delta
     return True
 
 
@@ -173,7 +173,7 @@ def test_it_agrees_with_the_reference_on_hundreds() -> None:
             continue
         if found is not None:
             both += 1
-            assert meet(found.ends, known), laws
+            assert meet(found.bounds, known), laws
     assert both >= 150
 
 
@@ -184,13 +184,13 @@ def test_counts_of_one_law_add_up_and_the_order_does_not_matter() -> None:
     turned = kernel.epsilon([(gaussian, 4), (law, 500)], -14.0, 0.0)
     assert whole is not None
     assert turned is not None
-    assert meet(whole.ends, turned.ends)
+    assert meet(whole.bounds, turned.bounds)
 
 
 def test_the_bound_rises_with_the_rate() -> None:
     rates = (0.05, math.nextafter(0.05, 1.0), 0.0501, 0.2, 0.9)
     found = [kernel.epsilon([(DrawnGaussianLaw(rate, 0.7), 2000)], -14.0, 0.0) for rate in rates]
-    ends = [each.ends for each in found if each is not None]
+    ends = [each.bounds for each in found if each is not None]
     assert len(ends) == len(rates)
     assert all(first.lower <= second.upper for first, second in zip(ends, ends[1:], strict=False))
     assert all(first.upper < second.lower for first, second in zip(ends[1:], ends[2:], strict=False))
@@ -202,7 +202,7 @@ def test_a_search_finds_each_number_from_the_others(rate: float, noise: float, r
     laws: Laws = [(DrawnGaussianLaw(rate, 2.0 / noise), rounds)]
     solved = kernel.epsilon(laws, math.log(1e-7), 0.0)
     assert solved is not None
-    target = Target.of(solved.ends.upper, 1e-7, None)
+    target = Target.of(solved.bounds.upper, 1e-7, None)
     for unknown, known, guess in (
         ("shift", 1.0 / noise, 0.7 / noise),
         ("count", rounds, 0.5 * rounds),
@@ -234,4 +234,4 @@ def test_one_step_of_a_run_is_within_the_ends_where_it_is_answered() -> None:
         for rate, shift, epsilon in ((0.9, 6.0, 2.0), (0.999, 5.0, -1.0), (0.9999, 3.0, 5.0)):
             found = kernel.log_delta([(DrawnGaussianLaw(rate, shift), 1)], epsilon)
             known = mp.log(drawn.one_step(rate, shift, mpf(epsilon)))
-            assert found is None or found.ends.lower <= known <= found.ends.upper
+            assert found is None or found.bounds.lower <= known <= found.bounds.upper

@@ -51,7 +51,7 @@ def sum_of(module: ModuleType, laws: Laws) -> Any:
     """The composition in the kernel that was built."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "loaded", lambda: module.Composition)
-        composed = kernel._sum_of.__wrapped__(tuple(laws))
+        composed = kernel._compiled_sum.__wrapped__(tuple(laws))
     assert composed is not None
     return composed
 
@@ -293,7 +293,7 @@ def test_where_it_refuses_python_answers(use: pytest.MonkeyPatch) -> None:
     use.setattr(kernel, "loaded", lambda: None)
     expected = answers(laws)
     use.setattr(kernel, "loaded", lambda: Recorder)
-    kernel._sum_of.cache_clear()
+    kernel._compiled_sum.cache_clear()
     Recorder.made = 0
     assert answers(laws) == expected
     assert Recorder.made == 1
@@ -311,7 +311,7 @@ def test_where_it_refuses_python_answers(use: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.usefixtures("on")
 def test_what_is_out_of_its_range(laws: list[tuple[Any, int]]) -> None:
-    assert kernel._sum_of(tuple(laws)) is None
+    assert kernel._compiled_sum(tuple(laws)) is None
 
 
 # Rare giant losses ----------------------------------------------------------------------------------------------------

@@ -97,12 +97,12 @@ def test_a10_two_components_are_a_sampled_gaussian(direction: Direction, rate: f
         assert (first is None) == (second is None)
         if first is None or second is None:
             continue
-        assert meet(first.ends, second.ends)
+        assert meet(first.bounds, second.bounds)
         assert second.width <= 2.0 * first.width + 1e-10
-        ends = [kernel.log_delta([(law, count)], first.ends.upper) for law in (sampled, mixed)]
+        ends = [kernel.log_delta([(law, count)], first.bounds.upper) for law in (sampled, mixed)]
         assert ends[0] is not None
         assert ends[1] is not None
-        assert meet(ends[0].ends, ends[1].ends)
+        assert meet(ends[0].bounds, ends[1].bounds)
 
 
 def test_a10_one_component_and_repeated_ones() -> None:
@@ -118,7 +118,7 @@ def test_a10_one_component_and_repeated_ones() -> None:
     twice = kernel.epsilon([(DrawnMixtureLaw((0.5, 0.5), (0.25, 0.75), 0.2), 200)], -14.0, 0.0)
     assert drawn is not None
     assert twice is not None
-    assert meet(drawn.ends, twice.ends)
+    assert meet(drawn.bounds, twice.bounds)
 
 
 @pytest.mark.parametrize(("log_delta", "epsilon"), [(math.log(1e-5), 2.6859), (math.log(1e-6), 3.0300)])
@@ -143,19 +143,19 @@ def inverted(seed: int) -> bool | None:
     if kind != "drawn":
         law = GaussianMixtureLaw((0.0, *shifts[1:]), probabilities, next(each for each in DIRECTIONS if each == kind))
     found = kernel.epsilon([(law, count)], log_delta, 0.0)
-    if found is None or found.ends.upper == 0.0:
+    if found is None or found.bounds.upper == 0.0:
         return None
-    there = kernel.log_delta([(law, count)], found.ends.upper)
+    there = kernel.log_delta([(law, count)], found.bounds.upper)
     with mp.workdps(34):
         nodes = (
             mixtures.drawn_nodes(law.components, law.rate, most_tilt)
             if isinstance(law, DrawnMixtureLaw)
             else mixtures.gaussian_nodes(law.components, law.direction, most_tilt)
         )
-        truth = mixtures.log_delta(nodes, count, found.ends.upper, most_tilt)
+        truth = mixtures.log_delta(nodes, count, found.bounds.upper, most_tilt)
     if truth is None or there is None:
         return None
-    return there.ends.lower - 1e-12 <= truth <= there.ends.upper + 1e-12 and truth <= log_delta + 1e-12
+    return there.bounds.lower - 1e-12 <= truth <= there.bounds.upper + 1e-12 and truth <= log_delta + 1e-12
 
 
 def test_a10_the_inversion_of_its_transform_lies_within() -> None:
@@ -231,9 +231,9 @@ def test_a10_what_is_moved_is_charged() -> None:
                 continue
             compared += 1
             most = np.logaddexp(known.upper, math.log(100) + log_excess)
-            assert known.lower <= whole.ends.upper
-            assert whole.ends.lower <= most
-            assert meet(exact.log_delta([(law, 100)], epsilon), whole.ends)
+            assert known.lower <= whole.bounds.upper
+            assert whole.bounds.lower <= most
+            assert meet(exact.log_delta([(law, 100)], epsilon), whole.bounds)
     assert compared >= 3
     assert law.shorten(-1000.0) == (law, -math.inf)
 

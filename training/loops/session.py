@@ -81,8 +81,11 @@ class Session:
     own_start: Floats | None = None
     """(p,): start of the own parts of ppsgd, if they are coordinates of their own after the shared ones."""
     tell_unprotected: bool = False
+    """True if the log includes facts that no guarantee covers."""
     on_round: OnRound | None = None
+    """Callback after each round; None for no callback."""
     log: list[Round] = field(default_factory=list)
+    """Log of the rounds so far."""
 
     @property
     def count(self) -> int:

@@ -33,7 +33,7 @@ class ClosedForm:
 
     @property
     def largest_loss(self) -> float:
-        """That of all losses, as none are left out."""
+        """Supremum of the total loss, because no losses are left out, in nats."""
         return self.supremum
 
     def trim(self, log_leak: float, tilt: float) -> Self:  # noqa: ARG002

@@ -88,7 +88,7 @@ def build_parts(laws: Laws) -> list[Part]:
 def falls_enough(laws: Laws) -> bool:
     """Return whether the transform is likely to fall along the line (A8, What is rejected).
 
-    It does not where all steps are batches without replacement whose atoms at the loss 0 keep more than e^−40.
+    It does not if all steps are batches without replacement with atoms at the loss 0 of more than e^−40 in total.
     """
     if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
         return True
@@ -101,12 +101,11 @@ def falls_enough(laws: Laws) -> bool:
 
 def supremum(laws: Laws) -> float:
     """Return an ε from which on δ is zero, rounded up; inf if none is known."""
-    mixtures = [
-        count * law.supremum for law, count in laws if isinstance(law, MixedLaw) and count and not law.is_silent
-    ]
+    mixtures = [(law, count) for law, count in laws if isinstance(law, MixedLaw)]
+    suprema = [count * law.supremum for law, count in mixtures if count and not law.is_silent]
     parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
-    most = [*mixtures, *(part.supremum for part in parts)]
-    return math.fsum(most) * (1.0 + 4 * UNIT_ROUNDOFF * len(most))
+    suprema += [part.supremum for part in parts]
+    return math.fsum(suprema) * (1.0 + 4 * UNIT_ROUNDOFF * len(suprema))
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:

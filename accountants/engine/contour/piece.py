@@ -66,10 +66,15 @@ class Piece(NamedTuple):
         return theta, growth
 
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return upper bounds of log f_l on intervals [low, high] (A2, Panels).
+        """Return upper bounds of log f_l on intervals (A2, Panels).
 
         A rising factor is convex in its logarithm, hence below its chord. A falling one is concave, hence below its
-        tangent in the middle. A line less x²/2 exceeds its larger end by an eighth of the squared width at most.
+        tangent in the middle. A line minus x²/2 exceeds its larger end value by at most an eighth of the squared width.
+
+        Args:
+            tilt: real part l of z.
+            low: lower bounds of the intervals of x.
+            high: upper bounds of the intervals of x.
         """
         middle = 0.5 * (low + high)
         at_low, at_high, size = -0.5 * low * low, -0.5 * high * high, np.zeros_like(low)

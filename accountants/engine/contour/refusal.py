@@ -1,4 +1,4 @@
-"""Why the contour engine gives no answer. The caller then composes on the lattice."""
+"""Reasons for which the contour engine has no certificate. The caller then composes on the lattice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from epsilond.accountants.errors import EpsilondError
 
 
 class RefusalReason(Enum):
-    """What stood in the way of a certificate."""
+    """Reason for the lack of a certificate."""
 
     BEYOND_BUDGET = "more nodes than an answer may take"
     NO_DECAY = "integrand does not decay"
@@ -19,7 +19,7 @@ class RefusalReason(Enum):
 
 
 class ContourRefused(EpsilondError):
-    """No certificate from this engine; nothing is said about the mechanism.
+    """The contour engine has no certificate; this does not concern the mechanism.
 
     Attributes:
         reason: one of a fixed set, for the caller to act on.

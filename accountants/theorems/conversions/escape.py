@@ -122,7 +122,7 @@ def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: i
     Args:
         spec: the noise and the sensitivities.
         setting: the subject of the guarantee.
-        rounds: R.
+        rounds: number R of rounds.
     """
     bound = escape_bound(spec, rounds)
     attained = EscapeBound(Fraction(0), bound.lower, bound.upper)

@@ -1,11 +1,12 @@
-"""Shuffled reports of clients who draw among their records: both draws and the order amplify, for one record.
+"""Shuffled reports of clients that sample their records: sampling and shuffling both amplify the privacy of one record.
 
-Here a report is the sum of K contributions, drawn from the n of its client without replacement, plus noise. One record
-is replaced. Proofs: docs/shuffling.md, Batches.
+Here a report is the sum of K contributions, sampled from the client's n records without replacement, plus noise. One
+record is replaced. Proofs: docs/shuffling.md, Batches.
 
-The existing bounds of a shuffled round speak of a client's whole contribution, of norm at most K times a record's.
-Whoever replaces a record moves one report by two records' norms only, but hides among reports that may be anything; so
-the clone pair has the record's ε₀ for the victim, and the client's for how often another report is its clone.
+The other bounds of a shuffled round concern a client's whole contribution, whose norm is at most K times that of a
+record. Replacing a record moves one report by at most two records' norms, but the other reports may be arbitrary. So
+the clone pair has the record's ε₀ for the victim, and the client's ε₁ for the probability that another report is its
+clone.
 """
 
 from __future__ import annotations
@@ -33,9 +34,16 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_rounds import
 from epsilond.accountants.theorems.sampling.batch_instances import opposite_contributions
 from epsilond.accountants.theorems.sampling.subsampling import WITHOUT_REPLACEMENT
 from epsilond.accountants.theorems.sampling.two_level import FRESH_SELECTION
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
-from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, LocalCurve, near
-from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, grid, in_cell, planned
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
+from epsilond.accountants.theorems.shuffling.local_guarantee import EVERY, OFFSETS, LocalCurve, neighbourhood
+from epsilond.accountants.theorems.shuffling.planned_rows import (
+    TABLES_KEPT,
+    Costs,
+    Estimates,
+    cell_representative,
+    epsilon_grid,
+    plan_table,
+)
 from epsilond.accountants.theorems.shuffling.reports import HIDDEN_FROM, not_replaced
 from epsilond.accountants.theorems.shuffling.statements import SAME_RANDOMIZER
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound, scaled_pair
@@ -47,8 +55,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import Shuffled
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 
-_SOME, _ROUNDS, _BETWEEN = 4, 5, 96
-"""Of points and of ε one in so many is looked at; then so often closer; and how many points that gives."""
+_STRIDE, _ROUNDS, _INTERPOLATED = 4, 5, 96
+"""Stride in points and in ε of the first scan, number of refinements, and number of interpolated points."""
 _PROOF = "docs/shuffling.md, Batches"
 
 FRESH_BATCHES = Condition(
@@ -84,181 +92,200 @@ BOTH_DRAWS = Theorem(
 class BatchClonesBound(ScaledBound):
     """The clone pair of a victim with one local guarantee among reports with another, at the best points of both.
 
-    Guarantees: a bound whichever points are chosen; the choice is by an estimate.
+    Attributes:
+        clients: number of clients, the victim included.
+        victim: local guarantee of one record.
+        crowd_curve: local guarantee of a client's whole contribution.
+        coarse: whether tables have fewer rows, for a search.
+
+    Guarantees: a valid bound for every choice of points; the choice is by an estimate.
     """
 
     clients: int
     victim: LocalCurve
-    others: LocalCurve
+    crowd_curve: LocalCurve
     coarse: bool = False
-    _known: dict[tuple[int, int], ClonesBound] = field(default_factory=dict, repr=False, compare=False)
+    _clone_bounds: dict[tuple[int, int], ClonesBound] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def lossy(self) -> bool:
-        """Of Gaussian reports."""
+        """True for Gaussian reports, whose δ at ε = 0 is above 0."""
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Ends of the chosen pair's bound, or of the victim's local one where that is less."""
-        own = self.victim.pair.log_delta_bounds(epsilon)
-        found = self._clones(*self._best(epsilon)).log_bound(epsilon)
-        upper = min(found.upper, own.upper)
-        return Interval(min(found.lower, own.lower, upper), upper)
+        """Return the bounds of the chosen clone pair, or of the victim's local guarantee if these are lower."""
+        local = self.victim.pair.log_delta_bounds(epsilon)
+        clones = self._clones(*self._best(epsilon)).log_bound(epsilon)
+        upper = min(clones.upper, local.upper)
+        return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """The chosen pair's quick bound, or the victim's local one where that may be less."""
+        """Return the chosen pair's quick bound, or the victim's local one if that is lower."""
         return self._upper_at(self._best(epsilon), epsilon)
 
-    def upwards(self) -> Callable[[float], float]:
-        """`upper` at rising ε, the best points sought among the neighbours of the last ones."""
+    def sequential_upper(self) -> Callable[[float], float]:
+        """Return `upper` for increasing ε; the best points are searched near those of the previous ε."""
         last: tuple[int, int] | None = None
 
         def upper(epsilon: float) -> float:
             nonlocal last
             rows, columns = self._grid[2].shape
-            around = (EVERY, EVERY) if last is None else (near(last[0], rows), near(last[1], columns))
-            last = self._best(epsilon, around)
+            if last is None:
+                last = self._best(epsilon)
+            else:
+                last = self._best(epsilon, (neighbourhood(last[0], rows), neighbourhood(last[1], columns)))
             return self._upper_at(last, epsilon)
 
         return upper
 
     def rows(self) -> Rows:
-        """Of the table of the cell that Gaussian guarantees lie in, or of one of its own."""
-        victim, others = in_cell(self.victim.pair), in_cell(self.others.pair)
-        made = _made if victim.gaussian_dp_mu and others.gaussian_dp_mu else _make
-        points, table = made(self.clients, victim, others, self.coarse)
+        """Return the rows of the table of the Gaussian guarantees' cell, or of a table for these guarantees only."""
+        victim, crowd = cell_representative(self.victim.pair), cell_representative(self.crowd_curve.pair)
+        make = _make_and_store if victim.gaussian_dp_mu and crowd.gaussian_dp_mu else _make
+        points, table = make(self.clients, victim, crowd, self.coarse)
         return table.rows(self._costs(*points))
 
-    def _costs(self, victim: FloatArray, other: FloatArray) -> Costs:
-        """What choices of ε₀ and ε₁ cost."""
-        log_delta, log_other = (
-            part.log_delta(at).upper for part, at in ((self.victim.pair, victim), (self.others.pair, other))
-        )
-        distance = np.asarray(self._distance(victim, log_delta, other, log_other))
+    def _costs(self, victim: FloatArray, crowd: FloatArray) -> Costs:
+        """Return the charges of some choices of ε₀ and ε₁."""
+        log_delta = self.victim.pair.log_delta(victim).upper
+        log_crowd = self.crowd_curve.pair.log_delta(crowd).upper
+        distance = np.asarray(self._distance(victim, log_delta, crowd, log_crowd))
         return Costs(distance, lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
 
-    def planned(self) -> tuple[tuple[FloatArray, FloatArray], Table]:
-        """A table, and ε₀ and ε₁ of its choices: between points that are known, near the best at some of the ε."""
-        scale = math.exp(float(self._estimated(0.0, *self._points()).min()))
-        epsilon = grid(scale, float(self.victim.points[0][-1]))
-        victim, other = self._path(epsilon)
-        costs = self._costs(victim, other)
-        main = estimated_clones(epsilon[:, None], victim, -other, self.clients)
-        estimates = np.asarray(np.logaddexp(main, costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]))
-        made: dict[int, ClonesBound] = {}
+    def plan(self) -> tuple[tuple[FloatArray, FloatArray], Table]:
+        """Return the table of these guarantees, and ε₀ and ε₁ of its choices, interpolated between the best points."""
+        scale = math.exp(float(self._estimate(0.0, *self._points()).min()))
+        epsilon = epsilon_grid(scale, float(self.victim.points[0][-1]))
+        victim, crowd = self._path(epsilon)
+        costs = self._costs(victim, crowd)
+        main = estimate_clones(epsilon[:, None], victim, -crowd, self.clients)
+        log_deltas = np.asarray(np.logaddexp(main, costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]))
+        clone_bounds: dict[int, ClonesBound] = {}
 
-        def pairs(choice: int, at: FloatArray) -> FloatArray:
-            if choice not in made:
-                made[choice] = ClonesBound(self.clients, math.exp(-float(other[choice])), float(victim[choice]))
-            return made[choice].uppers(at)
+        def upper_bounds(choice: int, at: FloatArray) -> FloatArray:
+            if choice not in clone_bounds:
+                clone_bounds[choice] = ClonesBound(self.clients, math.exp(-float(crowd[choice])), float(victim[choice]))
+            return clone_bounds[choice].upper_bounds(at)
 
-        known = Estimates(epsilon, estimates, self.victim.estimated(epsilon))
-        used, table = planned(known, pairs, costs, coarse=self.coarse).of_choices()
-        return (victim[used], other[used]), table
+        estimates = Estimates(epsilon, log_deltas, self.victim.estimate(epsilon))
+        used, table = plan_table(estimates, upper_bounds, costs, coarse=self.coarse).compact()
+        return (victim[used], crowd[used]), table
 
     def _path(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """ε₀ and ε₁ that are about best at some of the ε, and some between these."""
-        some = epsilon[::_SOME]
-        points = tuple(part[::_SOME, :] if part.shape[0] > 1 else part[:, ::_SOME] for part in self._points())
-        rough = self._estimated(some[:, None, None], *points)
-        rows, columns = np.unravel_index(np.argmin(rough.reshape(some.size, -1), axis=1), rough.shape[1:])
-        place = [np.log(points[0][rows, 0]), np.log(points[2][0, columns])]
-        curves = [self.victim, self.others]
-        reach = [
-            _SOME * math.log(curve.points[0][-1] / curve.points[0][0]) / max(curve.points[0].size - 1, 1)
-            for curve in curves
-        ]
+        """Return ε₀ and ε₁ that are nearly the best at a subset of the ε, and interpolated values between these."""
+        subset = epsilon[::_STRIDE]
+        best = self._scan(subset)
+        curves = (self.victim, self.crowd_curve)
+        reach = [_STRIDE * curve.log_step for curve in curves]
         for _ in range(_ROUNDS):
-            steps = [
-                (each[:, None] + width * np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0]))
-                for each, width in zip(place, reach, strict=True)
-            ]
-            near = [
-                np.clip(np.exp(each), curve.points[0][0], curve.points[0][-1])
-                for each, curve in zip(steps, curves, strict=True)
-            ]
-            logs = [curve.estimated(each) for curve, each in zip(curves, near, strict=True)]
-            found = self._estimated(
-                some[:, None, None], near[0][:, :, None], logs[0][:, :, None], near[1][:, None, :], logs[1][:, None, :]
-            ).reshape(some.size, -1)
-            best = np.divmod(np.argmin(found, axis=1), 5)
-            place = [np.log(each[np.arange(some.size), at]) for each, at in zip(near, best, strict=True)]
+            best = self._refine(subset, best, reach)
             reach = [0.5 * width for width in reach]
-        between = np.linspace(0.0, some.size - 1.0, _BETWEEN)
-        victim, other = (np.exp(np.interp(between, np.arange(some.size), each)) for each in place)
-        return victim, other
+        places = np.arange(subset.size)
+        between = np.linspace(0.0, subset.size - 1.0, _INTERPOLATED)
+        victim, crowd = (np.exp(np.interp(between, places, logs)) for logs in best)
+        return victim, crowd
 
-    def _estimated(
+    def _scan(self, epsilon: FloatArray) -> list[FloatArray]:
+        """Return log ε₀ and log ε₁ that are best at each ε, among every fourth point of each guarantee."""
+        victim, log_delta, crowd, log_crowd = self._points()
+        victim, log_delta = victim[::_STRIDE], log_delta[::_STRIDE]
+        crowd, log_crowd = crowd[:, ::_STRIDE], log_crowd[:, ::_STRIDE]
+        rough = self._estimate(epsilon[:, None, None], victim, log_delta, crowd, log_crowd)
+        rows, columns = np.unravel_index(np.argmin(rough.reshape(epsilon.size, -1), axis=1), rough.shape[1:])
+        return [np.log(victim[rows, 0]), np.log(crowd[0, columns])]
+
+    def _refine(self, epsilon: FloatArray, logs: list[FloatArray], reach: list[float]) -> list[FloatArray]:
+        """Return log ε₀ and log ε₁ that are best at each ε, among five of each around the given ones."""
+        victim = self.victim.spread_points(logs[0], reach[0])
+        crowd = self.crowd_curve.spread_points(logs[1], reach[1])
+        log_delta, log_crowd = self.victim.estimate(victim), self.crowd_curve.estimate(crowd)
+        estimates = self._estimate(
+            epsilon[:, None, None],
+            victim[:, :, None],
+            log_delta[:, :, None],
+            crowd[:, None, :],
+            log_crowd[:, None, :],
+        ).reshape(epsilon.size, -1)
+        rows, columns = np.divmod(np.argmin(estimates, axis=1), OFFSETS.size)
+        places = np.arange(epsilon.size)
+        return [np.log(victim[places, rows]), np.log(crowd[places, columns])]
+
+    def _estimate(
         self,
         epsilon: FloatArray | float,
         victim: FloatArray,
         log_delta: FloatArray,
-        other: FloatArray,
-        log_other: FloatArray,
+        crowd: FloatArray,
+        log_crowd: FloatArray,
     ) -> FloatArray:
-        """About log δ by the clone pairs at some points."""
-        main = estimated_clones(epsilon, victim, -other, self.clients)
-        charge = self._distance(victim, log_delta, other, log_other) + np.logaddexp(0.0, epsilon)
+        """Estimate log δ of the clone pairs at some points."""
+        main = estimate_clones(epsilon, victim, -crowd, self.clients)
+        charge = self._distance(victim, log_delta, crowd, log_crowd) + np.logaddexp(0.0, epsilon)
         return np.asarray(np.logaddexp(main, charge))
 
     def _upper_at(self, place: tuple[int, int], epsilon: float) -> float:
-        found = self._clones(*place).upper(epsilon)
-        if self.victim.no_less_at(epsilon) > found:
-            return found
-        return min(found, self.victim.pair.log_delta_bounds(epsilon).upper)
+        """Return the lower one of a clone pair's quick bound and the local bound."""
+        bound = self._clones(*place).upper(epsilon)
+        if self.victim.rough_lower_bound(epsilon) > bound:
+            return bound
+        return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
 
     def _distance(
-        self, victim: FloatArray, log_delta: FloatArray, other: FloatArray, log_other: FloatArray
+        self, victim: FloatArray, log_delta: FloatArray, crowd: FloatArray, log_crowd: FloatArray
     ) -> FloatArray:
-        """log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up."""
+        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up."""
         own = log_delta - np.logaddexp(0.0, victim)
-        crowd = math.log(max(self.clients - 1, 1)) - other + np.logaddexp(own, log_other)
-        total = np.logaddexp(own, crowd)
+        crowd_distance = math.log(max(self.clients - 1, 1)) - crowd + np.logaddexp(own, log_crowd)
+        total = np.logaddexp(own, crowd_distance)
         return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))
 
     def _points(self) -> tuple[FloatArray, ...]:
+        """Return ε₀ and log δ₀ as columns, ε₁ and log δ₁ as rows."""
         victim, log_delta = (part[:, None] for part in self.victim.points)
-        other, log_other = (part[None, :] for part in self.others.points)
-        return victim, log_delta, other, log_other
+        crowd, log_crowd = (part[None, :] for part in self.crowd_curve.points)
+        return victim, log_delta, crowd, log_crowd
 
     def _best(self, epsilon: float, among: tuple[slice, slice] = (EVERY, EVERY)) -> tuple[int, int]:
-        """The points that look best, by the normal law that the clones' loss is near."""
+        """Return the indices of the best points at ε, by the normal approximation of the clones' loss."""
         rows, columns = among
         victim, log_share, distance = (part[rows, columns] for part in self._grid)
-        main = estimated_clones(epsilon, victim, log_share, self.clients)
+        main = estimate_clones(epsilon, victim, log_share, self.clients)
         place = int(np.argmin(np.logaddexp(main, distance + np.logaddexp(0.0, epsilon))))
         row, column = divmod(place, distance.shape[1])
         return row + (rows.start or 0), column + (columns.start or 0)
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """ε₀, how often another report is a clone, and the log distance, over the points of both guarantees."""
-        victim, log_delta, other, log_other = self._points()
-        victim, log_share = np.broadcast_arrays(victim, -other)
-        return victim, log_share, self._distance(victim, log_delta, other, log_other)
+        """ε₀, log probability that another report is a clone, and log distance, over the points of both guarantees."""
+        victim, log_delta, crowd, log_crowd = self._points()
+        victim, log_share = np.broadcast_arrays(victim, -crowd)
+        return victim, log_share, self._distance(victim, log_delta, crowd, log_crowd)
 
     def _clones(self, row: int, column: int) -> ClonesBound:
-        if (row, column) not in self._known:
-            victim, log_delta, other, log_other = self._points()
-            self._known[row, column] = self._clones_of(
-                float(victim[row, 0]), float(log_delta[row, 0]), float(other[0, column]), float(log_other[0, column])
+        """Return the stored clone bound of two points."""
+        if (row, column) not in self._clone_bounds:
+            victim, log_delta, crowd, log_crowd = self._points()
+            self._clone_bounds[row, column] = self._clones_of(
+                float(victim[row, 0]), float(log_delta[row, 0]), float(crowd[0, column]), float(log_crowd[0, column])
             )
-        return self._known[row, column]
+        return self._clone_bounds[row, column]
 
-    def _clones_of(self, victim: float, log_delta: float, other: float, log_other: float) -> ClonesBound:
-        points = (np.asarray(each) for each in (victim, log_delta, other, log_other))
-        return ClonesBound(self.clients, math.exp(-other), victim, float(self._distance(*points)))
-
-
-def _make(clients: int, victim: Pair, others: Pair, coarse: bool) -> tuple[tuple[FloatArray, FloatArray], Table]:
-    return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(others), coarse).planned()
+    def _clones_of(self, victim: float, log_delta: float, crowd: float, log_crowd: float) -> ClonesBound:
+        """Return the clone bound of two points, with the charge for its distance."""
+        points = (np.asarray(value) for value in (victim, log_delta, crowd, log_crowd))
+        return ClonesBound(self.clients, math.exp(-crowd), victim, float(self._distance(*points)))
 
 
-_made = functools.lru_cache(TABLES_KEPT)(_make)
+def _make(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[tuple[FloatArray, FloatArray], Table]:
+    """Return ε₀ and ε₁ of the choices, and the table of two guarantees."""
+    return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(crowd), coarse).plan()
 
 
-def _batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
-    """The draw of a client among its records, and the release on what it drew."""
+_make_and_store = functools.lru_cache(TABLES_KEPT)(_make)
+
+
+def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
+    """Return the sampling of a client among its records, and the release on the sample; or a refusal."""
     if refusal := not_replaced(theorem, case):
         return refusal
     if case.setting.unit != "record":
@@ -275,75 +302,78 @@ def _batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Ga
     return draw, draw.mechanism
 
 
-def _whole_report(draw: Subsampled, release: Gaussian) -> Gaussian:
-    """The release as one of a client's whole contribution, of K times the norm; the noise multiplier rounded down."""
+def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
+    """Return the release for a client's whole contribution, of K times the norm, with the noise rounded down."""
     return Gaussian(noise_multiplier=release.noise_multiplier / (draw.batch_size or 1) * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """The client takes part for certain; its draw among its records amplifies."""
-    found = _batch(BATCH_AMONG_CLONES, spec, case)
-    if isinstance(found, Refusal):
-        return found
+    """Account for a client that certainly takes part; its sampling of records amplifies."""
+    batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
+    if isinstance(batch, Refusal):
+        return batch
     if spec.clients == 1:
         return Refusal(BATCH_AMONG_CLONES, "there is no other report to hide among")
-    draw, release = found
-    one = case.account(release, case.setting)
-    whole = case.account(_whole_report(draw, release), case.setting)
+    sampling, release = batch
+    record = case.account(release, case.setting)
+    client = case.account(_client_release(sampling, release), case.setting)
     bound = BatchClonesBound(
-        spec.clients, LocalCurve(one.curve.upper), LocalCurve(whole.curve.upper), case.effort == "coarse"
+        spec.clients, LocalCurve(record.curve.upper), LocalCurve(client.curve.upper), case.effort == "coarse"
     )
     inner = scaled_pair(bound)
     step = BATCH_AMONG_CLONES.because(
-        WITHOUT_REPLACEMENT.because(rate=draw.inclusion_probability),
-        one.derivation,
-        whole.derivation,
+        WITHOUT_REPLACEMENT.because(rate=sampling.inclusion_probability),
+        record.derivation,
+        client.derivation,
         clients=spec.clients,
-        batch_size=draw.batch_size,
-        population=draw.population,
+        batch_size=sampling.batch_size,
+        population=sampling.population,
     )
-    rate = draw.inclusion_probability
-    seen = _instances(spec.clients, release, rate, case.setting)
-    declared = tuple(dict.fromkeys((*one.declared, FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER)))
-    return _amplified(inner, rate, seen, step, case.setting, declared)
+    rate = sampling.inclusion_probability
+    attained = _attained_pairs(spec.clients, release, rate, case.setting)
+    declared = tuple(dict.fromkeys((*record.declared, FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER)))
+    return _amplify(inner, rate, attained, step, case.setting, declared)
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Nobody sees whether the client takes part: both draws amplify, and the whole report is what may change."""
+    """Account for a client whose participation is secret: both samplings amplify the whole report's guarantee."""
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
         return Refusal(BOTH_DRAWS, "it is not clients that are drawn and then shuffled")
-    found = _batch(BOTH_DRAWS, shuffled, case)
-    if isinstance(found, Refusal):
-        return found
+    batch = _find_batch(BOTH_DRAWS, shuffled, case)
+    if isinstance(batch, Refusal):
+        return batch
     if spec.sampling != "without-replacement":
         return Refusal(BOTH_DRAWS, f"clients are drawn by {spec.sampling} sampling")
-    draw, release = found
-    whole = type(shuffled)(
-        clients=shuffled.clients, dimension=shuffled.dimension, mechanism=_whole_report(draw, release)
+    sampling, release = batch
+    whole_contributions = type(shuffled)(
+        clients=shuffled.clients, dimension=shuffled.dimension, mechanism=_client_release(sampling, release)
     )
     clients = Setting(relation="replace-one", unit="client", observer=case.setting.observer)
-    inner = case.account(whole, clients)
-    rate = spec.inclusion_probability * draw.inclusion_probability
+    inner = case.account(whole_contributions, clients)
+    rate = spec.inclusion_probability * sampling.inclusion_probability
     step = BOTH_DRAWS.because(WITHOUT_REPLACEMENT.because(rate=rate), inner.derivation, rate=rate)
     declared = tuple(dict.fromkeys((*inner.declared, FRESH_BATCHES, FRESH_SELECTION)))
-    seen = _instances(shuffled.clients, release, rate, case.setting)
-    return _amplified(inner.curve.upper, rate, seen, step, case.setting, declared)
+    attained = _attained_pairs(shuffled.clients, release, rate, case.setting)
+    return _amplify(inner.curve.upper, rate, attained, step, case.setting, declared)
 
 
-def _amplified(
+def _amplify(
     inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Step, setting: Setting, declared: tuple[Condition, ...]
 ) -> Guarantee:
-    """The amplified profile in both orders; the rate is rounded up by its product's error."""
+    """Return the guarantee with the amplified profile in both directions.
+
+    The rate is rounded up by the error of its product.
+    """
     profile = AmplifiedProfile(inner.forward, min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)) if rate < 1.0 else None
     curve = Curve(inner if profile is None else Pair(profile, profile), witnesses)
     return Guarantee(setting=setting, curve=curve, derivation=step, declared=declared)
 
 
-def _instances(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """The sum of the reports, all records but one at zero and that one at either end: the lower end.
+def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
+    """Return the pair of the sum of the reports, for lower bounds: one record at either extreme, all others at zero.
 
-    Noise is rounded up and the rate down, so that it tells no more than the sum does.
+    The noise is rounded up and the rate down, so that the pair reveals no more than the sum does.
     """
     if setting.observer != "shuffled-server":
         return ()

@@ -1,14 +1,15 @@
 """The clone pair: a victim's report hidden among a random number of reports that look like it.
 
-Each of the n − 1 other clients sends, with probability r, a report that is of type 0 or 1 with equal chance whatever
-the victim holds; C ~ Bin(n − 1, r) do. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) in one world
-and 1 − p in the other. Seen are C and the number of reports of type 0. Given C = c, with m = c + 1,
+Each of the n − 1 other clients sends, with probability r, a report of type 0 or 1 with equal probability, independent
+of the victim's input; C ~ Bin(n − 1, r) do. The victim's report is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀})
+in one world and 1 − p in the other. The pair is that of C and the number of reports of type 0. Given C = c, with m = c
++ 1,
 
     δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ),   B ~ Bin(c, 1/2) of mass b,   α = e^ε,   A = p − α(1 − p),
 
-where κ is the least number of reports of type 0 that favours the first world: m − κ < m x ≤ m − κ + 1 with
-x = (1 − tanh(ε/2)/tanh(ε₀/2))/2. δ_c falls with c, since one clone more is a post-processing; so c may be rounded down
-for an upper end and up for a lower one, and a sum over ranges of C costs the same for any n.
+where κ is the least number of reports of type 0 that favours the first world: m − κ < m x ≤ m − κ + 1 with x = (1 −
+tanh(ε/2)/tanh(ε₀/2))/2. δ_c decreases with c, because one more clone is a post-processing. So c may be rounded down for
+an upper bound and up for a lower one. The cost of a sum over ranges of C does not depend on n.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _REACH = 40.0
-"""Standard deviations of C on each side that are told apart; beyond, C is rounded all the way."""
+"""Standard deviations of C on each side within which its values are distinguished; beyond, C is rounded."""
 _MOST_VALUES, _RANGES, _COARSE = 1 << 16, 1 << 14, 96
+"""Largest number of values of C in ranges of their own, number of ranges beyond that, and of coarse ranges."""
 _BLOCK, _TOGETHER = 32, 16
+"""Number of consecutive C per evaluated tail, and number of ε that are computed together."""
 
 
 class _Effort(NamedTuple):
@@ -63,15 +66,19 @@ class _Ranges(NamedTuple):
     first: FloatArray
     log_mass: FloatArray
 
-    def merged(self, starts: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> _Ranges:
-        """Consecutive ranges joined, one for each start."""
+    def merge(self, starts: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> _Ranges:
+        """Merge consecutive ranges; each start is the index of the first range of a merged one."""
         return _Ranges(self.first[starts], np.asarray(np.logaddexp.reduceat(self.log_mass, starts)))
 
 
 class _Levels(NamedTuple):
-    """Ranges, the same in about a hundred pieces with where each starts, and the error of each log mass that matters.
+    """Fine and coarse ranges of C.
 
-    A difference of tails is worth less than a mass.
+    Attributes:
+        every: all ranges.
+        starts: index of the first range of each coarse range.
+        coarse: about a hundred coarse ranges.
+        accuracy: error of each log mass that matters; a difference of tails is less accurate than a mass.
     """
 
     every: _Ranges
@@ -80,23 +87,28 @@ class _Levels(NamedTuple):
     accuracy: float
 
 
-class _Ends(NamedTuple):
-    """Both ends of log δ_c."""
+class _CountBounds(NamedTuple):
+    """Lower and upper bounds of log δ_c."""
 
     low: FloatArray
     high: FloatArray
 
 
-def estimated_clones(
-    epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int
-) -> FloatArray:
-    """About log δ of the clone pairs of victims with ε₀ = `victim` and clones at log r = `log_share`: for a choice.
+def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
+    """Estimate log δ of clone pairs.
 
-    P(B ≥ c(1 + u)/2) is about e^{−c D}, u = tanh(ε/2)/tanh(ε₀/2) and D its divergence from a fair coin; the mean over C
-    is (1 − r(1 − e^{−D}))^{n−1} = e^{−z²/2}, and what is beyond it is that of a normal law with the spread of the loss.
+    P(B ≥ c(1 + u)/2) is about e^{−c D}, with u = tanh(ε/2)/tanh(ε₀/2) and D its divergence from a fair coin. The mean
+    over C is (1 − r(1 − e^{−D}))^{n−1} = e^{−z²/2}. The remaining factor is that of a normal distribution with the
+    standard deviation of the loss.
+
+    Args:
+        epsilon: ε, in nats.
+        victim: ε₀ of the victim's report, in nats.
+        log_share: log r, r the probability that another report is a clone.
+        clients: n, the victim included.
     """
     reach = np.tanh(0.5 * victim)
-    spread = np.maximum(2.0 * reach / np.sqrt((clients - 1) * np.exp(log_share) + 1.0), 1e-150)
+    deviation = np.maximum(2.0 * reach / np.sqrt((clients - 1) * np.exp(log_share) + 1.0), 1e-150)
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / reach, 1.0)
         divergence = 0.5 * (xlog1py(1.0 + u, u) + xlog1py(1.0 - u, -u))
@@ -104,12 +116,12 @@ def estimated_clones(
         z = np.sqrt(-2.0 * exponent)
         # E (N − z)₊ = φ(z) (1 − z Q(z)/φ(z))
         beyond = 1.0 - math.sqrt(0.5 * math.pi) * z * erfcx(z * math.sqrt(0.5))
-        value = np.log(erf(spread * math.sqrt(0.125))) + exponent + np.log(np.maximum(beyond, 1e-12))
+        value = np.log(erf(deviation * math.sqrt(0.125))) + exponent + np.log(np.maximum(beyond, 1e-12))
     return np.asarray(np.where(np.asarray(epsilon) < victim, value, -np.inf))
 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
-    """log Σ e^{logs} of each row, −inf where every term is."""
+    """Return log Σ e^{logs} of each row; −∞ if every term is 0."""
     most = np.maximum(logs.max(axis=-1), -1e300)
     with np.errstate(divide="ignore"):
         return np.asarray(most + np.log(np.exp(logs - most[:, None]).sum(axis=-1)))
@@ -117,17 +129,17 @@ def _log_sums(logs: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class ClonesBound(ScaledBound):
-    """E_{e^ε} of the clone pair, the same in both orders, plus what a total variation distance costs.
+    """E_{e^ε} of the clone pair, the same in both directions, plus the charge for a total variation distance.
 
     Attributes:
         clients: n, the victim included.
         rate: r, the probability that another client's report is a clone of the victim's.
-        epsilon: ε₀ of the victim's report.
+        epsilon: ε₀ of the victim's report, in nats.
         log_distance: log of the total variation distance between either world and this pair's; it adds (1 + e^ε) times
             itself to δ.
 
-    Guarantees: the ends enclose the pair's δ, for δ down to 1e-300 and below: within 1e-8 relative while C has at most
-    65536 likely values (n up to a few million), within 1e-3 for any n.
+    Guarantees: both bounds enclose the pair's δ, for δ down to 1e-300 and below: within a relative 1e-8 if C has at
+    most 65536 likely values (n up to a few million), within 1e-3 for any n.
     """
 
     clients: int
@@ -137,172 +149,189 @@ class ClonesBound(ScaledBound):
 
     @property
     def largest_loss(self) -> float:
-        """ε₀, unless a distance is charged."""
+        """ε₀, or math.inf if a distance is charged."""
         return self.epsilon if math.isinf(self.log_distance) else math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Both numerical ends."""
-        ends = self._charged(np.asarray([epsilon]), *self._enclose(np.asarray([epsilon])))
-        return Interval(*(float(end[0]) for end in ends))
+        """Return both numerical bounds of log δ."""
+        lower, upper = self._add_charge(np.asarray([epsilon]), *self._enclose(np.asarray([epsilon])))
+        return Interval(float(lower[0]), float(upper[0]))
 
     def upper(self, epsilon: float) -> float:
-        """A bound at ε with fewer values of C told apart: a relative 1e-6 above the upper end, or less."""
-        return float(self.uppers(np.asarray([epsilon]))[0])
+        """Return an upper bound with fewer distinct values of C: at most a relative 1e-6 above that of `log_bound`."""
+        return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
-    def uppers(self, epsilon: FloatArray) -> FloatArray:
-        """`upper` at several ε, of which some are computed together: neighbours should stand next to each other."""
+    def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
+        """Return `upper` at several ε, which are computed in groups; neighbouring ε should be adjacent."""
         parts = [self._quick_upper(epsilon[start : start + _TOGETHER]) for start in range(0, epsilon.size, _TOGETHER)]
-        found = np.concatenate(parts) if parts else np.zeros(0)
-        return self._charged(epsilon, np.full(found.size, -np.inf), found)[1]
+        upper = np.concatenate(parts) if parts else np.zeros(0)
+        return self._add_charge(epsilon, np.full(upper.size, -np.inf), upper)[1]
 
-    def _charged(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Both ends with what the distance costs."""
+    def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Add the charge for the distance to both bounds."""
         charge = self.log_distance + np.logaddexp(0.0, epsilon)
         slack = 8 * UNIT_ROUNDOFF
-        ends = np.logaddexp(lower, charge) - slack, np.logaddexp(upper, charge) + slack
-        return np.asarray(np.minimum(ends[0], 0.0)), np.asarray(np.minimum(ends[1], 0.0))
+        lower = np.logaddexp(lower, charge) - slack
+        upper = np.logaddexp(upper, charge) + slack
+        return np.asarray(np.minimum(lower, 0.0)), np.asarray(np.minimum(upper, 0.0))
 
     @cached_property
     def _law(self) -> Binomial:
+        """Distribution of C."""
         return Binomial(np.asarray(float(self.clients - 1)), self.rate, 1.0 - self.rate)
 
     @cached_property
     def _levels(self) -> _Levels:
-        return self._in_levels(self._told_apart(_RANGES))
+        """Fine and coarse ranges of C."""
+        return self._build_levels(self._partition(_RANGES))
 
     @cached_property
     def _quick_levels(self) -> _Levels:
-        """A quarter of the ranges where C has too many values: tables ask many (ε₀, δ₀) a few times each."""
+        """A quarter of the ranges if C has too many values: tables evaluate many (ε₀, δ₀) a few times each."""
         low, high = self._likely
-        return self._levels if high - low < _MOST_VALUES else self._in_levels(self._told_apart(_RANGES // 4))
+        return self._levels if high - low < _MOST_VALUES else self._build_levels(self._partition(_RANGES // 4))
 
-    def _in_levels(self, every: _Ranges) -> _Levels:
+    def _build_levels(self, every: _Ranges) -> _Levels:
+        """Add about a hundred coarse ranges to the fine ones."""
         starts = np.arange(0, every.first.size, max(1, every.first.size // _COARSE))
         single = bool((np.diff(every.first)[1:-1] == 1.0).all())
         accuracy = (800.0 if single else 5000.0) * self._law.accuracy + RATIO_ACCURACY
-        return _Levels(every, starts, every.merged(starts), accuracy)
+        return _Levels(every, starts, every.merge(starts), accuracy)
 
     @cached_property
     def _likely(self) -> tuple[float, float]:
-        """The least and the largest value of C that is told apart."""
-        others = float(self.clients - 1)
-        mean = others * self.rate
-        spread = _REACH * math.sqrt(mean * (1.0 - self.rate)) + 50.0
-        return max(0.0, math.floor(mean - spread)), min(others, math.ceil(mean + spread))
+        """Least and largest value of C that is distinguished."""
+        other_clients = float(self.clients - 1)
+        mean = other_clients * self.rate
+        reach = _REACH * math.sqrt(mean * (1.0 - self.rate)) + 50.0
+        return max(0.0, math.floor(mean - reach)), min(other_clients, math.ceil(mean + reach))
 
-    def _told_apart(self, most: int) -> _Ranges:
-        """The values of C, each by itself if there are few, else in about `most` ranges."""
-        others, (low, high) = float(self.clients - 1), self._likely
-        mean = others * self.rate
+    def _partition(self, most: int) -> _Ranges:
+        """Return the values of C in ranges of one value if there are few, else in about `most` ranges."""
+        other_clients, (low, high) = float(self.clients - 1), self._likely
+        mean = other_clients * self.rate
         values = high - low + 1.0
         width = 1.0 if values <= _MOST_VALUES else math.ceil(values / most)
         first = np.unique(np.concatenate(([0.0], np.arange(low, high, width), [high])))
         mirrored = Binomial(self._law.trials, self._law.q, self._law.p)
         if width > 1.0:
-            # P(C < c) up to the mean and P(C ≥ c) above it: the smaller of the two is known to more digits.
+            # P(C < c) up to the mean and P(C ≥ c) above it: the smaller one is more accurate.
             middle = int(np.searchsorted(first, mean, side="right"))
-            below = mirrored.log_tail(others - first[:middle] + 1.0)
+            below = mirrored.log_tail(other_clients - first[:middle] + 1.0)
             above = self._law.log_tail(first[middle - 1 :])
             beneath = log_difference(below[1:], np.minimum(below[:-1], below[1:]))
             beyond = log_difference(above[:-1], np.minimum(above[1:], above[:-1]))
             mass = np.concatenate((beneath, beyond, above[-1:]))
         else:
             mass = np.array(self._law.log_mass(first))
-            # Whatever lies beyond, on either side of the mean, counts at the last value told apart.
+            # The mass beyond the distinguished values, on either side, counts at the outermost one.
             mass[-1:] += np.log(self._law.tail_ratio(first[-1:]))
             if low > 0.0:
-                least = others - first[1:2] + 1.0
+                least = other_clients - first[1:2] + 1.0
                 mass[:1] = mirrored.log_mass(least) + np.log(mirrored.tail_ratio(least))
         return _Ranges(first, mass)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        nothing = epsilon >= self.epsilon
-        if nothing.all():  # as where ε₀ is 0
+        """Return bounds of log δ of the clone pair at each ε, without the charge for the distance."""
+        is_zero = epsilon >= self.epsilon
+        if is_zero.all():  # for example if ε₀ = 0
             return np.full(epsilon.size, -np.inf), np.full(epsilon.size, -np.inf)
-        ranges, ends = self._chosen(self._levels, epsilon, _FULL)
+        ranges, bounds = self._choose_ranges(self._levels, epsilon, _FULL)
         last = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
-        beyond = np.concatenate((ends.low[:, 1:], np.full((epsilon.size, 1), -np.inf)), axis=1)
-        rounded_up = np.where(last == ranges.first, ends.low, beyond)
+        beyond = np.concatenate((bounds.low[:, 1:], np.full((epsilon.size, 1), -np.inf)), axis=1)
+        rounded_up = np.where(last == ranges.first, bounds.low, beyond)
         slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
         lower = _log_sums(ranges.log_mass + rounded_up) - slack
-        upper = np.minimum(_log_sums(ranges.log_mass + ends.high) + slack, 0.0)
-        return np.where(nothing, -np.inf, lower), np.where(nothing, -np.inf, upper)
+        upper = np.minimum(_log_sums(ranges.log_mass + bounds.high) + slack, 0.0)
+        return np.where(is_zero, -np.inf, lower), np.where(is_zero, -np.inf, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
+        """Return upper bounds of log δ of the clone pair from fewer ranges, without the charge for the distance."""
         if (epsilon >= self.epsilon).all():
             return np.full(epsilon.size, -np.inf)
         levels = self._quick_levels
-        ranges, ends = self._chosen(levels, epsilon, _QUICK)
-        found = _log_sums(ranges.log_mass + ends.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
-        return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(found, 0.0))
+        ranges, bounds = self._choose_ranges(levels, epsilon, _QUICK)
+        upper = _log_sums(ranges.log_mass + bounds.high) + levels.accuracy + 8 * UNIT_ROUNDOFF
+        return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(upper, 0.0))
 
-    def _chosen(self, levels: _Levels, epsilon: FloatArray, effort: _Effort) -> tuple[_Ranges, _Ends]:
-        """Ranges that are fine where the sum's weight lies at any of the ε, with both ends of log δ_c at their least.
+    def _choose_ranges(self, levels: _Levels, epsilon: FloatArray, effort: _Effort) -> tuple[_Ranges, _CountBounds]:
+        """Choose ranges that are fine where the weight of the sum is at any ε, with bounds of log δ_c at their least C.
 
-        Where ranges weigh e^−negligible of the heaviest, nothing is known from below and the tail is left out above.
+        In ranges with less than e^−negligible of the heaviest weight, the lower bound is 0 and the upper one omits the
+        tail.
         """
         every, starts, coarse, _ = levels
         if every.first.size <= 4 * _COARSE:
-            return every, self._ends(every.first, epsilon, effort)
-        ends = self._ends(coarse.first, epsilon, effort, without_tail=True)
-        weights = coarse.log_mass + ends.high
+            return every, self._count_bounds(every.first, epsilon, effort)
+        bounds = self._count_bounds(coarse.first, epsilon, effort, without_tail=True)
+        weights = coarse.log_mass + bounds.high
         relevant = np.flatnonzero((weights > weights.max(axis=1, keepdims=True) - effort.negligible).any(axis=0))
         begin, end = max(int(relevant[0]) - 1, 0), min(int(relevant[-1]) + 2, starts.size)
         start, stop = int(starts[begin]), int(starts[end]) if end < starts.size else every.first.size
         fine = _Ranges(every.first[start:stop], every.log_mass[start:stop])
         single = bool((np.diff(fine.first) == 1.0).all())
         if not single and fine.first.size > effort.most_fine:
-            fine = fine.merged(np.arange(0, fine.first.size, math.ceil(fine.first.size / effort.most_fine)))
-        inner = self._ends(fine.first, epsilon, effort)
-        joined = [
-            np.concatenate((outer[..., :begin], part, outer[..., end:]), axis=-1)
-            for outer, part in (
-                (coarse.first, fine.first),
-                (coarse.log_mass, fine.log_mass),
-                *zip(ends, inner, strict=True),
-            )
-        ]
-        return _Ranges(*joined[:2]), _Ends(*joined[2:])
+            fine = fine.merge(np.arange(0, fine.first.size, math.ceil(fine.first.size / effort.most_fine)))
+        inner = self._count_bounds(fine.first, epsilon, effort)
 
-    def _ends(self, clones: FloatArray, epsilon: FloatArray, effort: _Effort, *, without_tail: bool = False) -> _Ends:
-        """Both ends of log δ_c, a row for each ε, at increasing c. Runs of consecutive values cost a tail for each 32.
+        def replace_middle(outer: FloatArray, middle: FloatArray) -> FloatArray:
+            return np.concatenate((outer[..., :begin], middle, outer[..., end:]), axis=-1)
 
-        `without_tail`: the tail, which lowers δ_c, counts as nothing, and nothing is known from below.
+        first = replace_middle(coarse.first, fine.first)
+        log_mass = replace_middle(coarse.log_mass, fine.log_mass)
+        low, high = replace_middle(bounds.low, inner.low), replace_middle(bounds.high, inner.high)
+        return _Ranges(first, log_mass), _CountBounds(low, high)
+
+    def _count_bounds(
+        self, clones: FloatArray, epsilon: FloatArray, effort: _Effort, *, without_tail: bool = False
+    ) -> _CountBounds:
+        """Return bounds of log δ_c, a row for each ε, at increasing c. Runs of consecutive values need one tail per 32.
+
+        Args:
+            clones: values c.
+            epsilon: ε, in nats.
+            effort: the work for one bound.
+            without_tail: whether to omit the tail, which lowers δ_c. The lower bounds are then 0.
         """
-        # From ε₀ on nothing is asked for, and any place below will do.
+        # At and beyond ε₀ the result is not used, so any ε below ε₀ may take its place.
         at = np.where(epsilon < self.epsilon, epsilon, self.epsilon * (1.0 - 1e-9))[:, None]
         gap = -np.expm1(at - self.epsilon) / (1.0 + math.exp(-self.epsilon))  # A
         growth = np.expm1(np.minimum(at, 700.0))  # α − 1
         share = gap / (math.tanh(0.5 * self.epsilon) * (2.0 + growth))  # x
-        other = np.maximum(np.ceil((clones + 1.0) * share) - 1.0, 0.0)
-        least = clones + 1.0 - other  # κ
+        type_one = np.maximum(np.ceil((clones + 1.0) * share) - 1.0, 0.0)
+        least = clones + 1.0 - type_one  # κ
         run = not without_tail and clones.size > _BLOCK and bool((np.diff(clones) == 1.0).all())
         anchors = slice(None, None, _BLOCK if run else 1)
-        law = Binomial(clones[anchors], 0.5, 0.5)
-        scale = law.log_mass(least[:, anchors] - 1.0)
+        binomial = Binomial(clones[anchors], 0.5, 0.5)
+        scale = binomial.log_mass(least[:, anchors] - 1.0)
         if without_tail:
-            room = np.log(gap) + 16 * UNIT_ROUNDOFF + np.log1p(4 * RATIO_ACCURACY * (1.0 + least / (other + 1.0)))
+            room = np.log(gap) + 16 * UNIT_ROUNDOFF + np.log1p(4 * RATIO_ACCURACY * (1.0 + least / (type_one + 1.0)))
             error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(scale))
-            return _Ends(np.full(scale.shape, -np.inf), np.asarray(np.minimum(scale + room + error, 0.0)))
-        tail_ratio = law.quick_tail_ratio if effort.quick else law.tail_ratio
-        tail = tail_ratio(np.minimum(least[:, anchors], clones[anchors])) * other[:, anchors] / least[:, anchors]
+            return _CountBounds(np.full(scale.shape, -np.inf), np.asarray(np.minimum(scale + room + error, 0.0)))
+        tail_ratio = binomial.quick_tail_ratio if effort.quick else binomial.tail_ratio
+        tail = tail_ratio(np.minimum(least[:, anchors], clones[anchors])) * type_one[:, anchors] / least[:, anchors]
         mass, tail = _along_blocks(clones, least, tail) if run else (np.ones_like(tail), tail)
         scale = np.repeat(scale, _BLOCK, axis=1)[:, : clones.size] if run else scale
         first, second = gap * mass, growth * tail
-        # Where rounding decides it, κ may be off by one, which costs no more than this.
-        slack = 4 * RATIO_ACCURACY * first * (1.0 + least / (other + 1.0)) + 4 * effort.ratio_accuracy * second
+        # By rounding, κ may be wrong by one, which changes the result by at most this slack.
+        slack = 4 * RATIO_ACCURACY * first * (1.0 + least / (type_one + 1.0)) + 4 * effort.ratio_accuracy * second
         error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(scale))
         with np.errstate(divide="ignore"):
             low = np.log(np.maximum(first - second - slack, 0.0)) + scale - error
             high = np.log(np.maximum(first - second, 0.0) + slack) + scale + error
-        return _Ends(np.asarray(low), np.asarray(np.minimum(high, 0.0)))
+        return _CountBounds(np.asarray(low), np.asarray(np.minimum(high, 0.0)))
 
 
 def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """b(κ − 1; c) and P(B ≥ κ) along runs of c, in units of the former at the start of each block of 32.
+    """Compute b(κ − 1; c) and P(B ≥ κ) along runs of c, relative to the former at the start of each block of 32.
 
-    From c to c + 1 the mass changes by (c + 1)/(2(c + 2 − κ)) or, where κ grows too, (c + 1)/(2κ); the tail grows by
-    half the old mass, and falls by the new one where κ grows. A row for each ε.
+    From c to c + 1 the mass changes by (c + 1)/(2(c + 2 − κ)) or, if κ increases too, (c + 1)/(2κ). The tail gains half
+    the old mass, and loses the new mass if κ increases. There is one row per ε.
+
+    Args:
+        clones: values c.
+        least: κ for each ε and c.
+        tails: P(B ≥ κ) relative to the mass, at the start of each block.
     """
     rows = least.shape[0]
     step = np.diff(least, append=least[:, -1:])

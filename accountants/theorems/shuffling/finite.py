@@ -1,8 +1,9 @@
-"""Shuffled reports out of a finite set: the blanket over all pairs of inputs, and counts of one report as instances.
+"""Shuffled reports from a finite set: the blanket over all pairs of inputs, and counts of one report as instances.
 
-The blanket of a randomizer with outcome laws R_x is min_x R_x, pointwise; outcome i weighs w_i in it. For inputs x and
-x' the variable is Y = (R_x(i) − α R_x'(i))/w_i with probability w_i, and 0 with what is left; an outcome of no weight
-hides nothing and is charged whole. For k-ary randomized response all pairs are alike, and three outcomes tell it all.
+The blanket of a randomizer with outcome distributions R_x is min_x R_x, pointwise; outcome i has weight w_i in it. For
+inputs x and x' the variable is Y = (R_x(i) − α R_x'(i))/w_i with probability w_i, and 0 with the remaining probability.
+An outcome of no weight is not hidden, and its full probability is charged. For k-ary randomized response all pairs are
+equal up to a permutation, and three outcomes suffice.
 """
 
 from __future__ import annotations
@@ -28,33 +29,40 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 Outcomes = tuple[tuple[float, float, float], ...]
-"""Of one pair of inputs: each outcome's weight in the blanket, and its probabilities on either input."""
+"""Weight of each outcome in the blanket, and its probabilities on either input, for one pair of inputs."""
 
 _CHARGE_ACCURACY = 16 * UNIT_ROUNDOFF
+"""Relative rounding of the charge for outcomes without weight."""
 _LEAST_WEIGHT = 1e-290
-"""A blanket may be taken smaller than it is: an outcome that weighs less in it is charged whole, at no cost."""
+"""Weight below which an outcome counts as not hidden: a smaller blanket is valid, and the charge is negligible."""
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
-    """The outcomes of every ordered pair of inputs of a randomizer, given as one row of probabilities an input."""
+    """Return the outcomes of every ordered pair of inputs of a randomizer.
+
+    Args:
+        rows: probabilities of the outcomes, one row per input.
+    """
     common = [min(column) for column in zip(*rows, strict=True)]
     return tuple(tuple(zip(common, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
 
 
 def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
-    """The one pair of k-ary randomized response, all other categories counted as one outcome."""
-    kept = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
-    true, others = math.exp(epsilon) * kept, (categories - 2) * kept
-    told = ((kept, true, kept), (kept, kept, true))
-    return ((*told, (others, others, others)) if categories > 2 else told,)
+    """Return the outcomes of one pair of k-ary randomized response, with all other categories as one outcome."""
+    false = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
+    true, remaining = math.exp(epsilon) * false, (categories - 2) * false
+    outcomes = [(false, true, false), (false, false, true)]
+    if categories > 2:
+        outcomes.append((remaining, remaining, remaining))
+    return (tuple(outcomes),)
 
 
 @dataclass(frozen=True)
 class FiniteBlanketBound(ScaledBound):
-    """The largest of the pairs' blanket bounds.
+    """The largest blanket bound of several pairs of inputs.
 
-    Guarantees: the upper end is at least that bound, and a part in ten thousand of ε above it; the lower end at most.
-    The same cost for any number of clients.
+    Guarantees: the upper bound is at least the exact one, and exceeds it by one part in ten thousand of ε. The lower
+    bound is at most the exact one. The cost does not depend on the number of clients.
     """
 
     clients: int
@@ -62,27 +70,30 @@ class FiniteBlanketBound(ScaledBound):
 
     @cached_property
     def _tables(self) -> tuple[FloatArray, ...]:
+        """Weights and probabilities of each pair, as arrays."""
         return tuple(np.asarray(pair, dtype=np.float64).T for pair in self.pairs)
 
     @cached_property
     def _largest(self) -> float:
+        """Largest loss over all pairs, rounded up."""
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = [float(np.where(p > 0.0, np.log(p) - np.log(q), -np.inf).max()) for _, p, q in self._tables]
         return max(losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     @property
     def largest_loss(self) -> float:
-        """The largest log-ratio of two inputs' probabilities of one outcome."""
+        """Largest log ratio of two inputs' probabilities of one outcome."""
         return self._largest
 
     def log_bound(self, epsilon: float) -> Interval:
-        """The largest of each end."""
+        """Return the largest lower and the largest upper bound over all pairs."""
         if epsilon >= self._largest:
             return Interval(-math.inf, -math.inf)
-        lower, upper = zip(*(self._one(table, epsilon) for table in self._tables), strict=True)
+        lower, upper = zip(*(self._bound_pair(table, epsilon) for table in self._tables), strict=True)
         return Interval(max(lower), max(upper))
 
-    def _one(self, table: FloatArray, epsilon: float) -> tuple[float, float]:
+    def _bound_pair(self, table: FloatArray, epsilon: float) -> tuple[float, float]:
+        """Return lower and upper bounds of log δ(ε) for one pair of inputs."""
         common, p, q = table
         gain = p - math.exp(min(epsilon, 700.0)) * q
         size = p + math.exp(min(epsilon, 700.0)) * q
@@ -90,25 +101,25 @@ class FiniteBlanketBound(ScaledBound):
         places = gain[hidden] / common[hidden]
         errors = 8 * UNIT_ROUNDOFF * size[hidden] / common[hidden]
         atoms = WeightedPlaces(places, common[hidden], errors, 8 * UNIT_ROUNDOFF * common[hidden])
-        found = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
-        told = float(np.maximum(gain[~hidden], 0.0).sum())
-        charge = math.log(told) + _CHARGE_ACCURACY if told > 0.0 else -math.inf
+        mean = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
+        exposed = float(np.maximum(gain[~hidden], 0.0).sum())
+        charge = math.log(exposed) + _CHARGE_ACCURACY if exposed > 0.0 else -math.inf
         shift = math.log(self.clients)
-        upper = min(float(np.logaddexp(found.upper - shift, charge)) + _CHARGE_ACCURACY, 0.0)
-        return min(found.lower - shift - _CHARGE_ACCURACY, upper), upper
+        upper = min(float(np.logaddexp(mean.upper - shift, charge)) + _CHARGE_ACCURACY, 0.0)
+        return min(mean.lower - shift - _CHARGE_ACCURACY, upper), upper
 
 
 @dataclass(frozen=True)
 class CountProfile(Profile):
-    """How often one report occurs: B + [the victim sends it], B ~ Bin(others, `base`), by an exact sum.
+    """Number of occurrences of one report: B + 1 if the victim sends it, else B, with B ~ Bin(trials, `base`).
 
-    The victim sends it with probability `high` in the first world and `low` < `high` in the second; each probability
+    The victim sends it with probability `high` in the first world and `low` < `high` in the second. Each probability
     comes with its complement. With κ the least count that favours the first world,
 
-        δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass of B,   α = e^ε.
+        δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
     """
 
-    others: int
+    trials: int
     base: tuple[float, float]
     high: tuple[float, float]
     low: tuple[float, float]
@@ -116,32 +127,36 @@ class CountProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Of a mass, a tail ratio and their sum."""
+        """Error of each log tail: of a mass, of a tail ratio, and of their sum."""
         return 2.0 * self._law.accuracy + 4 * RATIO_ACCURACY
 
     @cached_property
     def _law(self) -> Binomial:
-        return Binomial(np.asarray(float(self.others)), *self.base)
+        """Distribution of B."""
+        return Binomial(np.asarray(float(self.trials)), *self.base)
 
     def _event(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """κ (more than every count where no count favours the first world), log b(κ − 1), and P(B ≥ κ)/b(κ − 1)."""
+        """Return κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
+
+        κ exceeds every count if no count favours the first world.
+        """
         growth = np.expm1(np.minimum(epsilon, 700.0))
         (high, not_high), (low, not_low) = self.high, self.low
         gap = high - low - growth * low
         needed = (not_low - not_high) + growth * not_low
-        # k favours it iff k (1 − base) gap > (others + 1 − k) base · needed.
-        with np.errstate(over="ignore"):  # a ratio past every double leaves the largest count alone
+        # A count k favours the first world if and only if k (1 − base) gap > (trials + 1 − k) base · needed.
+        with np.errstate(over="ignore"):  # if the ratio overflows, only the largest count favours it
             ratio = np.where(gap > 0.0, needed / np.where(gap > 0.0, gap, 1.0) * (self.base[0] / self.base[1]), np.inf)
-        size = self.others + 1.0
+        size = self.trials + 1.0
         rest = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
         least = np.where(gap > 0.0, size - rest, size + 1.0)
         inside = np.minimum(least, size)
         log_mass = np.where(gap > 0.0, self._law.log_mass(inside - 1.0), -np.inf)
-        tail = self._law.tail_ratio(np.minimum(inside, self.others)) * rest * self.base[0] / (inside * self.base[1])
+        tail = self._law.tail_ratio(np.minimum(inside, self.trials)) * rest * self.base[0] / (inside * self.base[1])
         return least, log_mass, np.where(gap > 0.0, tail, 0.0)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """P(B ≥ κ) + high b(κ − 1), and the same with low."""
+        """Return the logs of P(B ≥ κ) + high b(κ − 1), and of the same sum with low."""
         _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
         return Tails(
             np.minimum(log_mass + np.log(tail + self.high[0]), 0.0),
@@ -149,12 +164,12 @@ class CountProfile(Profile):
         )
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """The difference, widened by the cancellation it suffers."""
+        """Enclose log δ, with the cancellation of the difference charged."""
         at = np.asarray(epsilon, dtype=np.float64)
         growth = np.expm1(np.minimum(at, 700.0))
         least, log_mass, tail = self._event(at)
         first, second = np.maximum(self.high[0] - self.low[0] - growth * self.low[0], 0.0), growth * tail
-        step = least / np.maximum(self.others + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
+        step = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
         slack = (4 * RATIO_ACCURACY + 4 * self._law.accuracy) * (first * (1.0 + step) + second) + 8 * UNIT_ROUNDOFF
         error = 2.0 * self._law.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
         with np.errstate(divide="ignore"):
@@ -164,14 +179,18 @@ class CountProfile(Profile):
 
 
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
-    """Counting the reports of the victim's category when every other client holds the one it changes to.
+    """Return the pair of the number of reports of the victim's category, when every other client holds the second one.
 
-    For two categories this is all that the shuffled reports tell.
+    For two categories the shuffled reports reveal nothing more.
+
+    Args:
+        clients: number of clients, the victim included.
+        epsilon: ε₀ of one report, in nats.
+        categories: number k of categories.
     """
-    told = 1.0 / (1.0 + (categories - 1) * math.exp(-epsilon))
-    other = told * math.exp(-epsilon)
-    not_told = (categories - 1) * other
-    true, false = (told, not_told), (other, 1.0 - other)
-    forward = CountProfile(clients - 1, false, true, false)
-    mirrored = CountProfile(clients - 1, false[::-1], false[::-1], true[::-1])
+    true = 1.0 / (1.0 + (categories - 1) * math.exp(-epsilon))
+    false = true * math.exp(-epsilon)
+    report_true, report_false = (true, (categories - 1) * false), (false, 1.0 - false)
+    forward = CountProfile(clients - 1, report_false, report_true, report_false)
+    mirrored = CountProfile(clients - 1, report_false[::-1], report_false[::-1], report_true[::-1])
     return Pair(forward, mirrored)

@@ -1,13 +1,12 @@
-"""What a local guarantee alone proves of a shuffled mechanism: clones and the closed form, at the best (ε₀, δ₀).
+"""Bounds of a shuffled mechanism from its local guarantee only: clones and the closed form, at the best (ε₀, δ₀).
 
-A local randomizer that is (ε₀, δ₀) for every two inputs is near one for which the pure statement holds: with
-s = 1/(1 + e^{ε₀}),
+A local randomizer that is (ε₀, δ₀) for every two inputs is near a purely private one. With s = 1/(1 + e^{ε₀}),
 
- - the victim's two laws R₀, R₁ are within sδ₀, in total variation, of two that are ε₀-indistinguishable;
- - every other client's law is e^{−ε₀} H' + (1 − e^{−ε₀}) (something else), with H' within δ₀ of (R₀ + R₁)/2.
+ - the victim's two distributions R₀, R₁ are within sδ₀, in total variation, of two that are ε₀-indistinguishable;
+ - every other client's distribution is e^{−ε₀} H' + (1 − e^{−ε₀}) G for some G, with H' within δ₀ of (R₀ + R₁)/2.
 
-So either world is within sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ of the clone pair (docs/shuffling.md), and a distance of t
-adds (1 + e^ε) t to δ. A local guarantee is a curve: any ε₀ may be chosen, at every ε the best.
+So either world is within sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ of the clone pair (docs/shuffling.md). A distance of t adds
+(1 + e^ε) t to δ. A local guarantee is a curve, so ε₀ may be chosen freely, and the best one is used at every ε.
 """
 
 from __future__ import annotations
@@ -23,8 +22,15 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.search import upper_epsilon
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimated_clones
-from epsilond.accountants.theorems.shuffling.planned_rows import TABLES_KEPT, Costs, Estimates, grid, in_cell, planned
+from epsilond.accountants.theorems.shuffling.clones import ClonesBound, estimate_clones
+from epsilond.accountants.theorems.shuffling.planned_rows import (
+    TABLES_KEPT,
+    Costs,
+    Estimates,
+    cell_representative,
+    epsilon_grid,
+    plan_table,
+)
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 
 if TYPE_CHECKING:
@@ -35,14 +41,20 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows, Table
 
 _LARGEST = 700.0
+"""Largest ε₀ of a local guarantee, in nats."""
 _COARSE, _FINE = 24, 96
+"""Number of ε₀ at which a guarantee is evaluated: a coarse scan, then the range that matters."""
 _DEEPEST = -745.0
+"""log δ₀ below which δ₀ is below every double."""
+OFFSETS = np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0])
+"""Points of a refinement, relative to its reach."""
 POINTS_KEPT, CLONES_KEPT = 8, 48
+"""Number of local guarantees and of clone pairs that are stored."""
 
 
 @dataclass(frozen=True)
 class LocalCurve:
-    """(ε₀, δ₀) pairs of one local guarantee, for every two inputs in both orders.
+    """(ε₀, δ₀) pairs of one local guarantee, for every two inputs in both directions.
 
     A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is one pair, log δ₀ = −inf.
     """
@@ -51,10 +63,11 @@ class LocalCurve:
 
     @cached_property
     def points(self) -> tuple[FloatArray, FloatArray]:
-        """ε₀, increasing, and upper ends of log δ₀."""
-        return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._points()
+        """Increasing ε₀, and upper bounds of log δ₀."""
+        return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._evaluate_points()
 
-    def _points(self) -> tuple[FloatArray, FloatArray]:
+    def _evaluate_points(self) -> tuple[FloatArray, FloatArray]:
+        """Evaluate log δ₀ at ε₀ in the range that matters; at one ε₀ if the guarantee is pure."""
         if math.isinf(self.pair.log_delta_bounds(_LARGEST).upper):
             pure = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)
             return np.asarray([pure]), np.asarray([-np.inf])
@@ -67,187 +80,217 @@ class LocalCurve:
         fine = np.geomspace(coarse[low], coarse[high], _FINE)
         return fine, self.pair.log_delta(fine).upper
 
-    def no_less_at(self, epsilon: float) -> float:
-        """What log δ₀ is at least at ε, about: its value at the next of the points, −inf beyond them.
+    def rough_lower_bound(self, epsilon: float) -> float:
+        """Estimate a lower bound of log δ₀ at ε: the value at the next point, −∞ beyond the last one.
 
-        For choosing what to evaluate alone: it is nothing that a bound may rest on.
+        It decides only which bounds are evaluated.
         """
         places, log_delta = self.points
         following = int(np.searchsorted(places, epsilon))
         return float(log_delta[following]) if following < places.size else -math.inf
 
-    def estimated(self, epsilon: FloatArray) -> FloatArray:
-        """About log δ₀ at several ε, too little below the first of the points; 0 below that of a pure guarantee."""
+    def estimate(self, epsilon: FloatArray) -> FloatArray:
+        """Interpolate log δ₀ at several ε: too low below the first point; 0 below the ε₀ of a pure guarantee."""
         places, log_delta = self.points
         if places.size == 1:
             return np.where(epsilon < places[0], 0.0, -np.inf)
         return np.asarray(np.interp(epsilon, places, log_delta))
 
     @property
+    def log_step(self) -> float:
+        """Mean spacing of the logarithms of the points."""
+        points = self.points[0]
+        return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
+
+    def spread_points(self, logs: FloatArray, reach: float) -> FloatArray:
+        """Return five ε₀ around each e^log, at most a factor e^±reach away, within the range of the points."""
+        points = self.points[0]
+        return np.clip(np.exp(logs[:, None] + reach * OFFSETS), points[0], points[-1])
+
+    @property
     def pure(self) -> float:
-        """ε₀ where δ₀ = 0, else math.inf."""
+        """ε₀ if δ₀ = 0, otherwise math.inf."""
         epsilon, log_delta = self.points
         return float(epsilon[0]) if np.isneginf(log_delta).all() else math.inf
 
 
 @functools.lru_cache(POINTS_KEPT)
 def _gaussian_points(pair: Pair) -> tuple[FloatArray, FloatArray]:
-    """Several bounds of one account read them."""
-    return LocalCurve(pair)._points()  # noqa: SLF001
+    """Evaluate a Gaussian guarantee once for the several bounds of one account."""
+    return LocalCurve(pair)._evaluate_points()  # noqa: SLF001
 
 
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up."""
+    """Return log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up, where s = 1/(1 + e^ε₀).
+
+    Args:
+        clients: n, the victim included.
+        epsilon: ε₀, in nats.
+        log_delta: log δ₀.
+    """
     share = 1.0 / (1.0 + np.exp(epsilon))
     factor = np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share))
-    raised = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0, and −∞ stays
-    return np.asarray(raised + factor + UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(factor)))
+    rounded_up = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0; −∞ stays
+    return np.asarray(rounded_up + factor + UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(factor)))
 
 
 EVERY = slice(None)
+"""Slice of all points."""
 _AROUND = 4
+"""Number of points on either side of the last best one that are compared at the next ε."""
 _CHOICES = 96
-"""Of ε₀, for each factor of two: always the same ones, so that tables of different noises share them."""
+"""Number of ε₀ per factor of two: fixed values, so that tables of different noises share them."""
 
 
-def near(place: int, size: int) -> slice:
-    """A few places on either side of one."""
+def neighbourhood(place: int, size: int) -> slice:
+    """Return the slice of a few points on either side of one."""
     return slice(max(place - _AROUND, 0), min(place + _AROUND + 1, size))
 
 
 @dataclass(frozen=True)
 class LocalClonesBound(ScaledBound):
-    """The clone pair at the (ε₀, δ₀) of a local guarantee that is best at each ε, and never more than local.
+    """The clone pair at the (ε₀, δ₀) of a local guarantee that is best at each ε, and never above the local bound.
 
-    Guarantees: the upper end is a bound whichever pair is chosen; the choice is by an estimate, so that the lower end
-    only says how exactly the chosen bound was computed.
+    Attributes:
+        clients: n, the victim included.
+        local: the local guarantee.
+        coarse: whether tables have fewer rows, for a search.
+
+    Guarantees: the upper bound is valid for every chosen pair. The choice is by an estimate, so the lower bound only
+    states how accurately the chosen bound was computed.
     """
 
     clients: int
     local: LocalCurve
     coarse: bool = False
-    _known: dict[int, ClonesBound] = field(default_factory=dict, repr=False, compare=False)
+    _clone_bounds: dict[int, ClonesBound] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def largest_loss(self) -> float:
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return self.local.pure
 
     @property
     def lossy(self) -> bool:
-        """Of Gaussian reports."""
+        """True for Gaussian reports, whose δ at ε = 0 is above 0."""
         return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Ends of the chosen clone pair's bound, or of the local one where that is less."""
-        own = self.local.pair.log_delta_bounds(epsilon)
-        found = self._clones(self._best(epsilon)).log_bound(epsilon)
-        upper = min(found.upper, own.upper)
-        return Interval(min(found.lower, own.lower, upper), upper)
+        """Return the bounds of the chosen clone pair, or of the local guarantee if these are lower."""
+        local = self.local.pair.log_delta_bounds(epsilon)
+        clones = self._clones(self._best(epsilon)).log_bound(epsilon)
+        upper = min(clones.upper, local.upper)
+        return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """The chosen pair's quick bound, or the local one where that may be less."""
+        """Return the chosen pair's quick bound, or the local one if that is lower."""
         return self._upper_at(self._best(epsilon), epsilon)
 
-    def upwards(self) -> Callable[[float], float]:
-        """`upper` at rising ε, the best pair sought among the neighbours of the last one."""
+    def sequential_upper(self) -> Callable[[float], float]:
+        """Return `upper` for increasing ε; the best pair is searched near that of the previous ε."""
         last: int | None = None
 
         def upper(epsilon: float) -> float:
             nonlocal last
-            last = self._best(epsilon) if last is None else self._best(epsilon, near(last, self.local.points[0].size))
+            among = EVERY if last is None else neighbourhood(last, self.local.points[0].size)
+            last = self._best(epsilon, among)
             return self._upper_at(last, epsilon)
 
         return upper
 
     def _upper_at(self, place: int, epsilon: float) -> float:
-        found = self._clones(place).upper(epsilon)
-        if self.local.no_less_at(epsilon) > found:
-            return found
-        return min(found, self.local.pair.log_delta_bounds(epsilon).upper)
+        """Return the lower one of a clone pair's quick bound and the local bound."""
+        bound = self._clones(place).upper(epsilon)
+        if self.local.rough_lower_bound(epsilon) > bound:
+            return bound
+        return min(bound, self.local.pair.log_delta_bounds(epsilon).upper)
 
     def _best(self, epsilon: float, among: slice = EVERY) -> int:
-        """The pair that looks best, by the normal law that the clones' loss is near."""
+        """Return the index of the best (ε₀, δ₀) at ε, by the normal approximation of the clones' loss."""
         local, log_delta = (part[among] for part in self.local.points)
-        return int(np.argmin(self._estimated(epsilon, local, log_delta))) + (among.start or 0)
+        return int(np.argmin(self._estimate(epsilon, local, log_delta))) + (among.start or 0)
 
-    def _estimated(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
-        """About log δ by the clone pairs of some (ε₀, δ₀)."""
-        main = estimated_clones(epsilon, local, -local, self.clients)
+    def _estimate(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
+        """Estimate log δ of the clone pairs of some (ε₀, δ₀)."""
+        main = estimate_clones(epsilon, local, -local, self.clients)
         charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
         return np.asarray(np.logaddexp(main, charge))
 
     def rows(self) -> Rows:
-        """Of the table of the cell that a Gaussian guarantee lies in, or of one of its own."""
-        known = in_cell(self.local.pair)
-        made = _made if known.gaussian_dp_mu else _make
-        local, table = made(self.clients, known, self.coarse)
+        """Return the rows of the table of a Gaussian guarantee's cell, or of a table for this guarantee only."""
+        representative = cell_representative(self.local.pair)
+        make = _make_and_store if representative.gaussian_dp_mu else _make
+        local, table = make(self.clients, representative, self.coarse)
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
-        """What choices of ε₀ cost."""
+        """Return the charges of some ε₀."""
         log_delta = self.local.pair.log_delta(local).upper
         return Costs(
             log_distance(self.clients, local, log_delta), lambda epsilon: self.local.pair.log_delta(epsilon).upper
         )
 
-    def planned(self) -> tuple[FloatArray, Table]:
-        """A table, and the ε₀ of its choices: closer to each other than those that are known, where any are best."""
+    def plan(self) -> tuple[FloatArray, Table]:
+        """Return the table of this guarantee and the ε₀ of its choices.
+
+        These ε₀ are closer together than the evaluated points, in the range that has the best ones.
+        """
         local, log_delta = self.local.points
-        at_zero = int(np.argmin(self._estimated(0.0, local, log_delta)))
-        scale = (
-            2.0
-            * math.tanh(0.5 * float(local[at_zero]))
-            / math.sqrt((self.clients - 1) * math.exp(-float(local[at_zero])) + 1.0)
-        )
-        epsilon = grid(scale, float(local[-1]))
-        own = self.local.estimated(epsilon)
+        at_zero = int(np.argmin(self._estimate(0.0, local, log_delta)))
+        best_local = float(local[at_zero])
+        scale = 2.0 * math.tanh(0.5 * best_local) / math.sqrt((self.clients - 1) * math.exp(-best_local) + 1.0)
+        epsilon = epsilon_grid(scale, float(local[-1]))
+        own = self.local.estimate(epsilon)
         if local.size > 1:
-            some = slice(None, None, 3)
-            rough = self._estimated(epsilon[some, None], local, log_delta)
-            best = np.argmin(rough, axis=1)[rough.min(axis=1) < own[some] + 1.0]
+            sparse = slice(None, None, 3)
+            rough = self._estimate(epsilon[sparse, None], local, log_delta)
+            best = np.argmin(rough, axis=1)[rough.min(axis=1) < own[sparse] + 1.0]
             if best.size:
                 low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, local.size - 1)
                 first, last = (round(_CHOICES * math.log2(local[place])) for place in (low, high))
                 local = np.exp2(np.arange(first, last + 1) / _CHOICES)
                 log_delta = self.local.pair.log_delta(local).upper
         with np.errstate(divide="ignore", invalid="ignore"):
-            known = Estimates(epsilon, self._estimated(epsilon[:, None], local, log_delta), own)
+            estimates = Estimates(epsilon, self._estimate(epsilon[:, None], local, log_delta), own)
 
-        def pairs(choice: int, at: FloatArray) -> FloatArray:
-            return _clones(self.clients, float(local[choice])).uppers(at)
+        def upper_bounds(choice: int, at: FloatArray) -> FloatArray:
+            return _clones(self.clients, float(local[choice])).upper_bounds(at)
 
-        used, table = planned(known, pairs, self._costs(local), coarse=self.coarse).of_choices()
+        used, table = plan_table(estimates, upper_bounds, self._costs(local), coarse=self.coarse).compact()
         return local[used], table
 
     def _clones(self, place: int) -> ClonesBound:
-        if place not in self._known:
-            self._known[place] = self._clones_of(*(float(part[place]) for part in self.local.points))
-        return self._known[place]
+        """Return the stored clone bound of one point."""
+        if place not in self._clone_bounds:
+            self._clone_bounds[place] = self._clones_of(*(float(part[place]) for part in self.local.points))
+        return self._clone_bounds[place]
 
     def _clones_of(self, epsilon: float, log_delta: float) -> ClonesBound:
+        """Return the clone bound of one (ε₀, δ₀), with the charge for its distance."""
         distance = float(log_distance(self.clients, np.asarray(epsilon), np.asarray(log_delta)))
         return ClonesBound(self.clients, math.exp(-epsilon), epsilon, distance)
 
 
 def _make(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
-    return LocalClonesBound(clients, LocalCurve(pair), coarse).planned()
+    """Return ε₀ of the choices, and the table of a guarantee."""
+    return LocalClonesBound(clients, LocalCurve(pair), coarse).plan()
 
 
-_made = functools.lru_cache(TABLES_KEPT)(_make)
+_make_and_store = functools.lru_cache(TABLES_KEPT)(_make)
 
 
 @functools.lru_cache(CLONES_KEPT)
 def _clones(clients: int, local: float) -> ClonesBound:
-    """A clone pair at no distance, with the law of the clones worked out once."""
+    """Return a clone pair without distance; its distribution of clones is computed once."""
     return ClonesBound(clients, math.exp(-local), local)
 
 
 @dataclass(frozen=True)
 class ClosedFormBound(ScaledBound):
-    """Theorem F.2 of Lowy and Razaviyayn read as a curve, for one record a client, and never more than local.
+    """Theorem F.2 of Lowy and Razaviyayn read as a curve, for one record a client, and never above the local bound.
 
-    At every ε the least δ whose ε^r is at most ε, subject to δ ≥ 2 e^{−n e^{−ε₀}/16}, plus what δ₀ costs: (1 + e^ε)
-    n (1 + e^{−ε₀}/2) δ₀.
+    At every ε it is the least δ whose ε^r is at most ε, subject to δ ≥ 2 e^{−n e^{−ε₀}/16}, plus the charge for δ₀: (1
+    + e^ε) n (1 + e^{−ε₀}/2) δ₀.
     """
 
     clients: int
@@ -255,21 +298,22 @@ class ClosedFormBound(ScaledBound):
 
     @property
     def largest_loss(self) -> float:
+        """Least known ε from which on δ is zero; math.inf if none is known."""
         return self.local.pure
 
     def log_bound(self, epsilon: float) -> Interval:
-        """The best (ε₀, δ₀) at ε."""
-        own = self.local.pair.log_delta_bounds(epsilon)
+        """Return the bound at ε for the best (ε₀, δ₀)."""
+        local_bounds = self.local.pair.log_delta_bounds(epsilon)
         local, log_delta = self.local.points
         at = min(epsilon, _LARGEST)
         crowd = np.exp(local) / self.clients
-        # Without any local loss the closed form says nothing; the local curve does.
+        # Without a local loss the closed form is not defined; the local bound is 0 then.
         odds = np.divide(math.expm1(at), np.tanh(0.5 * local), where=local > 0.0, out=np.zeros_like(local))
         rest = odds - 8.0 * crowd
         rest = np.minimum(np.maximum(rest, 0.0), 1e100)
         least = np.maximum(math.log(4.0) - rest * rest / (64.0 * crowd), math.log(2.0) - 1.0 / (16.0 * crowd))
         charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, at))
-        found = float(np.logaddexp(np.where(rest > 0.0, least, 0.0), charge).min())
-        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(found))
-        upper = min(found + slack, own.upper, 0.0)
-        return Interval(min(found - slack, own.lower, upper), upper)
+        best = float(np.logaddexp(np.where(rest > 0.0, least, 0.0), charge).min())
+        slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))
+        upper = min(best + slack, local_bounds.upper, 0.0)
+        return Interval(min(best - slack, local_bounds.lower, upper), upper)

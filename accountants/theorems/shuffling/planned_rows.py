@@ -1,11 +1,12 @@
-"""Where the rows of a table lie, and which of many bounds is evaluated at each: by estimates, many rows at once.
+"""Rows of a table, and the choice of the bound that is evaluated at each, by estimates for many rows at once.
 
-Whatever is planned, every row is certified. What matters is that rows follow the bound's scale, that few different
-bounds serve all of them, as each costs something before it is asked, and that no two rows are too far apart.
+Every row is certified, whichever plan is used. A good plan has rows at the scale of the bound, few different bounds,
+because each has a fixed cost, and no large gap between rows.
 
-A choice is a clone pair, whose δ does not depend on the noise, and what it costs that reports are only near it, which
-does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noises; at each noise of the cell
-only the costs are added. Cells are fixed: which table is used at a noise does not depend on what was asked before.
+A choice is a clone pair, whose δ does not depend on the noise, and a charge for the distance of the reports from it,
+which does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noise multipliers. At each
+noise of the cell only the charges are added. The cells are fixed, so the table that is used at a noise does not depend
+on earlier requests.
 """
 
 from __future__ import annotations
@@ -29,61 +30,70 @@ if TYPE_CHECKING:
     Pairs = Callable[[int, FloatArray], FloatArray]
 
 _DEEPEST, _DEEP = -720.0, -80.0
-"""log δ where a table ends, and below which rows are rare."""
+"""log δ at which a table ends, and below which rows are sparse."""
 _LIKELY, _LESS_LIKELY = 9.0, 25.0
-"""How far below the first row they are dense, and half as far apart as beyond."""
-_BESIDE = 3
+"""Depth in log δ below the first row to which rows are dense, and to which they are half as far apart as beyond."""
+_OVERLAP = 3
+"""Number of rows by which the ranges of neighbouring choices overlap: their estimates are nearly equal there."""
 _COARSE = 3.0
-_SHARE = 0.05
+"""Factor between the row spacings of a coarse table and of a fine one."""
+_SPARSE_SPACING = 0.05
+"""Largest relative spacing in ε of sparse rows."""
 _TOO_FAR = 2.5
-_OFF = ((9.0, 0.015), (20.0, 0.1), (np.inf, 0.3))
-"""log δ by which the estimate of a bound may exceed the best one's, so far below the first row."""
+"""Fall of log δ between rows, relative to the planned one, above which a row is inserted."""
+_TOLERATED_EXCESS = ((9.0, 0.015), (20.0, 0.1), (np.inf, 0.3))
+"""Largest excess in log δ of a choice's estimate over the best one, by depth below the first row."""
 GRID = 160
+"""Number of ε at which choices are estimated."""
 CELLS = 128
-"""Of noises, for each factor of two."""
+"""Number of cells of noise multipliers per factor of two."""
 TABLES_KEPT = 64
+"""Number of tables that are stored."""
 
 
 class Rows(NamedTuple):
-    """Increasing ε, and a certified upper end of log δ at each."""
+    """Increasing ε, and a certified upper bound of log δ at each."""
 
     epsilon: FloatArray
     log_value: FloatArray
 
 
 class Estimates(NamedTuple):
-    """About log δ at increasing ε from 0, of each of several choices (columns), and of the bound that needs none."""
+    """Estimates of log δ at increasing ε from 0: of each choice (columns), and of the bound without a choice."""
 
     epsilon: FloatArray
     choices: FloatArray
     local: FloatArray
 
 
-def wanted(value: FloatArray | float, top: float) -> FloatArray:
-    """By how much log δ is to fall from a row to the next one: a chord is a square of it over eight too high."""
+def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
+    """Return the fall of log δ from a row to the next one.
+
+    The chord between two rows is too high by an eighth of the square of this fall, at most.
+    """
     at = np.asarray(value)
     return np.select([at > top - _LIKELY, at < _DEEP, at > top - _LESS_LIKELY], [0.1, 5.0, 0.35], 0.7)
 
 
-def grid(scale: float, furthest: float) -> FloatArray:
-    """ε from 0 to the furthest: evenly up to about the scale, at equal ratios from there."""
+def epsilon_grid(scale: float, furthest: float) -> FloatArray:
+    """Return ε from 0 to `furthest`: evenly spaced up to about `scale`, at equal ratios beyond."""
     start = max(min(0.25 * scale, furthest), 1e-300)
     places = start * np.sinh(np.linspace(0.0, np.arcsinh(furthest / start), GRID))
     places[-1] = furthest
     return np.asarray(places)
 
 
-def in_cell(pair: Pair) -> Pair:
-    """The Gaussian pair in the middle of the cell that a Gaussian pair lies in; any other pair itself.
+def cell_representative(pair: Pair) -> Pair:
+    """Return the Gaussian pair in the middle of the cell of a Gaussian pair; any other pair unchanged.
 
-    Within a cell the best choices differ by less than choices do.
+    Within a cell the best choices differ by less than neighbouring choices do.
     """
     mu = pair.gaussian_dp_mu
     return gaussian_pair(2.0 ** (round(CELLS * math.log2(mu)) / CELLS)) if mu else pair
 
 
 class Costs(NamedTuple):
-    """What is added at a noise: to each choice the log distance of reports from its pair; and the bound without one."""
+    """Charges at one noise: the log distance of the reports from each choice's pair, and the bound without a choice."""
 
     log_distance: FloatArray
     local: Callable[[FloatArray], FloatArray]
@@ -91,9 +101,13 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows, and what some of the choices say at some of them before anything is charged.
+    """Rows, and the values of some choices at some rows, without charges.
 
-    `value` is log δ of the clone pair of the choice in `choice` at the ε of the row in `row`.
+    Attributes:
+        epsilon: ε of each row.
+        row: index of the row of each value.
+        choice: index of the choice of each value.
+        value: log δ of the choice's clone pair at the row's ε.
     """
 
     epsilon: FloatArray
@@ -101,78 +115,81 @@ class Table:
     choice: IntArray
     value: FloatArray
 
-    def beside(self, other: Table) -> Table:
-        """The rows of both, in their order."""
-        epsilon = np.concatenate((self.epsilon, other.epsilon))
+    def merge(self, additional: Table) -> Table:
+        """Return a table with the rows of both, sorted by ε."""
+        epsilon = np.concatenate((self.epsilon, additional.epsilon))
         order = np.argsort(epsilon, kind="stable")
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
-        row = place[np.concatenate((self.row, other.row + self.epsilon.size))]
-        choice = np.concatenate((self.choice, other.choice))
-        return Table(epsilon[order], row, choice, np.concatenate((self.value, other.value)))
+        row = place[np.concatenate((self.row, additional.row + self.epsilon.size))]
+        choice = np.concatenate((self.choice, additional.choice))
+        return Table(epsilon[order], row, choice, np.concatenate((self.value, additional.value)))
 
-    def of_choices(self) -> tuple[IntArray, Table]:
-        """The choices that it has, and the table in which their places among these stand for them."""
+    def compact(self) -> tuple[IntArray, Table]:
+        """Return the choices that have values, and the table with indices into these."""
         used, places = np.unique(self.choice, return_inverse=True)
         return used, Table(self.epsilon, self.row, places, self.value)
 
     def rows(self, costs: Costs) -> Rows:
-        """The least at each row, certified."""
-        found = np.zeros(self.epsilon.size)
+        """Return the least certified upper bound at each row, with the charges at one noise."""
+        least = np.zeros(self.epsilon.size)
         charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
-        charged = np.logaddexp(self.value, charge)
-        raised = charged * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # where it is below 0, and −∞ stays
-        np.minimum.at(found, self.row, raised)
-        return Rows(self.epsilon, np.minimum(found, costs.local(self.epsilon)))
+        log_sum = np.logaddexp(self.value, charge)
+        upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # above it if it is below 0; −∞ stays
+        np.minimum.at(least, self.row, upper)
+        return Rows(self.epsilon, np.minimum(least, costs.local(self.epsilon)))
 
 
-def planned(known: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """A table down to δ = 1e-312, or to where it no longer falls, with close enough rows at these costs.
+def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
+    """Plan and evaluate a table down to δ = 1e-312, or to the ε from which log δ no longer falls.
 
-    `pairs`: (choice, ε) ↦ upper ends of log δ of its clone pair. `coarse`: a third of the rows and of the work, for a
-    search.
+    Args:
+        estimates: estimates of log δ of each choice.
+        pairs: function of a choice and an array of ε that returns upper bounds of log δ of its clone pair.
+        costs: charges at the noise for which the rows are spaced.
+        coarse: whether to use a third of the rows, for a search.
     """
     times = _COARSE if coarse else 1.0
-    least = np.minimum(known.choices.min(axis=1), known.local)
-    table = _evaluated(known, _places(known.epsilon, least, times), pairs, times)
+    least = np.minimum(estimates.choices.min(axis=1), estimates.local)
+    table = _evaluate(estimates, _row_places(estimates.epsilon, least, times), pairs, times)
     for _ in range(2):
-        found = table.rows(costs)
-        fallen = -np.diff(np.minimum.accumulate(found.log_value))
-        much = fallen > _TOO_FAR * times * wanted(found.log_value[:-1], float(found.log_value[0]))
-        much &= (np.diff(found.epsilon) > 1e-9 * found.epsilon[1:]) & (found.log_value[:-1] > _DEEP)
-        if not much.any():
+        rows = table.rows(costs)
+        fall = -np.diff(np.minimum.accumulate(rows.log_value))
+        too_far = fall > _TOO_FAR * times * row_spacing(rows.log_value[:-1], float(rows.log_value[0]))
+        too_far &= (np.diff(rows.epsilon) > 1e-9 * rows.epsilon[1:]) & (rows.log_value[:-1] > _DEEP)
+        if not too_far.any():
             break
-        between = 0.5 * (found.epsilon[:-1] + found.epsilon[1:])[much]
-        table = table.beside(_evaluated(known, between, pairs, times))
+        middles = 0.5 * (rows.epsilon[:-1] + rows.epsilon[1:])[too_far]
+        table = table.merge(_evaluate(estimates, middles, pairs, times))
     return table
 
 
-def _places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArray:
-    """ε at which the estimate has fallen by what is wanted; where it falls no more, one row at its end."""
+def _row_places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArray:
+    """Return the ε at which the estimate has fallen by the row spacing, and one at which it stops falling."""
     value = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
-    share = -np.diff(value) / wanted(value[:-1], float(value[0]))
-    ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SHARE
+    share = -np.diff(value) / row_spacing(value[:-1], float(value[0]))
+    ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
     share = np.where(value[:-1] < _DEEP, np.minimum(share, ratio), share)
-    counted = np.append(0.0, np.cumsum(share)) / times
-    ends = int(np.argmax(value <= max(_DEEPEST, float(value[-1]) + 0.01)))
-    inner = np.interp(np.arange(1.0, counted[ends]), counted, epsilon)
-    return np.unique(np.concatenate(([0.0], inner, [epsilon[ends]])))
+    rows_before = np.append(0.0, np.cumsum(share)) / times
+    last = int(np.argmax(value <= max(_DEEPEST, float(value[-1]) + 0.01)))
+    inner = np.interp(np.arange(1.0, rows_before[last]), rows_before, epsilon)
+    return np.unique(np.concatenate(([0.0], inner, [epsilon[last]])))
 
 
-def _evaluated(known: Estimates, places: FloatArray, pairs: Pairs, times: float) -> Table:
-    """The clone pairs of the choices that cover these ε, evaluated there."""
-    near = np.minimum(np.searchsorted(known.epsilon, places), known.epsilon.size - 1)
-    runs = list(_covering(known.choices[near], known.local[near], times))
-    # Where one choice follows another the estimates are nearly the same, and either may be better.
-    rows = [np.arange(max(run.start - _BESIDE, 0), min(run.end + _BESIDE, places.size)) for run in runs]
-    values = [pairs(run.choice, places[covered]) for run, covered in zip(runs, rows, strict=True)]
-    choices = np.repeat([run.choice for run in runs], [covered.size for covered in rows])
-    nothing = np.zeros(0)
+def _evaluate(estimates: Estimates, places: FloatArray, pairs: Pairs, times: float) -> Table:
+    """Evaluate the clone pairs of the choices that suit these ε."""
+    near = np.minimum(np.searchsorted(estimates.epsilon, places), estimates.epsilon.size - 1)
+    runs = list(_choose_runs(estimates.choices[near], estimates.local[near], times))
+    # At the border of two choices the estimates are nearly the same, and either may be better.
+    rows = [np.arange(max(run.start - _OVERLAP, 0), min(run.end + _OVERLAP, places.size)) for run in runs]
+    values = [pairs(run.choice, places[rows_of_run]) for run, rows_of_run in zip(runs, rows, strict=True)]
+    choices = np.repeat([run.choice for run in runs], [rows_of_run.size for rows_of_run in rows])
+    empty = np.zeros(0)
     return Table(
         places,
-        np.concatenate((nothing, *rows)).astype(np.int64),
+        np.concatenate((empty, *rows)).astype(np.int64),
         choices.astype(np.int64),
-        np.concatenate((nothing, *values)),
+        np.concatenate((empty, *values)),
     )
 
 
@@ -184,15 +201,16 @@ class _Run(NamedTuple):
     end: int
 
 
-def _covering(choices: FloatArray, local: FloatArray, times: float) -> Iterator[_Run]:
-    """A choice for each row that needs one, each for as many rows as its estimate allows."""
+def _choose_runs(choices: FloatArray, local: FloatArray, times: float) -> Iterator[_Run]:
+    """Yield a choice for each row that needs one, each for as many rows as its estimate allows."""
     best = choices.min(axis=1)
     needed = best < local + 1.0
-    # Where a choice says that nothing is left, the first row may too, and their difference would be no number.
-    fallen = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
-    room = times * np.asarray([off for _, off in _OFF])[np.searchsorted([below for below, _ in _OFF], fallen)]
+    # If δ of a choice is 0, that of the first row may be 0 too; the difference of both logarithms would be a NaN.
+    depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
+    depths, tolerances = (np.asarray(column) for column in zip(*_TOLERATED_EXCESS, strict=True))
+    tolerance = times * tolerances[np.searchsorted(depths, depth)]
     allowed = np.vstack(
-        ((choices <= (best + room)[:, None]) & needed[:, None], np.zeros((1, choices.shape[1]), np.bool_))
+        ((choices <= (best + tolerance)[:, None]) & needed[:, None], np.zeros((1, choices.shape[1]), np.bool_))
     )
     place = 0
     while place < best.size:

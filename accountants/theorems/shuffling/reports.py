@@ -1,9 +1,9 @@
-"""Shuffled reports: every bound that applies is tried, and the least of them holds.
+"""Shuffled reports: rules for every bound that applies; the account takes the least.
 
-Who looks decides. A server that knows who sent which report gains nothing from their order; other clients know their
-own reports and hide no one. The rest see the reports of a round in an order that tells nothing, and one client's is
-hidden among all. The unit is a client's whole contribution to the round: where a client draws among its records, a
-guarantee for one of them says nothing of how another client's report compares.
+The observer decides. A server that knows the sender of each report gains nothing from their order. Other clients know
+their own reports, which then hide no one. All other observers see the reports of a round in random order, and one
+client's report is hidden among all. The unit is a client's whole contribution to the round. If a client samples among
+its records, a guarantee for one record does not bound how another client's report compares.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from epsilond.accountants.theorems.shuffling.statements import (
     THEOREMS,
     response_bound,
 )
-from epsilond.accountants.theorems.shuffling.tails import Held, scaled_pair
+from epsilond.accountants.theorems.shuffling.tails import PairBound, scaled_pair
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
@@ -55,20 +55,27 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "THEOREMS"]
 
 HIDDEN_FROM = frozenset({"shuffled-server", "released-models", "final-model"})
-"""Observers who see what the shuffler puts out, or what is made of it."""
+"""Observers who see the shuffler's output, or results computed from it."""
 
 LARGEST_RESPONSE_EPSILON, MOST_CATEGORIES = 500.0, 10**6
+"""Largest ε₀ in nats, and largest number of categories, of randomized response."""
 
 
 def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
-    """Refuse relations other than replacing one client's contribution."""
+    """Return a refusal for relations other than replacing one client's contribution; None otherwise."""
     if case.setting.relation == "replace-one":
         return None
     return Refusal(theorem, "the number of reports is seen, so a contribution is replaced; nothing else is covered")
 
 
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
-    """Refuse where shuffling hides nothing, or where the unit is less than a client's contribution."""
+    """Return a refusal if shuffling hides nothing, or if the unit is less than a client's contribution; None otherwise.
+
+    Args:
+        theorem: the theorem that would be applied.
+        spec: the shuffled mechanism.
+        case: the setting, and the accounts of inner mechanisms.
+    """
     if refusal := not_replaced(theorem, case):
         return refusal
     if case.setting.observer not in HIDDEN_FROM:
@@ -80,14 +87,14 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
     return None
 
 
-def instances(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
-    """What neighbours realise before a server that sees shuffled reports: the lower end."""
+def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
+    """Return pairs that neighbours attain before a server that sees shuffled reports, for the lower bound."""
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
         return ()
     noise_multiplier = gaussian_multiplier(mechanism)
     if noise_multiplier is not None:
-        # The sum of the reports, two contributions of norm C opposite to each other.
+        # The sum of the reports, for two opposite contributions of norm C.
         return (gaussian_pair(2.0 / (noise_multiplier * math.sqrt(spec.clients))),)
     report = mechanism.primitive
     if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_RESPONSE_EPSILON:
@@ -96,24 +103,25 @@ def instances(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     return ()
 
 
-def local(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """The local guarantee, unchanged; attained where order hides nothing."""
+def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """Account for the reports by their local guarantee, which is attained if their order hides nothing."""
     if refusal := not_replaced(LOCAL, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
-    open_ = case.setting.observer == "server" or spec.clients == 1
-    curve = inner.curve if open_ else Curve(scaled_pair(Held(inner.curve.upper)), instances(spec, case))
+    is_exposed = case.setting.observer == "server" or spec.clients == 1
+    curve = inner.curve if is_exposed else Curve(scaled_pair(PairBound(inner.curve.upper)), attained_pairs(spec, case))
     step = LOCAL.because(inner.derivation, clients=spec.clients)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=inner.declared)
 
 
-def _bounded(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
-    """The guarantee of a bound that holds in both orders."""
+def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
+    """Return the guarantee of a bound that holds in both directions."""
     declared = tuple(dict.fromkeys((*inner.declared, TRUSTED_SHUFFLER, SAME_RANDOMIZER)))
     return Guarantee(setting=inner.setting, curve=Curve(scaled_pair(bound)), derivation=step, declared=declared)
 
 
 def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
+    """Return the local guarantee and its curve, or a refusal if shuffling hides nothing."""
     if refusal := not_hidden(theorem, spec, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
@@ -121,41 +129,44 @@ def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarante
 
 
 def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Theorem F.2 with one record a client, read as a curve."""
-    found = _local_curve(SINGLE_ROUND, spec, case)
-    if isinstance(found, Refusal):
-        return found
-    inner, curve = found
+    """Account by Theorem F.2 with one record a client, read as a curve."""
+    local = _local_curve(SINGLE_ROUND, spec, case)
+    if isinstance(local, Refusal):
+        return local
+    inner, curve = local
     step = SINGLE_ROUND.because(inner.derivation, clients=spec.clients, samples_per_client=1)
-    return _bounded(ClosedFormBound(spec.clients, curve), inner, step)
+    return _guarantee_of(ClosedFormBound(spec.clients, curve), inner, step)
 
 
-def clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """The clone pair of a purely private report."""
-    found = _local_curve(CLONES, spec, case)
-    if isinstance(found, Refusal):
-        return found
-    inner, curve = found
+def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """Account by the clone pair of a purely private report."""
+    local = _local_curve(CLONES, spec, case)
+    if isinstance(local, Refusal):
+        return local
+    inner, curve = local
     if math.isinf(curve.pure):
         return Refusal(CLONES, "a report is not purely private: δ₀ > 0 at every ε₀ up to 700")
     step = CLONES.because(inner.derivation, clients=spec.clients, local_epsilon=curve.pure)
-    return _bounded(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
+    return _guarantee_of(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
 
 
-def approximate_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """The clone pair near an (ε₀, δ₀) report, at the best (ε₀, δ₀) of its curve."""
-    found = _local_curve(APPROXIMATE_CLONES, spec, case)
-    if isinstance(found, Refusal):
-        return found
-    inner, curve = found
+def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
+    """Account by the clone pair near an (ε₀, δ₀) report, at the best (ε₀, δ₀) of its curve."""
+    local = _local_curve(APPROXIMATE_CLONES, spec, case)
+    if isinstance(local, Refusal):
+        return local
+    inner, curve = local
     if math.isfinite(curve.pure):
         return Refusal(APPROXIMATE_CLONES, "a report is purely private, and there is no δ₀ to account for")
     step = APPROXIMATE_CLONES.because(CLONES.because(clients=spec.clients), inner.derivation, clients=spec.clients)
-    return _bounded(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
+    return _guarantee_of(LocalClonesBound(spec.clients, curve, case.effort == "coarse"), inner, step)
 
 
 def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """The blanket of k-ary randomized response: an exact sum for two categories, a certified contour for more."""
+    """Account by the blanket of k-ary randomized response.
+
+    It is an exact sum for two categories and a certified contour integral for more.
+    """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
     report = spec.mechanism.primitive
@@ -169,11 +180,11 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     bound = response_bound(spec.clients, report.epsilon, report.categories)
     premises = () if report.categories == 2 else (BLANKET.because(clients=spec.clients),)
     step = RESPONSE.because(*premises, inner.derivation, clients=spec.clients, categories=report.categories)
-    return _bounded(bound, inner, step)
+    return _guarantee_of(bound, inner, step)
 
 
 def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """The blanket of one-dimensional Gaussian reports, opposite contributions being the worst."""
+    """Account by the blanket of one-dimensional Gaussian reports, with opposite contributions as the worst case."""
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal
     noise_multiplier = gaussian_multiplier(spec.mechanism)
@@ -188,14 +199,14 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     inner = case.account(of_records(spec.mechanism), case.setting)
     premise = BLANKET.because(clients=spec.clients)
     step = GAUSSIAN_BLANKET.because(premise, inner.derivation, clients=spec.clients, noise_multiplier=noise_multiplier)
-    return _bounded(GaussianBlanketBound(spec.clients, noise_multiplier), inner, step)
+    return _guarantee_of(GaussianBlanketBound(spec.clients, noise_multiplier), inner, step)
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(LOCAL, "shuffled", local, combines=True),
+    Rule(LOCAL, "shuffled", local_guarantee, combines=True),
     Rule(SINGLE_ROUND, "shuffled", closed_form, combines=True),
-    Rule(CLONES, "shuffled", clones, combines=True),
-    Rule(APPROXIMATE_CLONES, "shuffled", approximate_clones, combines=True),
+    Rule(CLONES, "shuffled", clones_guarantee, combines=True),
+    Rule(APPROXIMATE_CLONES, "shuffled", approximate_clones_guarantee, combines=True),
     Rule(RESPONSE, "shuffled", randomized_response, combines=True),
     Rule(GAUSSIAN_BLANKET, "shuffled", gaussian_blanket, combines=True),
 )

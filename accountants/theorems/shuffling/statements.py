@@ -1,7 +1,7 @@
-"""What is known of shuffled reports, as data: clones, blankets, and what is wrong with the stronger clones.
+"""Theorems on shuffled reports, as data: clones, blankets, and the error in the stronger clones.
 
 n clients each run one local randomizer on their own contribution, a trusted shuffler permutes the reports, and one
-client's contribution is replaced. ε₀ and δ₀ are those of a single report seen with its sender.
+client's contribution is replaced. ε₀ and δ₀ are those of a single report whose sender is known.
 """
 
 from __future__ import annotations
@@ -54,7 +54,13 @@ TWO_OR_MORE = Quantity(symbol="k", ge=2, le=10**6, description=CATEGORIES.descri
 
 
 def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
-    """The blanket's bound for k-ary randomized response: exact sums for two categories, contours for more."""
+    """Return the blanket's bound for k-ary randomized response: exact sums for two categories, contours for more.
+
+    Args:
+        clients: number of clients.
+        epsilon: ε₀ of one report, in nats.
+        categories: number k of categories.
+    """
     if categories == 2:
         rate = 2.0 * math.exp(-epsilon) / (1.0 + math.exp(-epsilon))
         return ClonesBound(clients, rate, epsilon)
@@ -64,7 +70,7 @@ def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound
 # Inputs and formulas ------------------------------------------------------------------------------------------------
 @request
 class ClonesInputs(DeltaFields):
-    """Reports that are ε₀-indistinguishable, and the δ at which the shuffled ε is asked for."""
+    """Reports that are ε₀-indistinguishable, and the target δ of the shuffled ε."""
 
     clients: Clients
     local_epsilon: LocalEpsilon
@@ -72,7 +78,7 @@ class ClonesInputs(DeltaFields):
 
 @request
 class ApproximateClonesInputs:
-    """Reports that are (ε₀, δ₀), and the ε at which what δ₀ adds is asked for."""
+    """Reports that are (ε₀, δ₀), and the ε at which the charge for δ₀ is computed."""
 
     clients: Clients
     local_epsilon: LocalEpsilon
@@ -91,20 +97,24 @@ class ResponseInputs(DeltaFields):
 
 @request
 class RandomizerInputs:
-    """Any randomizer with finitely many inputs and outcomes."""
+    """A randomizer with finitely many inputs and outcomes, and ε."""
 
     clients: Clients
     probabilities: Annotated[tuple[tuple[float, ...], ...], PROBABILITIES]
     epsilon: Annotated[float, EPSILON]
 
     def check(self) -> None:
-        """Rows of one length that are laws, and not too many of them."""
+        """Check that the rows are distributions of one length, and not too many.
+
+        Raises:
+            InvalidInput: a row has another length, is not a distribution, or there are too many rows or columns.
+        """
         rows = self.probabilities
         if not 2 <= len(rows) <= MOST_INPUTS or not 1 <= len(rows[0]) <= MOST_OUTCOMES:
             allowed = f"2 to {MOST_INPUTS} rows of 1 to {MOST_OUTCOMES}"
             raise InvalidInput.at("/probabilities", "has too few or too many rows or columns", allowed=allowed)
         for place, row in enumerate(rows):
-            if len(row) != len(rows[0]) or not all(0.0 <= each <= 1.0 for each in row):
+            if len(row) != len(rows[0]) or not all(0.0 <= probability <= 1.0 for probability in row):
                 raise InvalidInput.at(f"/probabilities/{place}", "is not as long as the first, or not within 0 and 1")
             if abs(math.fsum(row) - 1.0) > 1e-12:
                 raise InvalidInput.at(f"/probabilities/{place}", "does not sum to 1")
@@ -119,17 +129,17 @@ class GaussianReportsInputs(DeltaFields):
 
 
 def clones(inputs: ClonesInputs) -> Outputs:
-    """Both numerical ends of the clone pair's ε at δ."""
-    return _ends(ClonesBound(inputs.clients, math.exp(-inputs.local_epsilon), inputs.local_epsilon), inputs)
+    """Compute both numerical bounds of the clone pair's ε at δ."""
+    return _epsilon_bounds(ClonesBound(inputs.clients, math.exp(-inputs.local_epsilon), inputs.local_epsilon), inputs)
 
 
 def stronger_clones(inputs: ClonesInputs) -> Outputs:
-    """Both numerical ends of ε with clones at probability 2/(e^ε₀ + 1), as they are for randomized response."""
-    return _ends(response_bound(inputs.clients, inputs.local_epsilon, 2), inputs)
+    """Compute both numerical bounds of ε with clones at probability 2/(e^ε₀ + 1), as for randomized response."""
+    return _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, 2), inputs)
 
 
 def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
-    """What δ₀ adds to δ at ε: by the sharper distance, and as printed."""
+    """Compute the charge for δ₀ in δ at ε, by the sharper distance and as printed."""
     local_log_delta = log10(inputs.local_delta) * math.log(10.0)
     distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))
     both = float(np.logaddexp(0.0, inputs.epsilon))
@@ -138,52 +148,57 @@ def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
 
 
 def response(inputs: ResponseInputs) -> Outputs:
-    """ε of the blanket's bound at δ, and of an instance: counting one report."""
-    found = _ends(response_bound(inputs.clients, inputs.local_epsilon, inputs.categories), inputs)
+    """Compute ε of the blanket's bound at δ, and of an instance: the count of one report."""
+    bounds = _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, inputs.categories), inputs)
     instance = response_instance(inputs.clients, inputs.local_epsilon, inputs.categories)
-    return {"epsilon": found["epsilon"], "lower_epsilon": instance.epsilon(inputs.log_delta).lower}
+    return {"epsilon": bounds["epsilon"], "lower_epsilon": instance.epsilon(inputs.log_delta).lower}
 
 
 def randomizer(inputs: RandomizerInputs) -> Outputs:
-    """The blanket's mass, and δ at ε: the largest over all ordered pairs of inputs."""
+    """Compute the blanket's mass, and δ at ε, the largest over all ordered pairs of inputs."""
     bound = FiniteBlanketBound(inputs.clients, blanket_outcomes(inputs.probabilities))
     mass = math.fsum(map(min, zip(*inputs.probabilities, strict=True)))
     return {"blanket_mass": mass, **delta_outputs(bound.upper(inputs.epsilon))}
 
 
 def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
-    """ε of the blanket's bound at δ, of an instance (the reports' sum), and γ."""
+    """Compute ε of the blanket's bound at δ, ε of an instance (the reports' sum), and γ."""
     bound = GaussianBlanketBound(inputs.clients, inputs.noise_multiplier)
     instance = gaussian_pair(2.0 / (inputs.noise_multiplier * math.sqrt(inputs.clients)))
     return {
-        "epsilon": _ends(bound, inputs)["epsilon"],
+        "epsilon": _epsilon_bounds(bound, inputs)["epsilon"],
         "lower_epsilon": instance.epsilon(inputs.log_delta).lower,
         "log10_blanket_mass": log_blanket_mass(inputs.noise_multiplier) / math.log(10.0),
     }
 
 
 def shared_outcome(inputs: ClonesInputs) -> Outputs:
-    """At an outcome that two inputs give with probability r, a third gives at least e^{−ε₀} r; needed is more."""
+    """Compute both sides of the lemma for an outcome that two inputs give with probability r.
+
+    A third input gives it with probability at least e^{−ε₀} r; the lemma needs more.
+    """
     return {"needed": 2.0 / (math.exp(inputs.local_epsilon) + 1.0), "available": math.exp(-inputs.local_epsilon)}
 
 
-def _ends(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
-    ends = scaled_pair(bound).epsilon(inputs.log_delta)
+def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
+    """Return the upper and the lower numerical bound of ε at δ."""
+    epsilon = scaled_pair(bound).epsilon(inputs.log_delta)
     return {
-        "epsilon": ends.upper if math.isfinite(ends.upper) else "unbounded",
-        "lower_numerical_epsilon": ends.lower if math.isfinite(ends.lower) else "unbounded",
+        "epsilon": epsilon.upper if math.isfinite(epsilon.upper) else "unbounded",
+        "lower_numerical_epsilon": epsilon.lower if math.isfinite(epsilon.lower) else "unbounded",
     }
 
 
-def _blanket_is_held(inputs: GaussianReportsInputs) -> Sides:
-    held = log_blanket_mass(inputs.noise_multiplier) + math.log(inputs.clients)
-    return Sides.at_least(math.exp(held), LEAST_BLANKET)
+def _blanket_size(inputs: GaussianReportsInputs) -> Sides:
+    """Return both sides of the condition on nγ, the mean number of clients in the blanket."""
+    log_size = log_blanket_mass(inputs.noise_multiplier) + math.log(inputs.clients)
+    return Sides.at_least(math.exp(log_size), LEAST_BLANKET)
 
 
 # Conditions and errata ----------------------------------------------------------------------------------------------
 ONE_COORDINATE = Condition("one-coordinate", "a report has one coordinate")
 ENOUGH_IN_BLANKET = Condition(
-    "enough-in-blanket", "nγ, the clients in the blanket on average, is at least 8", _blanket_is_held
+    "enough-in-blanket", "nγ, the clients in the blanket on average, is at least 8", _blanket_size
 )
 LOCAL_FOR_EVERY_PAIR = Condition(
     "local-for-every-pair", "the local guarantee is for any two contributions, in both orders"

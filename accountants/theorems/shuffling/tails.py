@@ -1,7 +1,7 @@
-"""Tails for the bounds of shuffled mechanisms: a convex table whose rows follow the bound's own scale.
+"""Tails for the bounds of shuffled mechanisms: a convex table with rows at the scale of the bound.
 
-These bounds are known by their values, and their losses may be of any size: 1e-4 for a million clients. The rows are
-laid at steps of the value, not of ε, so that composed rounds lose a part in a thousand whatever the scale.
+These bounds are known by their values, and their losses may have any scale: 1e-4 for a million clients. Rows are spaced
+by the value, not by ε, so that composed rounds lose a part in a thousand at every scale.
 """
 
 from __future__ import annotations
@@ -29,90 +29,92 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorems.shuffling.planned_rows import Rows
 
 _DEEPEST = -720.0
+"""log δ at which a table ends: δ of about 1e-313."""
 _MOST_ROWS = 1200
+"""Largest number of rows of a table."""
 _FURTHEST, _NOTHING = 700.0, -1e300
-"""A loss that no table goes beyond, and a log δ below every double's."""
+"""Largest loss of a table in nats, and a log δ below that of every double."""
 
 
 class ScaledBound(Bound):
-    """An upper bound of log δ in both orders of every pair of neighbours, at one ε at a time. Hashable."""
+    """An upper bound of log δ in both directions of every pair of neighbours, evaluated at one ε at a time."""
 
     @property
     def largest_loss(self) -> float:
-        """An ε from which on δ is exactly zero; math.inf if none is known."""
+        """Least known ε from which on δ is exactly zero; math.inf if none is known."""
         return math.inf
 
     @property
     def lossy(self) -> bool:
-        """Whether δ at ε = 0 of what it bounds is known to be above 0."""
+        """True if δ at ε = 0 of the bounded mechanism is known to be above 0."""
         return False
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
-        """Numerical ends of log of the bound at ε ≥ 0."""
+        """Return bounds of the numerical error of the log of the bound at ε ≥ 0."""
 
     def upper(self, epsilon: float) -> float:
-        """A bound at ε, perhaps a little above the upper end but quicker."""
+        """Return a bound at ε that costs less and may be slightly above the upper one of `log_bound`."""
         return self.log_bound(epsilon).upper
 
     def rows(self) -> Rows | None:
-        """All rows of a table below `largest_loss`, of a bound that is better asked at many ε at once."""
+        """Return all rows of a table below `largest_loss` if evaluation at many ε at once is cheaper, or None."""
         return None
 
-    def upwards(self) -> Callable[[float], float]:
-        """`upper` for a table, to be asked at rising ε: it may start each search where the last one ended."""
+    def sequential_upper(self) -> Callable[[float], float]:
+        """Return `upper` for increasing ε, so that each search may start at the result of the last one."""
         return self.upper
 
 
 @dataclass(frozen=True)
-class Held(ScaledBound):
-    """The bound that a known pair is, both orders together."""
+class PairBound(ScaledBound):
+    """The bound by a known pair, the same in both directions."""
 
     pair: Pair
 
     @cached_property
     def largest_loss(self) -> float:
-        """Where the pair's δ is certified to be zero, so that no rounding of it is taken for an infinite loss."""
+        """Least ε with a certified δ of zero, so that no rounding of δ counts as an infinite loss."""
         if self.pair.log_delta_bounds(_FURTHEST).upper > -math.inf:
             return math.inf
         return upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, _NOTHING)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """The pair's own ends."""
+        """Return the pair's bounds."""
         return self.pair.log_delta_bounds(epsilon)
 
 
 @dataclass(frozen=True)
 class ScaledProfile(BoundProfile):
-    """The profile of a bound, with rows at steps of a tenth in log δ where most of the mass is, wider below."""
+    """Profile of a bound, with rows at steps of a tenth in log δ where most of the mass is, wider below."""
 
     bound: ScaledBound
 
     @property
     def lossy(self) -> bool:
-        """As of the bound."""
+        """True if δ at ε = 0 of the bounded mechanism is known to be above 0."""
         return self.bound.lossy
 
     def guess(self, log_delta: float) -> Guess:
-        """Return the ε of two normal distributions with the same δ at ε = 0; ε = 0 where these are no guide."""
+        """Return the ε of two normal distributions with the same δ at ε = 0; ε = 0 if these give no estimate."""
         return _normal_guess(self.upper_log_delta(0.0), log_delta) or super().guess(log_delta)
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Upper values, row by row."""
-        planned = self.bound.rows()
-        if planned is None:
+        """Upper bounds as a convex table."""
+        rows = self.bound.rows()
+        if rows is None:
             epsilon, value = np.asarray(list(self._rows())).T
             return tabulated(epsilon, value)
-        inside = planned.epsilon < self.bound.largest_loss
-        epsilon, value = (part[inside] for part in planned)
+        inside = rows.epsilon < self.bound.largest_loss
+        epsilon, value = (column[inside] for column in rows)
         if math.isfinite(self.bound.largest_loss):
             epsilon, value = np.append(epsilon, self.bound.largest_loss), np.append(value, -math.inf)
         return tabulated(epsilon, value)
 
     def _rows(self) -> Iterator[tuple[float, float]]:
-        """Points down to δ = 1e-312, to where δ is zero, or to where it no longer falls."""
-        upper = self.bound.upwards()
+        """Yield rows down to δ = 1e-312, to the ε at which δ is zero, or to one from which it no longer falls."""
+        upper = self.bound.sequential_upper()
         top = value = upper(0.0)
         yield 0.0, value
         if value == -math.inf:
@@ -120,28 +122,33 @@ class ScaledProfile(BoundProfile):
         epsilon, step, stalled = 0.0, 0.1 * math.exp(value), 0
         for _ in range(_MOST_ROWS):
             deep = value < -80.0
-            wanted = 0.1 if value > top - 9.0 else 5.0 if deep else 0.7
+            spacing = 5.0 if deep else 0.7
+            if value > top - 9.0:
+                spacing = 0.1
             following = epsilon + max(step, 0.05 * epsilon if deep else 0.0)
             if following >= self.bound.largest_loss:
                 break
-            found = upper(following)
-            yield following, found
-            fall = value - found
-            stalled = stalled + 1 if fall < 0.1 * wanted else 0
-            if found <= _DEEPEST or stalled > 12 or following > 1e9:
+            following_value = upper(following)
+            yield following, following_value
+            fall = value - following_value
+            stalled = stalled + 1 if fall < 0.1 * spacing else 0
+            if following_value <= _DEEPEST or stalled > 12 or following > 1e9:
                 break
-            step = (following - epsilon) * min(2.0, max(0.3, wanted / max(fall, 1e-12)))
-            epsilon, value = following, min(value, found)
+            step = (following - epsilon) * min(2.0, max(0.3, spacing / max(fall, 1e-12)))
+            epsilon, value = following, min(value, following_value)
         if math.isfinite(self.bound.largest_loss):
             yield self.bound.largest_loss, -math.inf
 
 
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
-    """Return the ε at which N(μ, 1) against N(0, 1) has the given δ, with μ from δ at ε = 0; None where it is no guide.
+    """Return the ε at which N(μ, 1) against N(0, 1) has the given δ, with μ from δ at ε = 0.
 
     Args:
         at_zero: log δ at ε = 0.
-        log_delta: the target.
+        log_delta: log of the target δ.
+
+    Returns:
+        The ε and the steepness of log δ there; None if the normal distributions give no estimate.
     """
     if not log_delta < at_zero < -1e-3:
         return None
@@ -153,6 +160,6 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
 
 
 def scaled_pair(bound: ScaledBound) -> Pair:
-    """The symmetric pair of a bound that holds in both orders."""
+    """Return the symmetric pair of a bound that holds in both directions."""
     profile = ScaledProfile(bound)
     return Pair(profile, profile)

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.findings import shown
+from epsilond.witness.findings import format_bound
 from epsilond.witness.risks.answer import Measured
 from scripts.pages.experiments.panels import own_score, score_beside, with_best_steps, word
 from scripts.pages.experiments.stored import Stored
@@ -100,7 +100,7 @@ def _formulas(answer: Stored) -> Iterator[Column]:
         yield f"δ, {reading}", lambda cell, reading=reading: _delta(cell, reading)  # type: ignore[misc]
     yield (
         "an attack proves",
-        lambda cell: "" if cell.claim is None else f"δ ≥ {shown(float(cell.claim.delta_lower), ROUND_FLOOR)}",
+        lambda cell: "" if cell.claim is None else f"δ ≥ {format_bound(float(cell.claim.delta_lower), ROUND_FLOOR)}",
     )
 
 
@@ -126,4 +126,4 @@ def _proof(attacks: Mapping[str, Any] | None, attack: str) -> str:
     epsilon = (attacks or {}).get(attack)
     if epsilon is None:
         return ""
-    return f"ε ≥ {shown(float(epsilon), ROUND_FLOOR)}" if epsilon > 0.0 else "nothing"
+    return f"ε ≥ {format_bound(float(epsilon), ROUND_FLOOR)}" if epsilon > 0.0 else "nothing"

@@ -9,9 +9,9 @@ rounds is x_t. The methods are:
   (Algorithm 2).
 - `independent-noise`: fresh noise on each report, or on q, that is never subtracted.
 - `noisy-sgd`: gradients with fresh noise and plain steps; the output is the mean model.
-- `gap-differences` (Alternative 1, equation 12, untrusted server): a client whose last report was in round τ sends
-  t∇f(x_t) − τ∇f(x_τ), scaled down to norm (t − τ)S, with fresh noise that is t − τ times as large. Then q is the mean,
-  over the clients that report, of the sums of their own reports.
+- `gap-differences` (Alternative 1, equation 12, untrusted server): with its last report in round τ, a client sends
+  t∇f(x_t) − τ∇f(x_τ), scaled down to norm (t − τ)S. The fresh noise is t − τ times as large. Then q is the mean, over
+  the clients that report, of the sums of their own reports.
 
 `noise_std` is base in all of them. The other methods have noise with the same ρ as cancelled noise. A record is in one
 report, so that base/√H_K suffices for a client with at most K reports, and base/√(T − 1) for a trusted server. It is

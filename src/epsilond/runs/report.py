@@ -11,10 +11,10 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
 from epsilond.reading import read
 from epsilond.runs.status import RunStatus
-from epsilond.witness.reports.make import dated, make
+from epsilond.witness.reports.make import make, read_date
 from epsilond.witness.reports.page import render
 from epsilond.witness.reports.questions import question
-from epsilond.witness.reports.record import CONTRADICTED, record, sealed
+from epsilond.witness.reports.record import CONTRADICTED, record, seal_page
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Observer, Relation, Unit
@@ -84,11 +84,11 @@ def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
     page = record(
         CONTRADICTED,
         CONTRADICTED,
-        date=dated(date),
+        date=read_date(date),
         request={},
         answer={"engine_version": ENGINE_VERSION},
         profile=[],
         engine_version=ENGINE_VERSION,
         run=support,
     )
-    return sealed(page, render)
+    return seal_page(page, render)

@@ -21,8 +21,8 @@ from epsilond.accountants.theorems.shuffling.batches import BatchClonesBound
 from epsilond.accountants.theorems.shuffling.clones import ClonesBound
 from epsilond.accountants.theorems.shuffling.gaussian import GaussianBlanketBound
 from epsilond.accountants.theorems.shuffling.local_guarantee import LocalClonesBound, LocalCurve, log_distance
-from epsilond.accountants.theorems.shuffling.planned_rows import CELLS, in_cell
-from epsilond.accountants.theorems.shuffling.tails import Held, ScaledBound, scaled_pair
+from epsilond.accountants.theorems.shuffling.planned_rows import CELLS, cell_representative
+from epsilond.accountants.theorems.shuffling.tails import PairBound, ScaledBound, scaled_pair
 
 BOUNDS = (
     ClonesBound(300, 0.3, 1.2),
@@ -38,9 +38,9 @@ EPSILONS = np.concatenate(([0.0], np.geomspace(1e-3, 1.5, 16)))
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"{type(bound).__name__}-{bound.clients}")
 def test_bounds_at_rising_epsilon_are_bounds_and_close(bound: ScaledBound) -> None:
-    upwards = bound.upwards()
+    sequential_upper = bound.sequential_upper()
     for epsilon in EPSILONS.tolist():
-        ends, found = bound.log_bound(epsilon), upwards(epsilon)
+        ends, found = bound.log_bound(epsilon), sequential_upper(epsilon)
         assert ends.lower <= found or found == -math.inf
         if ends.upper > -60.0:
             assert found <= bound.upper(epsilon) + 0.3
@@ -83,13 +83,13 @@ def test_planned_rows_bound_what_the_sum_of_the_reports_tells(clients: int, mu: 
 @pytest.mark.parametrize("mu", [0.3, 1.0])
 def test_a_table_of_a_cell_serves_every_noise_in_it(clients: int, mu: float) -> None:
     """Rows at both ends of a cell are bounds at that noise, not far above the best; the ε are the same."""
-    middle = in_cell(gaussian_pair(mu)).gaussian_dp_mu
+    middle = cell_representative(gaussian_pair(mu)).gaussian_dp_mu
     assert middle is not None
     ends = [middle * 2.0 ** (share / CELLS) for share in (-0.49, 0.49)]
     tables = []
     for end in ends:
         bound = LocalClonesBound(clients, LocalCurve(gaussian_pair(end)))
-        assert in_cell(gaussian_pair(end)).gaussian_dp_mu == middle
+        assert cell_representative(gaussian_pair(end)).gaussian_dp_mu == middle
         rows = bound.rows()
         known = np.asarray([bound.log_bound(epsilon) for epsilon in rows.epsilon[:40:4].tolist()])
         assert (rows.log_value[:40:4] <= known[:, 1] + 0.3).all()
@@ -104,7 +104,7 @@ def test_a_table_of_a_cell_serves_every_noise_in_it(clients: int, mu: float) -> 
 def test_bounds_at_several_epsilon_are_those_at_each(clients: int) -> None:
     bound = ClonesBound(clients, 0.2, 1.6, -30.0)
     at = np.concatenate(([0.0], np.geomspace(1e-6, 2.0, 40)))
-    together, each = bound.uppers(at), np.asarray([bound.upper(epsilon) for epsilon in at.tolist()])
+    together, each = bound.upper_bounds(at), np.asarray([bound.upper(epsilon) for epsilon in at.tolist()])
     exact = np.asarray([bound.log_bound(epsilon) for epsilon in at.tolist()])
     assert (together >= exact[:, 0]).all()
     assert np.allclose(together, each, rtol=0.0, atol=1e-4)
@@ -169,7 +169,7 @@ def test_a_law_of_few_losses_has_no_infinite_loss_in_a_composition(times: int) -
     """ε where δ is far below the rounding of one step's: by the sum over how often each loss comes."""
     step, categories = 0.01, 305_145_138_308
     rare = math.exp(step) / (math.exp(step) + categories - 1.0)
-    pair = compose([(scaled_pair(Held(response_pair(step, categories))), times)])
+    pair = compose([(scaled_pair(PairBound(response_pair(step, categories))), times)])
     target = math.log(2.57e-25)
 
     def delta(epsilon: float) -> float:

@@ -59,7 +59,7 @@ def levels(
     Args:
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
-        decay_rate: α.
+        decay_rate: decay α of P(Y = y) ∝ e^(−α|y|), per grid step.
         dimension: coordinates of the vector of integers.
         l1_sensitivity: ℓ1 sensitivity Δ₁, in grid steps.
         linf_sensitivity: ℓ∞ sensitivity Δ∞, in grid steps.

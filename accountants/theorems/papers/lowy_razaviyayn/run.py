@@ -312,7 +312,7 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
 
     Args:
         inputs: the run.
-        rounds: R.
+        rounds: number R of rounds.
         reading: `printed` or `corrected`, as in `adds_own_noise`.
 
     Returns:
