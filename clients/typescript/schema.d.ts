@@ -497,13 +497,13 @@ export interface paths {
         };
         /**
          * Ledgers
-         * @description In the order in which they were opened.
+         * @description List ledgers in the order in which they were opened.
          */
         get: operations["list_ledgers"];
         put?: never;
         /**
          * Open a ledger, certified to stay within its target
-         * @description What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+         * @description Certify the plan and the slots of a new ledger together, once and for all.
          */
         post: operations["open_ledger"];
         delete?: never;
@@ -521,7 +521,7 @@ export interface paths {
         };
         /**
          * One ledger
-         * @description Its balances, its promise and what that rests on, and the curve of its plan.
+         * @description Return its balances, its promise with the conditions, and the curve of its plan.
          */
         get: operations["get_ledger"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * A ledger's entries in the log
-         * @description They are never changed. Their numbers are those of the whole log, which others write too.
+         * @description List entries, which never change. Their numbers are those of the whole log of all ledgers.
          */
         get: operations["list_ledger_entries"];
         put?: never;
@@ -561,9 +561,9 @@ export interface paths {
         };
         /**
          * A ledger as a signed page
-         * @description A page of HTML that carries its data and its signature; `epsilond verify` checks it with the published keys.
+         * @description Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
          *
-         *     `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their canonical form.
+         *     `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
          */
         get: operations["get_ledger_report"];
         put?: never;
@@ -585,7 +585,7 @@ export interface paths {
         put?: never;
         /**
          * What a job would cost, and whether it fits
-         * @description It changes nothing and holds nothing: another may reserve in between.
+         * @description Return the cost of a job and reserve nothing: another caller may reserve in between.
          */
         post: operations["ask_ledger_what_if"];
         delete?: never;
@@ -605,7 +605,7 @@ export interface paths {
         put?: never;
         /**
          * The least noise with which an algorithm fits into what is left
-         * @description ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+         * @description Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
          */
         post: operations["calibrate_within_ledger"];
         delete?: never;
@@ -625,7 +625,7 @@ export interface paths {
         put?: never;
         /**
          * Declare that the membership of the block is fixed
-         * @description Before, nothing may read the block. It has no body.
+         * @description Fix the membership of the block, which nothing may read before. The request has no body.
          */
         post: operations["seal_ledger"];
         delete?: never;
@@ -645,7 +645,7 @@ export interface paths {
         put?: never;
         /**
          * Let nothing more be reserved
-         * @description What is held may still be committed; the block gets no other ledger. It has no body.
+         * @description Accept no further reservations; existing ones may be committed. The block gets no other ledger.
          */
         post: operations["close_ledger"];
         delete?: never;
@@ -665,7 +665,7 @@ export interface paths {
         put?: never;
         /**
          * Amend the plan; after a commit by a decision declared independent of outputs
-         * @description It is certified anew. What was committed or is held stays as it is, and so do slots.
+         * @description Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
          *
          *     In a ledger with approval nothing changes before an approver approves the pending move.
          */
@@ -707,7 +707,7 @@ export interface paths {
         put?: never;
         /**
          * Take back runs whose output nobody saw, for approvers
-         * @description The log says who did it and what was declared; the ledger is conditional from then on.
+         * @description Record the caller and the declaration in the log; the ledger is conditional from then on.
          *
          *     In a ledger with approval, owners and analysts may request it too, and another person approves it.
          */
@@ -729,7 +729,7 @@ export interface paths {
         put?: never;
         /**
          * Hold runs, so that nobody else takes them
-         * @description Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says.
+         * @description Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
          */
         post: operations["reserve"];
         delete?: never;
@@ -749,7 +749,7 @@ export interface paths {
         put?: never;
         /**
          * Hold runs in several ledgers: in all of them, or in none
-         * @description A job that reads several blocks debits each of their ledgers.
+         * @description Reserve runs of a job that reads several blocks; each of their ledgers is debited.
          */
         post: operations["reserve_many"];
         delete?: never;
@@ -767,14 +767,14 @@ export interface paths {
         };
         /**
          * One reservation
-         * @description Its state, its charge, and receipts of its newest commits under the log's head of now.
+         * @description Return its state, its charge, and receipts of its newest commits under the log's present head.
          */
         get: operations["get_reservation"];
         put?: never;
         post?: never;
         /**
          * Give back what was not committed
-         * @description What was committed never returns; the rest of a job that was begun stays as credit of its mechanism.
+         * @description Give back the runs that were not committed; those of a job that was begun stay as credit.
          */
         delete: operations["cancel_reservation"];
         options?: never;
@@ -793,7 +793,7 @@ export interface paths {
         put?: never;
         /**
          * Commit runs: after that, and only then, they may be released
-         * @description Sent again with the same key it is answered byte for byte the same. Without its answer nothing is released.
+         * @description Commit runs. The same request with the same key gets the same bytes. Release nothing before.
          */
         post: operations["commit_reservation"];
         delete?: never;
@@ -874,7 +874,7 @@ export interface paths {
         };
         /**
          * The signed head of the log
-         * @description Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note alone.
+         * @description Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
          */
         get: operations["get_log_checkpoint"];
         put?: never;
@@ -894,7 +894,7 @@ export interface paths {
         };
         /**
          * That an entry is in the log, or that the log was only continued
-         * @description Either `entry`, or `from` and, if it is not the present log, `to`.
+         * @description Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
          */
         get: operations["get_log_proof"];
         put?: never;
@@ -934,7 +934,7 @@ export interface paths {
         };
         /**
          * The public keys that signatures are verified with
-         * @description A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts.
+         * @description Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
          */
         get: operations["list_log_keys"];
         put?: never;
@@ -956,7 +956,7 @@ export interface paths {
         put?: never;
         /**
          * Accept a log that was restored, for operators
-         * @description Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+         * @description Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
          *
          *     202: ledgers with approval move again only once their approvers approve; each has a pending move.
          */
@@ -1369,7 +1369,7 @@ export interface components {
         AlgorithmList: {
             algorithms: components["schemas"]["Algorithm"][];
         };
-        /** @description Another plan: items that are added, and items of which runs that nobody has committed or holds are taken out. */
+        /** @description Another plan: items that are added, and items with fewer runs than before. */
         AmendAsked: {
             /** @description items of new names */
             add?: components["schemas"]["PlanChange"][];
@@ -1428,7 +1428,7 @@ export interface components {
             lemma: number;
         };
         /**
-         * @description An algorithm to be calibrated within what is left: its fields, and what it is charged to.
+         * @description An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
          *
          *     The Gaussian slot, or the only one, if neither a slot nor an item is named.
          */
@@ -1514,7 +1514,7 @@ export interface components {
             code: string;
             message: string;
         };
-        /** @description What runs cost: runs of an item of the plan, or amounts of a slot. */
+        /** @description Cost of runs: runs of an item of the plan, or amounts of a slot. */
         ChargeAnswer: {
             /** @description the item that is drawn on */
             item?: string;
@@ -1732,7 +1732,7 @@ export interface components {
         };
         /** @enum {string} */
         Declaration: "functions-of-releases" | "independent-of-outputs" | "missing-entries-are-accounted-for" | "no-output-observed";
-        /** @description What no computation can check: see the declared conditions of the ledger. */
+        /** @description Declarations that no computation can check: see the declared conditions of the ledger. */
         DeclaredAsked: {
             /** @description what specs, counts and the times of calls depend on */
             inputs: components["schemas"]["Declaration"];
@@ -1804,7 +1804,7 @@ export interface components {
             /** @description a number, or unbounded */
             upper: components["schemas"]["Figure"];
         };
-        /** @description Entries of a ledger, in the order that was asked for. */
+        /** @description Entries of a ledger, in the requested order. */
         EntryList: {
             /** @description as signed; a commit for a contradicted run has `contradicted` too */
             entries: components["schemas"]["JsonObject"][];
@@ -1947,7 +1947,7 @@ export interface components {
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
         };
-        /** @description What everything that the ledger ever allows is together, certified when it was opened. */
+        /** @description Guarantee for everything that the ledger ever allows, certified when it was opened. */
         GuaranteeOfLedger: {
             /** @description the promise in one sentence */
             in_words: string;
@@ -1958,7 +1958,7 @@ export interface components {
             /** @description what proves it: the ledger's, and those of what was charged */
             theorems: string[];
         };
-        /** @description What a reservation holds in one ledger. */
+        /** @description Runs or amounts that a reservation holds in one ledger. */
         HoldingAnswer: {
             ledger: string;
             /** @description runs that may have been released */
@@ -2117,7 +2117,7 @@ export interface components {
             /** @description law of the features: random signs, whose norm is bounded, or Gaussian, whose is not */
             features?: string;
         };
-        /** @description A ledger with its promise, and what that rests on. A contradicted ledger has observations and no guarantee. */
+        /** @description A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee. */
         Ledger: {
             id: string;
             name: string;
@@ -2448,7 +2448,7 @@ export interface components {
             /** @description bound on the excess risk of the start */
             initial_gap?: number;
         };
-        /** @description A ledger to be opened: whose data, what all of it may lose, and what is foreseen. */
+        /** @description A ledger to be opened: its data, its target, its plan and its slots. */
         OpenLedger: {
             /** @description how people call it, at most 200 characters */
             name: string;
@@ -3167,7 +3167,7 @@ export interface components {
             /** @description the closest values that would do */
             nearest?: components["schemas"]["Values"];
         };
-        /** @description The receipt of a commit; of one in several ledgers the first, in the order of their ids, beside all of them. */
+        /** @description Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them. */
         Receipt: {
             /** @description the entry of the log */
             entry: components["schemas"]["JsonObject"];
@@ -3182,7 +3182,7 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description What may be shown to anybody: the entry, the proof that the log has it, and the log's signed head. */
+        /** @description Evidence for anyone: the entry, the proof that the log has it, and the log's signed head. */
         ReceiptAnswer: {
             /** @description the entry of the log */
             entry: components["schemas"]["JsonObject"];
@@ -3202,7 +3202,7 @@ export interface components {
             /** @description other numbers of rounds, where the algorithm chose its own */
             choices?: components["schemas"]["RunChoice"][];
         };
-        /** @description What an operator declares who accepts a log that lacks entries. */
+        /** @description Declaration of an operator who accepts a log that lacks entries. */
         ReconcileAsked: {
             /** @description nothing was committed that the log lacks, or its ledgers will be closed */
             declared: components["schemas"]["Declaration"];
@@ -3816,7 +3816,7 @@ export interface components {
         };
         /** @enum {string} */
         SimulationRequestKind: "audit" | "membership" | "preset" | "risk";
-        /** @description A slot: what may still be charged to it is `remaining`. */
+        /** @description A slot; `remaining` may still be charged to it. */
         SlotAnswer: {
             kind: components["schemas"]["SlotKind"];
             /** @description by the names of the slot's parts, as decimal strings */
@@ -4147,7 +4147,7 @@ export interface components {
          * @enum {string}
          */
         Verdict: "yes" | "no" | "undecidable";
-        /** @description Committed runs that are taken back, as nobody has seen any output of them. */
+        /** @description Committed runs that are taken back, on the declaration that no output of them was seen. */
         VoidAsked: {
             /** @description the reservation */
             reservation: string;
@@ -4178,7 +4178,7 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description A calibration whose run takes what is left of the ledger. Nothing was changed, and nothing is held. */
+        /** @description A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved. */
         WithinAnswer: {
             algorithm: string;
             /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */
