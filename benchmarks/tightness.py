@@ -1,4 +1,4 @@
-"""How tight the printed statements of Lowy and Razaviyayn are: tables of certified brackets, from our own functions.
+"""Tightness of the printed statements of Lowy and Razaviyayn: tables of certified brackets, from our own functions.
 
 python -m benchmarks.tightness            write the tables of docs/tightness.md (minutes)
 python -m benchmarks.tightness --short    print the first rows of each table (seconds)

@@ -113,5 +113,6 @@ def opacus() -> Accountant:
 
 if __name__ == "__main__":
     serve(
-        {each.__name__: each for each in (dp_accounting, prv_accountant, opacus)}[sys.argv[1]](), version(sys.argv[1])
+        {accountant.__name__: accountant for accountant in (dp_accounting, prv_accountant, opacus)}[sys.argv[1]](),
+        version(sys.argv[1]),
     )

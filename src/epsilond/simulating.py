@@ -100,7 +100,7 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
     )
     console = Console(stderr=True)
     with (
-        ended_like_ctrl_c(),
+        interrupt_on_sigterm(),
         Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar,
     ):
         task = bar.add_task("preparing", total=None)
@@ -113,7 +113,7 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
 
 
 @contextmanager
-def ended_like_ctrl_c() -> Iterator[None]:
+def interrupt_on_sigterm() -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back."""
 
     def interrupt(*_: object) -> None:
