@@ -148,7 +148,7 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 
 
 def _expand_until_met(profile: ComposedProfile, log_delta: float, epsilon: float) -> float:
-    """Return a larger ε whose upper bound meets the target; math.inf if no double does."""
+    """Return a larger ε with an upper bound that meets the target; math.inf if no double has one."""
     while epsilon < LARGEST_EPSILON:
         epsilon = min(_STRIDE * max(epsilon, 1.0), LARGEST_EPSILON)
         if profile.upper_log_delta(epsilon) <= log_delta:

@@ -136,7 +136,8 @@ class GaussianBlanketBound(ScaledBound):
         Args:
             growth: α − 1.
             last: index of the last cell.
-            upper: whether the mass of a cell is split between its bounds, for an upper bound; else it is at its mean.
+            upper: whether the mass of a cell is split between its bounds, for an upper bound. Otherwise it is at its
+                mean.
         """
         cells, c = self._cells, self._reach
         to_low, to_high, errors = cells.to_low[:last], cells.to_high[:last], cells.errors[:last]
@@ -219,7 +220,7 @@ class GaussianBlanketBound(ScaledBound):
         return upper
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the cut whose charge is a small share of δ."""
+        """Return a cut with a charge that is a small share of δ."""
         distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
         return self._find_edge(min(max(distance, _NEAREST), _FURTHEST))
 
