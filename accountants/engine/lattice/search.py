@@ -164,8 +164,10 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     best: float | None = None
     chosen = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
     for _ in range(_MOST_TURNS):
-        near = _newton_step(profile, chosen, log_delta, guess, from_above=from_above) if chosen is not None else None
-        if chosen is None or near is None:
+        if chosen is None:
+            break
+        near = _newton_step(profile, chosen, log_delta, guess, from_above=from_above)
+        if near is None:
             break
         root = _solve_on(profile, chosen, log_delta, guess, near, from_above=from_above)
         if root is None:  # the root is too far from the ε that the transform was chosen for
