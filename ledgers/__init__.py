@@ -1,1 +1,1 @@
-"""Budgets of privacy that are kept over time: what stands in the books, and how it is moved."""
+"""Privacy budgets that are kept over time: their entries, and the moves that change them."""

@@ -1,4 +1,4 @@
-"""What is asked of ledgers, by name and value: the bodies of requests, and the words of the library and commands."""
+"""Requests on ledgers: the bodies of the service, which the library and the commands use too."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class SlotAsked:
 
 @request
 class PlannedAsked:
-    """A mechanism of the plan, to be run whatever the outputs are."""
+    """A mechanism of the plan, which may be run independently of outputs."""
 
     name: Annotated[str, NAME]
     spec: Annotated[Spec, Quantity(description="the mechanism")]
@@ -110,12 +110,12 @@ class PlannedAsked:
 
 @request
 class TargetAsked(BudgetFields):
-    """(ε*, δ*): what everything that the ledger ever allows is, together."""
+    """Target (ε*, δ*) of everything that the ledger ever allows."""
 
 
 @request
 class DeclaredAsked:
-    """What no computation can check: see the declared conditions of the ledger."""
+    """Declarations that no computation can check: see the declared conditions of the ledger."""
 
     inputs: Annotated[
         Literal["functions-of-releases", "independent-of-outputs"],
@@ -127,7 +127,7 @@ class DeclaredAsked:
 
 @request
 class OpenLedger:
-    """A ledger to be opened: whose data, what all of it may lose, and what is foreseen."""
+    """A ledger to be opened: its data, its target, its plan and its slots."""
 
     name: Annotated[str, NAME]
     dataset: Annotated[str, DATASET]
@@ -142,7 +142,7 @@ class OpenLedger:
     approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
-        """Names are there and not too long."""
+        """Require names that are not empty and not too long."""
         for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
             _require_name(value, f"/{field}")
         for place, item in enumerate(self.plan):
@@ -219,12 +219,12 @@ def _read_amount(text: str | None, pointer: str) -> Amount | None:
 
 @request
 class WhatIfAsked(JobAsked):
-    """What a job would cost, and whether it fits."""
+    """A question about the cost of a job, and whether it fits."""
 
 
 @request
 class CalibrateAsked:
-    """An algorithm to be calibrated within what is left: its fields, and what it is charged to.
+    """An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
 
     The Gaussian slot, or the only one, if neither a slot nor an item is named.
     """
@@ -281,7 +281,7 @@ class LowerAsked:
 
 @request
 class AmendAsked:
-    """Another plan: items that are added, and items of which runs that nobody has committed or holds are taken out."""
+    """Another plan: items that are added, and items with fewer runs than before."""
 
     add: Annotated[tuple[PlannedAsked, ...], Quantity(description="items of new names")] = ()
     lower: Annotated[tuple[LowerAsked, ...], Quantity(description="items that fall to fewer runs")] = ()
@@ -292,7 +292,7 @@ class AmendAsked:
     approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: as it is")] = None
 
     def check(self) -> None:
-        """Names are there and not too long."""
+        """Require names that are not empty and not too long."""
         for place, item in enumerate(self.add):
             _require_name(item.name, f"/add/{place}/name")
 
@@ -354,7 +354,7 @@ class ContradictAsked:
 
 @request
 class VoidAsked:
-    """Committed runs that are taken back, as nobody has seen any output of them."""
+    """Committed runs that are taken back, on the declaration that no output of them was seen."""
 
     reservation: Annotated[str, Quantity(description="the reservation")]
     count: Count

@@ -1,1 +1,1 @@
-"""Databases that rows are kept in: SQLite and PostgreSQL; how they are opened, migrated and used."""
+"""Databases for rows: SQLite and PostgreSQL, with their opening, migration and use."""

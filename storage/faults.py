@@ -15,7 +15,7 @@ class StoreLocked(StoreUnavailable):
 
 
 class StoreFault(Exception):
-    """The store cannot do what was requested at present.
+    """The store cannot carry out a request at present.
 
     Nothing was changed, unless the connection broke while a transaction ended. The message is short and for operators.
     """

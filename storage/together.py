@@ -1,4 +1,4 @@
-"""Work that several threads hand in is done in groups: one thread does what all have handed in meanwhile."""
+"""Work of several threads in groups: one thread works on all requests that were submitted meanwhile."""
 
 from __future__ import annotations
 

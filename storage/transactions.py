@@ -26,9 +26,9 @@ class Database:
             watched: file of an SQLite database; None in memory or for PostgreSQL.
         """
         self.shared = engine.dialect.name == "postgresql"
-        """Whether other replicas may use it: then a replica has its running jobs by a lease."""
+        """True if other replicas may use it; a replica then has its running jobs by a lease."""
         self.durable = self.shared or watched is not None
-        """Whether it outlives this process."""
+        """True if it outlives this process."""
         self._engine = engine
         self._writer = engine.execution_options(writes=True)
         self._held = held

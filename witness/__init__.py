@@ -1,1 +1,1 @@
-"""Measurements of the simulators beside what the theorems promise, the figures of them, and the papers' experiments."""
+"""Measurements of the simulators next to the bounds of the theorems, their figures, and the papers' experiments."""

@@ -1,4 +1,4 @@
-"""What the table of an experiment keeps of each simulation, and of several that differ in what was tuned, the best."""
+"""Cells of an experiment's table: one for each simulation, or the best of several that differ only in a tuned value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Number, Served
 from epsilond.simulators.algorithms.kinds import algorithm_of
 from epsilond.witness.audits.answer import AuditAnswer, ClaimChecked
 from epsilond.witness.experiment import Cell, Place, Preset
-from epsilond.witness.joins import join_of
+from epsilond.witness.joins import find_join
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.risks.answer import BoundAnswer, Measured, RiskAnswer
 from epsilond.witness.risks.measurement import build
@@ -52,48 +52,65 @@ class CellAnswer:
     parameters: Annotated[Any, Served("what it was run with")] = None
 
 
-def tabled(preset: Preset, placed: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
-    """Every simulation's own answer as a cell; of those that differ in what was tuned alone, one."""
-    cells = [TABLED[answer.kind](cell, answer) for cell, answer in placed]
+def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
+    """Return the table of an experiment.
+
+    Args:
+        preset: the experiment.
+        answers: each cell with the answer of its simulation.
+
+    Returns:
+        One cell for each simulation. If the experiment tunes an axis, one for each group that differs only in that
+        axis.
+    """
+    cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
     if preset.tuned is None:
         return tuple(cells)
     groups: dict[tuple[object, ...], list[CellAnswer]] = {}
     for cell in cells:
-        rest = tuple(value for name, value in cell.place.items() if name != preset.tuned.name)
-        groups.setdefault(rest, []).append(cell)
+        fixed_values = tuple(value for name, value in cell.place.items() if name != preset.tuned.name)
+        groups.setdefault(fixed_values, []).append(cell)
     return tuple(_best(group, preset.tuned.name) for group in groups.values())
 
 
 def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
-    """The cell of least mean excess; each run beside it is that of the cell where its own is least."""
-    private = min(cells, key=_excess)
-    chosen = {"private": private.place[tuned]}
-    beside, scores = {}, {}
-    for name in private.beside or {}:
-        own = min(cells, key=lambda cell: _mean((cell.beside or {})[name]))
-        beside[name] = (own.beside or {})[name]
-        chosen[name] = own.place[tuned]
-        if own.scores_beside is not None:
-            scores[name] = own.scores_beside[name]
+    """Return the cell of least mean excess; each other run comes from the cell where its own mean is least.
+
+    Args:
+        cells: cells that differ only in the tuned value.
+        tuned: name of the tuned axis.
+    """
+    best = min(cells, key=_excess)
+    chosen = {"private": best.place[tuned]}
+    excess, scores = {}, {}
+    for run in best.beside or {}:
+        best_of_run = min(cells, key=lambda cell: _mean((cell.beside or {})[run]))
+        excess[run] = (best_of_run.beside or {})[run]
+        chosen[run] = best_of_run.place[tuned]
+        if best_of_run.scores_beside is not None:
+            scores[run] = best_of_run.scores_beside[run]
     return replace(
-        private,
-        place={name: value for name, value in private.place.items() if name != tuned},
-        beside=beside,
+        best,
+        place={name: value for name, value in best.place.items() if name != tuned},
+        beside=excess,
         scores_beside=scores or None,
         tuned=chosen,
     )
 
 
 def _excess(cell: CellAnswer) -> float:
+    """Return the mean final excess, infinite if it was not measured."""
     return math.inf if cell.final_excess is None else _mean(cell.final_excess)
 
 
 def _mean(measured: Measured) -> float:
+    """Return the mean, infinite instead of NaN so that it is never least."""
     return math.inf if math.isnan(measured.mean) else measured.mean
 
 
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
-    scores = {each.name: each.scores for each in answer.series[1:] if each.scores is not None}
+    private, *comparisons = answer.series
+    scores = {run.name: run.scores for run in comparisons if run.scores is not None}
     return CellAnswer(
         place=cell.place,
         kind="risk",
@@ -102,8 +119,8 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
         claimed_epsilon=None if cell.claimed is None else cell.claimed.epsilon,
         rounds=answer.rounds,
         final_excess=answer.final_excess,
-        scores=answer.series[0].scores,
-        beside={each.name: each.final for each in answer.series[1:]},
+        scores=private.scores,
+        beside={run.name: run.final for run in comparisons},
         scores_beside=scores or None,
         bounds=answer.bounds,
         published=cell.published,
@@ -112,15 +129,19 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
 
 
 def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
-    """Of calibrated noise as it was certified; of noise that comes with a claim, what is true of it."""
+    """Return the certified ε of the cell's noise.
+
+    Returns:
+        ε of calibrated noise, or of given noise with a claimed ε; None for all other noise.
+    """
     guarantee: GuaranteeAnswer | None = answer.guarantee
     if guarantee is not None:
         return guarantee.epsilon
     if cell.claimed is None:
         return None
     run = cell.simulation.run
-    account = join_of(algorithm_of(run).name).account
-    assert account is not None, "noise with a claim is of an algorithm that can account for it"
+    account = find_join(algorithm_of(run).name).account
+    assert account is not None, "a claim requires an algorithm that can account for given noise"
     return Ends.of(account(build(cell.simulation.problem, run), run, math.log(cell.claimed.delta)))
 
 
@@ -137,7 +158,7 @@ def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
 
 
 def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
-    lower = max(each.epsilon_lower for each in answer.attacks)
+    lower = max(attack.epsilon_lower for attack in answer.attacks)
     return CellAnswer(
         place=cell.place,
         kind="membership",
@@ -145,14 +166,14 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
         epsilon=answer.certified,
         epsilon_lower=lower,
         test_epsilon_lower=lower,
-        attacks={each.attack: each.epsilon_lower for each in answer.attacks},
+        attacks={attack.attack: attack.epsilon_lower for attack in answer.attacks},
         parameters=answer.training,
     )
 
 
-TABLED: Mapping[str, Callable[[Cell, Any], CellAnswer]] = {
+CELL_MAKERS: Mapping[str, Callable[[Cell, Any], CellAnswer]] = {
     "risk": _risk_cell,
     "audit": _audit_cell,
     "membership": _membership_cell,
 }
-"""How the answer of each kind of simulation becomes a cell."""
+"""Functions that turn the answer of a simulation into a cell, by kind of simulation."""

@@ -1,4 +1,4 @@
-"""What an experiment is: simulations on a grid, and how its figure is laid out."""
+"""Experiments as data: simulations on a grid, the layout of their figure, and the claims that they check."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 
-def scientific(value: float) -> str:
-    """1e-5 for 1e-05."""
+def format_scientific(value: float) -> str:
+    """Format a number in scientific notation with the fewest digits, such as 1e-5 instead of 1e-05."""
     return np.format_float_scientific(value, trim="-", exp_digits=1)
 
 
 Place = Mapping[str, float | int | str]
-"""Where a cell is on the grid: a value under each axis' name."""
+"""Position of a cell on the grid: one value for the name of each axis."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One direction of the grid. `title` says in words what it is, with the unit."""
+    """One direction of the grid; `title` names its quantity with the unit."""
 
     name: str
     title: str
@@ -29,7 +29,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """An ε at a δ, of each record against whoever sees every message."""
+    """A claimed ε at δ for one record, against an observer that sees every message."""
 
     epsilon: float
     delta: float
@@ -40,10 +40,10 @@ FindingVerdict = Literal["confirmed", "confirmed in part", "mixed", "not reprodu
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A paper's qualitative claim, and what the experiment says of it, made of the measured numbers.
+    """A paper's qualitative claim, with the verdict of the experiment, derived from the measured numbers.
 
-    `verdict` is one of the rules of `tally.RULES`, `told` the same with its counts: in how many settings the claim
-    holds, fails, or stays open.
+    `verdict` is one of the rules of `tally.RULES`. `told` is the verdict with its counts: the number of settings in
+    which the claim holds, fails, or stays open.
     """
 
     claim: str
@@ -54,48 +54,50 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One simulation, and where it is."""
+    """One simulation with its position on the grid."""
 
     place: Place
     simulation: Any
-    """A request of another kind."""
+    """A request of another kind of simulation."""
     claimed: Claimed | None = None
-    """What a paper says of the noise that the simulation is given; what is true of it is computed beside it."""
+    """The claim of a paper about the noise of this simulation. The certified ε of the noise is computed for comparison.
+    """
     log10_deltas: Mapping[str, float] | None = None
-    """Of formulas at the ε of this place, by the reading they are of."""
+    """log₁₀ δ of formulas at the ε of this place, by the reading of the formula."""
     published: Mapping[str, float] | None = None
-    """The scores that the paper prints at this place, by run: `private`, or the name of a run set beside it."""
+    """Scores that the paper prints at this place, by run: `private`, or the name of a run compared with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """One experiment. `cells(repetitions, seed)` are its simulations.
+    """One experiment; `cells(repetitions, seed)` are its simulations.
 
-    In the figure `across` is the horizontal axis; every value of `lines` has a line, and every value of `panels` its
-    own axes. `repetitions` is the default, of every cell; an audit reads its samples from elsewhere.
+    In the figure, `across` is the horizontal axis. Every value of `lines` has a line, and every value of `panels` has
+    its own axes. `repetitions` is the default for every cell. Audits do not use it, because they state their own
+    samples.
     """
 
     name: str
     title: str
     summary: str
     source: str
-    """The paper and its section, figure or table."""
+    """The paper, with its section, figure or table."""
     across: Axis
     lines: Axis | None = None
     panels: Axis | None = None
     repetitions: int
     cells: Callable[[int, int], tuple[Cell, ...]]
     tuned: Axis | None = None
-    """An axis of which only the best value is kept, for each run by itself: that of least mean excess."""
+    """Axis of tuned values. Each run keeps only its value of least mean excess."""
     measure: str | None = None
-    """The score on held-out records that the experiment is about, or `log10_delta`; None: it is about the excess risk
-    or about ε."""
+    """Score on held-out records that the experiment measures, or `log10_delta`. None means the excess risk or ε.
+    """
     stands_in_for: str | None = None
-    """The paper's data and sizes, and what these are instead."""
+    """Data and sizes of the paper, and those that replace them."""
     judge: Callable[[Sequence[Any]], Sequence[Finding]] | None = None
-    """From the answer's cells to what they say of the paper's claims."""
+    """Function from the answer's cells to the findings on the paper's claims."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """Those it has."""
+        """The axes that the experiment has."""
         return tuple(axis for axis in (self.across, self.lines, self.panels, self.tuned) if axis is not None)

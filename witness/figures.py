@@ -1,4 +1,4 @@
-"""Figures of answers. They are drawn from the JSON form alone, so that a stored answer can be drawn at any time."""
+"""Figures of answers, drawn from their JSON form only, so that a stored answer can be drawn at any time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,23 @@ if TYPE_CHECKING:
     from epsilond.witness.drawings.style import Format
 
 MEDIA_TYPES: Mapping[str, str] = {"png": "image/png", "svg": "image/svg+xml"}
-"""The formats, and what each is served as."""
+"""Media type of each file format."""
 
 
 def draw(answer: JsonObject, file_format: Format) -> bytes:
-    """The figure of an answer in its JSON form (`epsilond.as_json`), as a PNG or SVG file.
+    """Draw the figure of an answer in its JSON form (`epsilond.as_json`).
 
-    The same answer gives the same bytes, by the same version of matplotlib.
+    The same answer gives the same bytes with the same version of matplotlib.
+
+    Args:
+        answer: JSON form of an answer of a simulation.
+        file_format: `png` or `svg`.
+
+    Returns:
+        The bytes of the file.
 
     Raises:
-        InvalidInput: the answer is of no kind that has a figure, or the format is another.
+        InvalidInput: answers of this kind have no figure, or the format is unknown.
     """
     # matplotlib takes most of a second to import, and only figures need it.
     with extra("simulate", "a figure"):
@@ -36,10 +43,11 @@ def draw(answer: JsonObject, file_format: Format) -> bytes:
     if file_format not in get_args(style.Format):
         raise InvalidInput.at("/format", "is no format of figures", allowed=", ".join(get_args(style.Format)))
     with style.settings():
-        return style.written(kinds[answer["kind"]](answer), file_format)
+        return style.render(kinds[answer["kind"]](answer), file_format)
 
 
 def _kinds() -> Mapping[str, Callable[[JsonObject], Figure]]:
+    """Return the drawing function of each kind of answer."""
     from epsilond.witness.drawings.audit import audit  # noqa: PLC0415
     from epsilond.witness.drawings.grid import grid  # noqa: PLC0415
     from epsilond.witness.drawings.membership import membership  # noqa: PLC0415

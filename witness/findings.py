@@ -1,9 +1,9 @@
-"""What the cells of an experiment say of a paper's claims: verdicts and words, made of the measured bands.
+"""Findings of an experiment on a paper's claims, derived from the measured bands of its cells.
 
-A claim speaks of settings: an ε and a number of silos, say. In each it holds, fails or stays open, and `tally.RULES`
-say which verdict follows. That one run is better than another holds in a setting if its whole 95 % band lies on the
-better side of the other's, fails if it lies on the worse, and stays open where the bands overlap. That a noise is
-private is read off its certified ε alone.
+A claim is about settings, for example an ε and a number of silos. In each setting it holds, fails or stays open, and
+`tally.RULES` give the verdict. The claim that one run is better than another holds in a setting if its whole 95 % band
+is on the better side of the other's. It fails if the band is on the worse side, and stays open if the bands overlap. A
+claim on the privacy of noise is judged only by its certified ε.
 """
 
 from __future__ import annotations
@@ -19,157 +19,210 @@ from epsilond.witness.experiment import Finding
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.tally import Tally
 
-Read = Callable[[CellAnswer], Measured | None]
-BETTER, WORSE, ALIKE = "better", "worse", "alike"
+ReadScore = Callable[[CellAnswer], Measured | None]
+"""Function that reads a measured mean from a cell, or returns None."""
+BETTER, WORSE, LEVEL = "better", "worse", "alike"
+"""Results of comparing two bands."""
 
 
-def score(name: str) -> Read:
-    """That score of the private run."""
+def private_score(name: str) -> ReadScore:
+    """Return a function that reads the named score of the private run."""
     return lambda cell: (cell.scores or {}).get(name)
 
 
-def score_beside(run: str, name: str) -> Read:
-    """That score of a run set beside it."""
+def comparison_score(run: str, name: str) -> ReadScore:
+    """Return a function that reads the named score of a run that is compared with the private one."""
     return lambda cell: ((cell.scores_beside or {}).get(run) or {}).get(name)
 
 
-def compared(first: Measured, second: Measured, *, lower_is_better: bool = True) -> str:
-    """`better` if the first's whole band is on the better side of the second's, `worse` if on the other, or `alike`."""
-    below, above = first.upper < second.lower, first.lower > second.upper
-    if not (below or above):
-        return ALIKE
-    return BETTER if below == lower_is_better else WORSE
+def compare_bands(first: Measured, second: Measured, *, lower_is_better: bool = True) -> str:
+    """Compare two measured means by their 95 % bands.
+
+    Args:
+        first: the first mean with its band.
+        second: the second mean with its band.
+        lower_is_better: whether a lower value is better.
+
+    Returns:
+        `better` if the whole band of the first is on the better side of the second's, `worse` if it is on the worse
+        side, and `alike` if the bands overlap.
+    """
+    is_below = first.upper < second.lower
+    is_above = first.lower > second.upper
+    if not (is_below or is_above):
+        return LEVEL
+    return BETTER if is_below == lower_is_better else WORSE
 
 
-def duel(
+def judge_pairs(
     claim: str,
     pairs: Sequence[tuple[Measured, Measured]],
     *,
     names: tuple[str, str],
-    what: str,
+    quantity: str,
     lower_is_better: bool = True,
     no_worse: bool = False,
 ) -> Finding:
-    """Whether the first of each pair is better: the claim holds where its whole band is, and fails where it is worse.
+    """Judge the claim that the first of each pair is better than the second.
 
-    Where bands overlap the claim stays open. With `no_worse` it only says that the first is no worse: then it holds
-    there, and the verdict says in how many settings it does so without being better.
+    The claim holds for a pair if the first is better by `compare_bands`, fails if it is worse, and stays open if the
+    bands overlap.
+
+    Args:
+        claim: the paper's claim in words.
+        pairs: measured means of both runs, in each setting.
+        names: names of both runs.
+        quantity: the measured quantity in words.
+        lower_is_better: whether a lower value is better.
+        no_worse: whether the claim is only that the first is no worse. It then holds if the bands overlap, too, and the
+            verdict counts the settings where the first is not better.
     """
-    found = [compared(*pair, lower_is_better=lower_is_better) for pair in pairs]
-    better, worse, alike = (found.count(verdict) for verdict in (BETTER, WORSE, ALIKE))
-    level = alike if no_worse else 0
-    tally = Tally(holds=better + level, fails=worse, of=len(pairs), level=level)
+    comparisons = [compare_bands(*pair, lower_is_better=lower_is_better) for pair in pairs]
+    level = comparisons.count(LEVEL) if no_worse else 0
+    tally = Tally(holds=comparisons.count(BETTER) + level, fails=comparisons.count(WORSE), of=len(pairs), level=level)
     if not pairs:
         return tally.finding(claim, "There are no two settings to compare here.")
     first, second = names
     mean = [sum(pair[place].mean for pair in pairs) / len(pairs) for place in (0, 1)]
-    words = f"Mean {what} over settings: {mean[0]:.3g} of {first}, {mean[1]:.3g} of {second}."
+    words = f"Mean {quantity} over settings: {mean[0]:.3g} of {first}, {mean[1]:.3g} of {second}."
     return tally.finding(claim, words)
 
 
-def printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
-    """Whether what a paper claims of its noise is true: the certified ε of that noise beside the claimed one.
+def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
+    """Judge a paper's claim on the privacy of its noise, by comparing the certified ε with the claimed ε.
 
-    At each claimed ε it holds if the upper end is at most the claim in every cell, and fails if a lower end is above
-    it in any. A guarantee that fails once is refuted.
+    The claim holds at a claimed ε if the certified upper bound is at most the claimed ε in every cell. It fails if a
+    certified lower bound exceeds the claimed ε in any cell. A guarantee that fails once is refuted.
+
+    Args:
+        cells: cells of the experiment. Those without a claim or a certified ε are ignored.
+        claim: the paper's claim in words.
     """
-    told: dict[float, tuple[float, float]] = {}
+    bounds: dict[float, tuple[float, float]] = {}
     for cell in cells:
         if cell.claimed_epsilon is not None and cell.epsilon is not None:
-            lower, upper = told.get(cell.claimed_epsilon, (0.0, 0.0))
-            told[cell.claimed_epsilon] = max(lower, cell.epsilon.lower), max(upper, cell.epsilon.upper)
-    true = {claimed: upper for claimed, (_, upper) in sorted(told.items()) if upper <= claimed}
-    false = {claimed: lower for claimed, (lower, _) in sorted(told.items()) if lower > claimed}
+            lower, upper = bounds.get(cell.claimed_epsilon, (0.0, 0.0))
+            bounds[cell.claimed_epsilon] = max(lower, cell.epsilon.lower), max(upper, cell.epsilon.upper)
+    true = {claimed: upper for claimed, (_, upper) in sorted(bounds.items()) if upper <= claimed}
+    false = {claimed: lower for claimed, (lower, _) in sorted(bounds.items()) if lower > claimed}
     tally = Tally(
         holds=len(true),
         fails=len(false),
-        of=len(told),
+        of=len(bounds),
         universal=True,
         noun=("value of ε", "values of ε"),
         open_where="the claimed ε lies between the certified ends",
     )
     words = []
     if true:
-        listed = _listed(true, ROUND_CEILING)
-        words.append(f"The true ε is at most {listed}.")
+        words.append(f"The true ε is at most {_claim_list(true, ROUND_CEILING)}.")
     if false:
-        listed = _listed(false, ROUND_FLOOR)
-        words.append(f"It is {'' if true else 'the true ε, '}at least {listed}.")
+        subject = "It is" if true else "It is the true ε,"
+        words.append(f"{subject} at least {_claim_list(false, ROUND_FLOOR)}.")
     return tally.finding(claim, " ".join(words) or "No noise comes with a claim that could be decided.")
 
 
-def _listed(ends: Mapping[float, float], direction: str) -> str:
-    """Ends of what is certified, rounded outward, beside what is claimed."""
-    return ", ".join(f"{shown(end, direction)} where {claimed:.4g} is claimed" for claimed, end in ends.items())
+def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
+    """Return the certified bounds with the claimed ε of each, rounded outward."""
+    return ", ".join(
+        f"{format_bound(bound, rounding)} where {claimed:.4g} is claimed" for claimed, bound in bounds.items()
+    )
 
 
-def shown(end: float, direction: str) -> str:
-    """An end of what is certified in three digits, rounded in a direction of `decimal`."""
-    return f"{float(Context(prec=3, rounding=direction).create_decimal(end)):.3g}" if math.isfinite(end) else "∞"
+def format_bound(bound: float, rounding: str) -> str:
+    """Format a certified bound with three digits, rounded by a rounding mode of `decimal`."""
+    if not math.isfinite(bound):
+        return "∞"
+    return f"{float(Context(prec=3, rounding=rounding).create_decimal(bound)):.3g}"
 
 
-def falling(claim: str, lines: Sequence[Sequence[Measured]], *, what: str, lower_is_better: bool = True) -> Finding:
-    """Whether each line gets better from its first to its last value."""
-    return duel(
+def judge_trend(
+    claim: str, lines: Sequence[Sequence[Measured]], *, quantity: str, lower_is_better: bool = True
+) -> Finding:
+    """Judge the claim that each line gets better from its first to its last value.
+
+    Args:
+        claim: the paper's claim in words.
+        lines: measured means of each line, by increasing ε. Lines with one value are ignored.
+        quantity: the measured quantity in words.
+        lower_is_better: whether a lower value is better.
+    """
+    return judge_pairs(
         claim,
         [(line[-1], line[0]) for line in lines if len(line) > 1],
         names=("the largest ε", "the smallest"),
-        what=what,
+        quantity=quantity,
         lower_is_better=lower_is_better,
     )
 
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """One point of a line: its name, and what was measured at each place, in the order of places."""
+    """One point of a line: its name, and the measured mean at each place, in the order of places."""
 
     name: str
     measured: Mapping[str, Measured]
 
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
-        """The place of the best mean, and after it those whose bands meet its band."""
+        """Return the place of the best mean, followed by those with bands that overlap its band."""
         sign = 1.0 if lower_is_better else -1.0
         first = min(self.measured, key=lambda place: sign * self.measured[place].mean)
-        met = (
+        overlapping = (
             place
-            for place, one in self.measured.items()
-            if place != first and compared(self.measured[first], one, lower_is_better=lower_is_better) == ALIKE
+            for place, band in self.measured.items()
+            if place != first and compare_bands(self.measured[first], band, lower_is_better=lower_is_better) == LEVEL
         )
-        return (first, *met)
+        return (first, *overlapping)
 
     def ranks(self, *, lower_is_better: bool) -> tuple[int, int]:
-        """The lowest and the highest of the places that may be best."""
+        """Return the lowest and the highest index of the places that may be best."""
         order = list(self.measured)
-        found = [order.index(place) for place in self.best(lower_is_better=lower_is_better)]
-        return min(found), max(found)
+        indices = [order.index(place) for place in self.best(lower_is_better=lower_is_better)]
+        return min(indices), max(indices)
 
 
-def best_of_own(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
-    """The best place but the one where all is shared, and that one."""
-    own = MeasuredPoint(stage.name, {place: one for place, one in stage.measured.items() if place != shared})
-    return stage.measured[own.best(lower_is_better=lower_is_better)[0]], stage.measured[shared]
+def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
+    """Return the measurement at the best place without full sharing, and the one with full sharing.
 
-
-def descending(
-    claim: str, lines: Mapping[str, Sequence[MeasuredPoint]], *, what: str, lower_is_better: bool = True
-) -> Finding:
-    """Whether the best place comes earlier in the order of places from stage to stage of each line.
-
-    What may be best at a stage are the place of the best mean and those whose bands meet its band. On a line the claim
-    holds if all of these come earlier at the last stage than at the first, and fails if all of some stage come later
-    than all of one before it.
+    Args:
+        stage: measured means by place.
+        shared: the place at which the whole model is shared.
+        lower_is_better: whether a lower value is better.
     """
-    holds, fails, told = 0, 0, []
+    unshared = MeasuredPoint(stage.name, {place: band for place, band in stage.measured.items() if place != shared})
+    best = unshared.best(lower_is_better=lower_is_better)[0]
+    return stage.measured[best], stage.measured[shared]
+
+
+def judge_order(
+    claim: str, lines: Mapping[str, Sequence[MeasuredPoint]], *, quantity: str, lower_is_better: bool = True
+) -> Finding:
+    """Judge the claim that the best place comes earlier in the order of places from stage to stage of each line.
+
+    The places that may be best at a stage are the place of the best mean and those with bands that overlap its band.
+    The claim holds on a line if all of them come earlier at the last stage than at the first. It fails if all of one
+    stage come later than all of a preceding stage.
+
+    Args:
+        claim: the paper's claim in words.
+        lines: the stages of each line, by name of the line.
+        quantity: the measured quantity in words.
+        lower_is_better: whether a lower value is better.
+    """
+    holds, fails, line_words = 0, 0, []
     for name, stages in lines.items():
         ranks = [stage.ranks(lower_is_better=lower_is_better) for stage in stages]
-        back = any(later[0] > earlier[1] for earlier, later in combinations(ranks, 2))
-        fails += back
-        holds += not back and ranks[-1][1] < ranks[0][0]
-        told.append(f"{name}: " + ", ".join(_best_words(stage, lower_is_better) for stage in stages))
+        moves_back = any(later[0] > earlier[1] for earlier, later in combinations(ranks, 2))
+        fails += moves_back
+        holds += not moves_back and ranks[-1][1] < ranks[0][0]
+        line_words.append(f"{name}: " + ", ".join(_best_words(stage, lower_is_better) for stage in stages))
     tally = Tally(holds=holds, fails=fails, of=len(lines), open_where="the bands of several places meet the best one's")
-    return tally.finding(claim, f"Best by mean {what} (in brackets what its band does not exclude): {'; '.join(told)}.")
+    words = f"Best by mean {quantity} (in brackets what its band does not exclude): {'; '.join(line_words)}."
+    return tally.finding(claim, words)
 
 
 def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:
-    first, *met = stage.best(lower_is_better=lower_is_better)
-    return f"{stage.name} {first}" + (f" ({', '.join(met)})" if met else "")
+    """Name the stage with its best place, and in brackets the places that its band does not exclude."""
+    first, *overlapping = stage.best(lower_is_better=lower_is_better)
+    brackets = f" ({', '.join(overlapping)})" if overlapping else ""
+    return f"{stage.name} {first}{brackets}"

@@ -1,4 +1,4 @@
-"""What joins one algorithm's simulation with its calibrator and its bounds; each algorithm has a file with its own."""
+"""The join of an algorithm: it connects the simulation with the calibrator and the bounds."""
 
 from __future__ import annotations
 
@@ -13,55 +13,54 @@ from epsilond.accountants.theorem import Status
 from epsilond.simulators.algorithms.algorithm import AnyRun
 
 AnyProblem: TypeAlias = Any
-"""A problem of the kinds that an algorithm runs on."""
+"""A problem of a kind that the algorithm runs on."""
 Parameters: TypeAlias = Any
-"""The parameters that a calibration answers with."""
+"""The parameters of a calibration's answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromisedBound:
-    """What a theorem promises of the run that was measured, at the run's own parameters."""
+    """A theorem's bound for the measured run, at the run's own parameters."""
 
     theorem: str
     status: Status
     value: float
     quantity: str = "excess"
-    """What it bounds the mean of: the excess risk of what the run puts out, or the diagnostic of that name."""
+    """Quantity with the bounded mean: `excess`, the excess risk of the output, or the name of a diagnostic."""
     constant: Literal["explicit", "hidden"]
-    """An order with a hidden constant is shown and never compared."""
+    """Kind of the constant. A bound with a hidden constant is displayed and never compared."""
     conditions: tuple[ConditionResult, ...] = ()
-    """Checked at the problem's exact constants; a bound is only compared where all hold."""
+    """Conditions at the problem's exact constants. A bound is compared only if all of them hold."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """Seconds that a calibration may take on one core: at an ordinary δ, and more for each decade of δ below 1."""
+    """Expected time of a calibration on one core, in seconds: at δ = 1, and added for each decade of δ below 1."""
 
     seconds: float
-    a_decade: float = 0.0
+    seconds_per_decade: float = 0.0
 
     def of(self, target: Target) -> float:
-        """For this target."""
-        return self.seconds - self.a_decade * target.log10_delta
+        """Return the expected time for the target, in seconds."""
+        return self.seconds - self.seconds_per_decade * target.log10_delta
 
 
 @dataclass(frozen=True, kw_only=True)
 class Join:
-    """One algorithm's: `algorithm` is its name in both lists."""
+    """The join of one algorithm; `algorithm` is its name in the list of algorithms."""
 
     algorithm: str
     noise: tuple[str, ...] = ("noise_std",)
-    """The run's fields that say how much noise: all absent where a target is to be met."""
+    """Fields of the run that state its noise. All are absent from a run with a target."""
     calibrate: Callable[[AnyProblem, AnyRun, Target], tuple[AnyRun, Parameters]]
     """(problem, run without noise, target) → the run with the least certified noise, and the calibration's answer.
 
-    Raises `InvalidInput` or `NoCertificate` as the calibrator does.
-    """
+    Raises `InvalidInput` or `NoCertificate` as the calibrator does."""
     allowance: Allowance = Allowance(0.05)
-    """What `calibrate` may take, for the plan."""
+    """Expected time of `calibrate`, for the plan of a simulation."""
     account: Callable[[AnyProblem, AnyRun, float], Interval] | None = None
-    """(problem, run with noise, log δ) → the ε that is certified of this noise; None: noise is certified as calibrated.
+    """(problem, run with noise, log δ) → an enclosure of ε at δ for the noise of the run.
 
-    What `calibrate` certifies, of noise from elsewhere."""
+    It certifies the same guarantee as `calibrate`, for given noise. None: only calibrated noise is certified."""
     bounds: Callable[[AnyProblem, AnyRun], tuple[PromisedBound, ...]]
-    """(problem, run with noise) → every bound that is known of what is measured of it."""
+    """(problem, run with noise) → every known bound on a measured quantity of the run."""

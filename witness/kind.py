@@ -1,4 +1,4 @@
-"""A kind of simulation: what it costs, how it is prepared, run block by block, and put together."""
+"""The kinds of simulation: each plans, prepares and runs a request in blocks, and assembles the answer."""
 
 from __future__ import annotations
 
@@ -11,61 +11,63 @@ from typing_extensions import TypeVar
 from epsilond.accountants.json_types import JsonObject
 
 RequestT = TypeVar("RequestT", default=Any)
-"""The class of a kind's requests."""
+"""Class of a kind's requests."""
 ResolvedT = TypeVar("ResolvedT", default=Any)
-"""The class of a request made ready to run."""
+"""Class of a prepared request."""
 BlockT = TypeVar("BlockT", default=Any)
-"""The class of the plain data of one block."""
+"""Class of the plain data of one block."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """What a simulation will cost, told before it starts."""
+    """Estimated cost of a simulation, known before it starts."""
 
     blocks: int
     seconds: float
-    """Estimate on one core of the machine that our figures were measured on."""
+    """Estimated time on one core of the machine of the published measurements, in seconds."""
     bytes: int
-    """Estimate of the largest memory of one block."""
+    """Estimated largest memory of one block, in bytes."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request made ready to run: noise asked for by (ε, δ) is calibrated, what a name stands for is in place.
+    """A request that is ready to run: noise for a target (ε, δ) is calibrated, and names are resolved.
 
-    Pickles, so that blocks can run in other processes.
+    It can be pickled, so that blocks can run in other processes.
     """
 
     request: object
     plan: SimulationPlan
     resolved: object
-    """What the kind of simulation has made of the request; its own blocks alone read it."""
+    """The prepared form of the request. Only the blocks of its own kind read it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
-    """One kind of simulation. The first takes milliseconds, rarely a second, and the others run in workers.
+    """One kind of simulation.
 
-    All raise `InvalidInput` for what cannot be run, and `prepare` also `NoCertificate` where nothing can be calibrated.
+    `plan` takes milliseconds, rarely a second. The other functions run in workers. All of them raise `InvalidInput` for
+    a request that cannot be run, and `prepare` raises `NoCertificate` if no noise can be calibrated.
     """
 
     request: type[RequestT]
     plan: Callable[[RequestT], SimulationPlan]
     prepare: Callable[[RequestT], ResolvedT]
-    """What `Prepared.resolved` is to be."""
+    """Function that makes `Prepared.resolved` of a request."""
     run_block: Callable[[ResolvedT, int], BlockT]
-    """Block `index` of a resolved request: plain data that pickles."""
+    """Function that runs block `index` of a prepared request and returns plain data that can be pickled."""
     assemble: Callable[[RequestT, ResolvedT, Sequence[BlockT]], object]
-    """The answer, from request, resolved and all blocks in order: a frozen dataclass that `as_json` renders."""
+    """Function from the request, its prepared form and all blocks in order to the answer: a frozen dataclass that
+    `as_json` renders."""
     answer: type | None = None
-    """The dataclass that `assemble` makes; None: not told, any object."""
+    """Dataclass of the answer, or None if it is not declared."""
     size: str | None = None
-    """The field of the request, a count, that the work is proportional to. A request that is too large is told which
-    value of it would fit. None: there is no such field."""
+    """Field of the request, a count, that the work is proportional to; an error about a request that is too large names
+    the largest value that fits. None if there is no such field."""
     example: JsonObject = field(default_factory=dict)
-    """A request to try, which takes a second or so."""
+    """Example of a request that takes about a second."""
 
 
 def kind_of(request: object, kinds: Sequence[SimulationKind]) -> SimulationKind:
-    """Return the kind among `kinds` that a request is of."""
+    """Return the kind among `kinds` that the request belongs to."""
     return next(kind for kind in kinds if isinstance(request, kind.request))

@@ -1,4 +1,4 @@
-"""Everything that can be simulated."""
+"""The list of all kinds of simulation."""
 
 from __future__ import annotations
 

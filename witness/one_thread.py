@@ -1,7 +1,7 @@
-"""One thread for the sums of linear algebra, whose last digits depend on the number of threads.
+"""A limit of one thread for linear algebra, because the last digits of its sums depend on the number of threads.
 
-The limit holds for the whole process. Where several threads of one process compute side by side, it is set when the
-first begins and lifted when the last has ended, so that none of them computes without.
+The limit applies to the whole process. If several threads of a process compute at the same time, the limit is set when
+the first starts and removed when the last ends.
 """
 
 from __future__ import annotations
@@ -15,36 +15,37 @@ from threadpoolctl import threadpool_limits
 
 
 class _Keeper:
-    """Holds the limit in a thread of its own: threadpoolctl lets only the thread that has set one lift it."""
+    """Owner of the limit, in a thread of its own: threadpoolctl requires that the same thread sets and removes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._within = 0
+        self._computations = 0
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
 
     def enter(self) -> None:
-        """One more computes; the limit holds when this returns."""
+        """Register a computation; the limit is set when this returns."""
         with self._lock:
-            if self._within == 0:
-                held, self._end = threading.Event(), threading.Event()
-                self._thread = threading.Thread(target=self._hold, args=(held, self._end), daemon=True)
+            if self._computations == 0:
+                is_set, self._end = threading.Event(), threading.Event()
+                self._thread = threading.Thread(target=self._hold, args=(is_set, self._end), daemon=True)
                 self._thread.start()
-                held.wait()
-            self._within += 1
+                is_set.wait()
+            self._computations += 1
 
     def leave(self) -> None:
-        """One less."""
+        """Unregister a computation, and remove the limit after the last one."""
         with self._lock:
-            self._within -= 1
-            if self._within == 0 and self._thread is not None:
+            self._computations -= 1
+            if self._computations == 0 and self._thread is not None:
                 self._end.set()
                 self._thread.join()
 
     @staticmethod
-    def _hold(held: threading.Event, end: threading.Event) -> None:
+    def _hold(is_set: threading.Event, end: threading.Event) -> None:
+        """Set the limit, and hold it until `end` is set."""
         with threadpool_limits(1):
-            held.set()
+            is_set.set()
             end.wait()
 
 
@@ -53,7 +54,7 @@ _keeper = _Keeper()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within this, libraries of linear algebra use one thread."""
+    """Limit libraries of linear algebra to one thread within the context."""
     _keeper.enter()
     try:
         with threadpool_limits(1):  # some libraries keep a limit for each thread

@@ -1,4 +1,4 @@
-"""The papers' experiments by name: each is a grid of simulations, and answers with a table of their results."""
+"""The papers' experiments by name: grids of simulations that answer with a table of results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.quantities import Quantity, request
 from epsilond.calibrators.answer import Caution, Served
 from epsilond.witness.audits.audit import AUDIT
-from epsilond.witness.cells import CellAnswer, tabled
+from epsilond.witness.cells import CellAnswer, table_cells
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments import (
     asoodeh_figure_2,
@@ -33,7 +33,7 @@ from epsilond.witness.memberships.membership import MEMBERSHIP
 from epsilond.witness.risks.measurement import KIND, REPETITIONS, RISK, SEED
 
 CELL_KINDS: tuple[SimulationKind, ...] = (RISK, AUDIT, MEMBERSHIP)
-"""Kinds of simulation that a cell of a preset may be of: all except the presets themselves."""
+"""Kinds of simulation for the cells of a preset: all except the presets themselves."""
 
 PRESETS: tuple[Preset, ...] = (
     mb_sgd_bound.PRESET,
@@ -83,7 +83,7 @@ NAME = Quantity(description="which experiment")
 
 @request
 class PresetSimulation:
-    """An experiment by its name. What is absent is as the experiment has it."""
+    """An experiment by its name. Absent fields take the values of the experiment."""
 
     kind: Annotated[Literal["preset"], KIND] = "preset"
     preset: Annotated[PresetName, NAME]
@@ -93,7 +93,7 @@ class PresetSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class PresetAnswer:
-    """The whole answer: the grid, cell by cell."""
+    """The answer of an experiment: the grid, cell by cell."""
 
     kind: Literal["preset"] = "preset"
     preset: str
@@ -114,37 +114,49 @@ class PresetAnswer:
     engine_version: str
 
 
-def preset_of(request: PresetSimulation) -> Preset:
-    """The experiment of that name."""
-    return next(each for each in PRESETS if each.name == request.preset)
+def find_preset(request: PresetSimulation) -> Preset:
+    """Return the experiment with the requested name."""
+    return next(preset for preset in PRESETS if preset.name == request.preset)
 
 
-def cells_of(request: PresetSimulation) -> tuple[Cell, ...]:
-    """Its simulations."""
-    preset = preset_of(request)
+def preset_cells(request: PresetSimulation) -> tuple[Cell, ...]:
+    """Return the simulations of the requested experiment."""
+    preset = find_preset(request)
     return preset.cells(request.repetitions or preset.repetitions, request.seed)
 
 
 def plan(request: PresetSimulation) -> SimulationPlan:
-    """All cells, one after another."""
-    plans = [kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation) for cell in cells_of(request)]
-    return SimulationPlan(
-        blocks=sum(each.blocks for each in plans),
-        seconds=sum(each.seconds for each in plans),
-        bytes=max(each.bytes for each in plans),
-    )
+    """Plan all cells, which run one after another."""
+    plans = [_plan_cell(cell) for cell in preset_cells(request)]
+    blocks = sum(cell_plan.blocks for cell_plan in plans)
+    seconds = sum(cell_plan.seconds for cell_plan in plans)
+    return SimulationPlan(blocks=blocks, seconds=seconds, bytes=max(cell_plan.bytes for cell_plan in plans))
+
+
+def _plan_cell(cell: Cell) -> SimulationPlan:
+    return kind_of(cell.simulation, CELL_KINDS).plan(cell.simulation)
 
 
 def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
-    """Every cell, ready to run."""
-    return tuple(
-        Prepared(each, kind_of(each, CELL_KINDS).plan(each), kind_of(each, CELL_KINDS).prepare(each))
-        for each in (cell.simulation for cell in cells_of(request))
-    )
+    """Prepare every cell to run."""
+    return tuple(_prepare_cell(cell) for cell in preset_cells(request))
+
+
+def _prepare_cell(cell: Cell) -> Prepared:
+    kind = kind_of(cell.simulation, CELL_KINDS)
+    return Prepared(cell.simulation, kind.plan(cell.simulation), kind.prepare(cell.simulation))
 
 
 def run_block(resolved: Sequence[Prepared], index: int) -> object:
-    """A block of one of the cells; blocks are counted through them."""
+    """Run one block.
+
+    Args:
+        resolved: every cell, prepared.
+        index: index of the block, counted through the cells.
+
+    Raises:
+        IndexError: the cells have fewer blocks.
+    """
     for cell in resolved:
         if index < cell.plan.blocks:
             return kind_of(cell.request, CELL_KINDS).run_block(cell.resolved, index)
@@ -153,15 +165,23 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
 
 
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
-    """Every cell's own answer, of which the table keeps what the grid is about."""
-    preset = preset_of(request)
-    ends = list(accumulate((cell.plan.blocks for cell in resolved), initial=0))
+    """Assemble the answer of every cell, and make the table and the findings of them.
+
+    Args:
+        request: the request.
+        resolved: every cell, prepared.
+        blocks: the blocks of all cells, one cell after another.
+    """
+    preset = find_preset(request)
+    bounds = accumulate((cell.plan.blocks for cell in resolved), initial=0)
     answers = [
         kind_of(cell.request, CELL_KINDS).assemble(cell.request, cell.resolved, blocks[first:last])
-        for cell, (first, last) in zip(resolved, pairwise(ends), strict=True)
+        for cell, (first, last) in zip(resolved, pairwise(bounds), strict=True)
     ]
-    placed = list(zip(cells_of(request), answers, strict=True))
-    cells = tabled(preset, placed)
+    answers_of_cells = list(zip(preset_cells(request), answers, strict=True))
+    cells = table_cells(preset, answers_of_cells)
+    findings = None if preset.judge is None else tuple(preset.judge(cells))
+    warnings = (*_tuning_warnings(preset), *_cell_warnings(answers_of_cells))
     return PresetAnswer(
         preset=preset.name,
         title=preset.title,
@@ -171,18 +191,28 @@ def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Se
         lines=preset.lines,
         panels=preset.panels,
         repetitions=request.repetitions or preset.repetitions,
-        beside={each.name: each.title for answer in answers for each in getattr(answer, "series", ())[1:]},
+        beside=_comparison_titles(answers),
         cells=cells,
         stands_in_for=preset.stands_in_for,
         measure=preset.measure,
-        findings=None if preset.judge is None else tuple(preset.judge(cells)),
-        warnings=(*_tuning(preset), *_placed_all(placed)),
+        findings=findings,
+        warnings=warnings,
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
 
 
-def _tuning(preset: Preset) -> tuple[Caution, ...]:
+def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
+    """Return the titles of the runs that are compared with the private runs, by name."""
+    titles = {}
+    for answer in answers:
+        for run in getattr(answer, "series", ())[1:]:
+            titles[run.name] = run.title
+    return titles
+
+
+def _tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
+    """Return the warning that tuning on private data costs privacy, if the experiment tunes an axis."""
     if preset.tuned is None:
         return ()
     message = (
@@ -192,22 +222,23 @@ def _tuning(preset: Preset) -> tuple[Caution, ...]:
     return (Caution(code="tuned-on-data", message=message),)
 
 
-def _placed_all(placed: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
-    """Warnings that cells share stand once, with their number."""
-    found: dict[tuple[str, str], list[Cell]] = {}
-    for cell, answer in placed:
-        for each in getattr(answer, "warnings", ()):
-            found.setdefault((each.code, each.message), []).append(cell)
-    for (code, message), cells in found.items():
+def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
+    """Yield the warnings of all cells; a warning of more than three cells is given once, with their number."""
+    warned: dict[tuple[str, str], list[Cell]] = {}
+    for cell, answer in answers:
+        for warning in getattr(answer, "warnings", ()):
+            warned.setdefault((warning.code, warning.message), []).append(cell)
+    for (code, message), cells in warned.items():
         if len(cells) > 3:
             yield Caution(code=code, message=f"{len(cells)} cells: {message}")
         else:
-            yield from (_placed(cell, Caution(code=code, message=message)) for cell in cells)
+            yield from (_name_cell(cell, Caution(code=code, message=message)) for cell in cells)
 
 
-def _placed(cell: Cell, warning: Caution) -> Caution:
-    where = ", ".join(f"{name} {value}" for name, value in cell.place.items())
-    return Caution(code=warning.code, message=f"{where}: {warning.message}")
+def _name_cell(cell: Cell, warning: Caution) -> Caution:
+    """Return the warning with the place of its cell."""
+    place = ", ".join(f"{name} {value}" for name, value in cell.place.items())
+    return Caution(code=warning.code, message=f"{place}: {warning.message}")
 
 
 PRESET = SimulationKind(

@@ -1,4 +1,4 @@
-"""Everything that can be simulated, as one union told apart by `kind`."""
+"""The union of all requests for a simulation, distinguished by `kind`."""
 
 from __future__ import annotations
 

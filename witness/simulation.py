@@ -1,7 +1,7 @@
-"""The life of a simulation, whoever runs it: planned, run block by block anywhere, put together, drawn.
+"""The stages of every simulation: plan, prepare, run block by block in any process, and assemble.
 
-A block is a set of repetitions (or samples) decided by the request alone. Any number of workers, in any order,
-give the same result, bit by bit; progress is counted in blocks, and a cancelled job loses no more than one.
+A block is a set of repetitions or samples. It depends only on the request. Any number of workers, in any order, gives
+the same result, bit by bit. Progress is counted in blocks, and a cancelled job loses at most one block.
 """
 
 from __future__ import annotations
@@ -15,24 +15,34 @@ from epsilond.witness.one_thread import one_thread
 
 
 def plan(request: object) -> SimulationPlan:
-    """What it will cost: from the request alone, in the time that its problems take to build."""
+    """Estimate the cost of the request; this takes as long as building its problems."""
     return kind_of(request, KINDS).plan(request)
 
 
 def prepare(request: object) -> Prepared:
-    """Make it ready to run; this may take as long as a calibration."""
+    """Prepare the request to run; this may take as long as a calibration."""
     kind = kind_of(request, KINDS)
     with one_thread():
         return Prepared(request, kind.plan(request), kind.prepare(request))
 
 
 def run_block(prepared: Prepared, index: int) -> object:
-    """One block of it, 0 ≤ index < plan.blocks, in seconds rather than minutes."""
+    """Run one block; this takes seconds, not minutes.
+
+    Args:
+        prepared: the prepared request.
+        index: index of the block, 0 ≤ index < plan.blocks.
+    """
     # Sums of a threaded BLAS depend on the number of its threads.
     with one_thread():
         return kind_of(prepared.request, KINDS).run_block(prepared.resolved, index)
 
 
 def assemble(prepared: Prepared, blocks: Sequence[object]) -> Any:
-    """The answer, from all blocks in order; bounds and certificates are computed here, beside the measurements."""
+    """Assemble the answer, and compute the bounds and certificates that the measurements are compared with.
+
+    Args:
+        prepared: the prepared request.
+        blocks: all blocks in order.
+    """
     return kind_of(prepared.request, KINDS).assemble(prepared.request, prepared.resolved, blocks)

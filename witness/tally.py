@@ -1,4 +1,4 @@
-"""From counts to a verdict: in how many settings a claim holds, fails, or stays open."""
+"""Verdicts from counts: the number of settings in which a claim holds, fails, or stays open."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ RULES: Mapping[FindingVerdict, str] = {
     "setting. No other claim is refuted by an experiment",
     "undecided": "it stays open in every setting",
 }
-"""Verdicts on a claim, with the rule for each; all findings of all experiments follow these rules."""
+"""Verdicts on a claim, with the rule for each. All findings of all experiments follow these rules."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Number of settings in which a claim holds, in which it fails, and of all; the rest stays open.
+    """Number of settings in which a claim holds, in which it fails, and of all settings.
 
-    `level` counts the settings of `holds` with overlapping bands, for a claim that something is no worse. `universal`
-    marks a claim about every setting, which one failure refutes.
+    The claim stays open in the remaining settings. `level` counts the settings of `holds` with overlapping bands, for a
+    claim that something is no worse. `universal` marks a claim about every setting, which one failure refutes.
     """
 
     holds: int
@@ -38,7 +38,7 @@ class Tally:
 
     @property
     def verdict(self) -> FindingVerdict:
-        """By `RULES`."""
+        """The verdict by `RULES`."""
         if self.fails and self.universal:
             return "refuted"
         if self.fails:
@@ -48,29 +48,48 @@ class Tally:
         return "undecided"
 
     @property
-    def told(self) -> str:
+    def statement(self) -> str:
         """The verdict with its counts."""
-        opened = self.of - self.holds - self.fails
-        apart = f"; in {opened} {self.open_where}" if opened else ""
-        one, noun = self.noun
-        every = f"the only {one}" if self.of == 1 else f"both {noun}" if self.of == 2 else f"all {self.of} {noun}"
-        if self.verdict == "confirmed":
-            level = f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
-            return f"confirmed in {every}" + (level if self.level else "")
-        if self.verdict == "undecided":
-            return f"undecided: in {every} {self.open_where}" if self.of else "undecided: nothing to compare"
-        if self.verdict == "mixed":
-            return f"mixed: it holds in {self.holds} and fails in {self.fails} of {self.of} {noun}{apart}"
-        if self.verdict == "confirmed in part":
-            return f"confirmed in {self.holds} of {self.of} {noun}{apart}"
-        if self.verdict == "not reproduced":
-            failures = every if self.fails == self.of else f"{self.fails} of {self.of} {noun}"
-            return f"not reproduced: it fails in {failures}{apart}"
-        held = f", true in {self.holds}" if self.holds else ""
+        verdict, plural = self.verdict, self.noun[1]
+        if verdict == "confirmed":
+            return f"confirmed in {self._all_settings}" + self._level_clause
+        if verdict == "undecided":
+            return (
+                f"undecided: in {self._all_settings} {self.open_where}" if self.of else "undecided: nothing to compare"
+            )
+        if verdict == "mixed":
+            return f"mixed: it holds in {self.holds} and fails in {self.fails} of {self.of} {plural}{self._open_clause}"
+        if verdict == "confirmed in part":
+            return f"confirmed in {self.holds} of {self.of} {plural}{self._open_clause}"
+        if verdict == "not reproduced":
+            failures = self._all_settings if self.fails == self.of else f"{self.fails} of {self.of} {plural}"
+            return f"not reproduced: it fails in {failures}{self._open_clause}"
         if self.fails == self.of:
-            return f"refuted in {every}"
-        return f"refuted: false in {self.fails} of {self.of} {noun}{held}{apart}"
+            return f"refuted in {self._all_settings}"
+        true_clause = f", true in {self.holds}" if self.holds else ""
+        return f"refuted: false in {self.fails} of {self.of} {plural}{true_clause}{self._open_clause}"
+
+    @property
+    def _all_settings(self) -> str:
+        """All settings, in words."""
+        singular, plural = self.noun
+        if self.of == 1:
+            return f"the only {singular}"
+        return f"both {plural}" if self.of == 2 else f"all {self.of} {plural}"
+
+    @property
+    def _open_clause(self) -> str:
+        """The number of open settings, in words; empty if there are none."""
+        undecided = self.of - self.holds - self.fails
+        return f"; in {undecided} {self.open_where}" if undecided else ""
+
+    @property
+    def _level_clause(self) -> str:
+        """The numbers of better and of level settings, in words; empty if none is level."""
+        if not self.level:
+            return ""
+        return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
 
     def finding(self, claim: str, words: str) -> Finding:
-        """The finding that it makes of a claim."""
-        return Finding(claim=claim, verdict=self.verdict, told=self.told, words=words)
+        """Return the finding on the claim, with the given words."""
+        return Finding(claim=claim, verdict=self.verdict, told=self.statement, words=words)

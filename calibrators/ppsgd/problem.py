@@ -168,8 +168,10 @@ class PpsgdProblem(TargetedProblem):
     def federation(self) -> DrawnGradients:
         """The clients in the form of the bounds; a statistic that is absent has its largest value."""
         names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
-        known = {name: value_of(self, name) for name in names}
-        groups = tuple(GroupOfUsers(clients=one.clients, batch_size=one.batch_size, **known) for one in self.batches)
+        statistics = {name: value_of(self, name) for name in names}
+        groups = tuple(
+            GroupOfUsers(clients=batch.clients, batch_size=batch.batch_size, **statistics) for batch in self.batches
+        )
         fixed = self.sampling == "without-replacement"
         return DrawnGradients(
             groups=groups,
@@ -181,4 +183,4 @@ class PpsgdProblem(TargetedProblem):
     @property
     def most_added(self) -> int:
         """Largest number of gradients that are summed in one message."""
-        return 1 if self.weighting == "clients" else max(one.batch_size for one in self.batches)
+        return 1 if self.weighting == "clients" else max(batch.batch_size for batch in self.batches)

@@ -497,13 +497,13 @@ export interface paths {
         };
         /**
          * Ledgers
-         * @description In the order in which they were opened.
+         * @description List ledgers in the order in which they were opened.
          */
         get: operations["list_ledgers"];
         put?: never;
         /**
          * Open a ledger, certified to stay within its target
-         * @description What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+         * @description Certify the plan and the slots of a new ledger together, once and for all.
          */
         post: operations["open_ledger"];
         delete?: never;
@@ -521,7 +521,7 @@ export interface paths {
         };
         /**
          * One ledger
-         * @description Its balances, its promise and what that rests on, and the curve of its plan.
+         * @description Return its balances, its promise with the conditions, and the curve of its plan.
          */
         get: operations["get_ledger"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * A ledger's entries in the log
-         * @description They are never changed. Their numbers are those of the whole log, which others write too.
+         * @description List entries, which never change. Their numbers are those of the whole log of all ledgers.
          */
         get: operations["list_ledger_entries"];
         put?: never;
@@ -561,9 +561,9 @@ export interface paths {
         };
         /**
          * A ledger as a signed page
-         * @description A page of HTML that carries its data and its signature; `epsilond verify` checks it with the published keys.
+         * @description Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
          *
-         *     `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their canonical form.
+         *     `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
          */
         get: operations["get_ledger_report"];
         put?: never;
@@ -585,7 +585,7 @@ export interface paths {
         put?: never;
         /**
          * What a job would cost, and whether it fits
-         * @description It changes nothing and holds nothing: another may reserve in between.
+         * @description Return the cost of a job and reserve nothing: another caller may reserve in between.
          */
         post: operations["ask_ledger_what_if"];
         delete?: never;
@@ -605,7 +605,7 @@ export interface paths {
         put?: never;
         /**
          * The least noise with which an algorithm fits into what is left
-         * @description ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+         * @description Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
          */
         post: operations["calibrate_within_ledger"];
         delete?: never;
@@ -625,7 +625,7 @@ export interface paths {
         put?: never;
         /**
          * Declare that the membership of the block is fixed
-         * @description Before, nothing may read the block. It has no body.
+         * @description Fix the membership of the block, which nothing may read before. The request has no body.
          */
         post: operations["seal_ledger"];
         delete?: never;
@@ -645,7 +645,7 @@ export interface paths {
         put?: never;
         /**
          * Let nothing more be reserved
-         * @description What is held may still be committed; the block gets no other ledger. It has no body.
+         * @description Accept no further reservations; existing ones may be committed. The block gets no other ledger.
          */
         post: operations["close_ledger"];
         delete?: never;
@@ -665,7 +665,7 @@ export interface paths {
         put?: never;
         /**
          * Amend the plan; after a commit by a decision declared independent of outputs
-         * @description It is certified anew. What was committed or is held stays as it is, and so do slots.
+         * @description Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
          *
          *     In a ledger with approval nothing changes before an approver approves the pending move.
          */
@@ -707,7 +707,7 @@ export interface paths {
         put?: never;
         /**
          * Take back runs whose output nobody saw, for approvers
-         * @description The log says who did it and what was declared; the ledger is conditional from then on.
+         * @description Record the caller and the declaration in the log; the ledger is conditional from then on.
          *
          *     In a ledger with approval, owners and analysts may request it too, and another person approves it.
          */
@@ -729,7 +729,7 @@ export interface paths {
         put?: never;
         /**
          * Hold runs, so that nobody else takes them
-         * @description Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says.
+         * @description Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
          */
         post: operations["reserve"];
         delete?: never;
@@ -749,7 +749,7 @@ export interface paths {
         put?: never;
         /**
          * Hold runs in several ledgers: in all of them, or in none
-         * @description A job that reads several blocks debits each of their ledgers.
+         * @description Reserve runs of a job that reads several blocks; each of their ledgers is debited.
          */
         post: operations["reserve_many"];
         delete?: never;
@@ -767,14 +767,14 @@ export interface paths {
         };
         /**
          * One reservation
-         * @description Its state, its charge, and receipts of its newest commits under the log's head of now.
+         * @description Return its state, its charge, and receipts of its newest commits under the log's present head.
          */
         get: operations["get_reservation"];
         put?: never;
         post?: never;
         /**
          * Give back what was not committed
-         * @description What was committed never returns; the rest of a job that was begun stays as credit of its mechanism.
+         * @description Give back the runs that were not committed; those of a job that was begun stay as credit.
          */
         delete: operations["cancel_reservation"];
         options?: never;
@@ -793,7 +793,7 @@ export interface paths {
         put?: never;
         /**
          * Commit runs: after that, and only then, they may be released
-         * @description Sent again with the same key it is answered byte for byte the same. Without its answer nothing is released.
+         * @description Commit runs. The same request with the same key gets the same bytes. Release nothing before.
          */
         post: operations["commit_reservation"];
         delete?: never;
@@ -874,7 +874,7 @@ export interface paths {
         };
         /**
          * The signed head of the log
-         * @description Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note alone.
+         * @description Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
          */
         get: operations["get_log_checkpoint"];
         put?: never;
@@ -894,7 +894,7 @@ export interface paths {
         };
         /**
          * That an entry is in the log, or that the log was only continued
-         * @description Either `entry`, or `from` and, if it is not the present log, `to`.
+         * @description Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
          */
         get: operations["get_log_proof"];
         put?: never;
@@ -934,7 +934,7 @@ export interface paths {
         };
         /**
          * The public keys that signatures are verified with
-         * @description A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts.
+         * @description Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
          */
         get: operations["list_log_keys"];
         put?: never;
@@ -956,7 +956,7 @@ export interface paths {
         put?: never;
         /**
          * Accept a log that was restored, for operators
-         * @description Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+         * @description Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
          *
          *     202: ledgers with approval move again only once their approvers approve; each has a pending move.
          */
@@ -1230,9 +1230,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -1260,7 +1260,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -1270,9 +1270,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
@@ -1314,11 +1314,11 @@ export interface components {
         AccountProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description the mechanism this one is made of */
+            /** @description the inner mechanism */
             spec: components["schemas"]["Spec"];
             /** @description an (ε, δ) to be checked */
             claim?: components["schemas"]["Target"];
@@ -1369,7 +1369,7 @@ export interface components {
         AlgorithmList: {
             algorithms: components["schemas"]["Algorithm"][];
         };
-        /** @description Another plan: items that are added, and items of which runs that nobody has committed or holds are taken out. */
+        /** @description Another plan: items that are added, and items with fewer runs than before. */
         AmendAsked: {
             /** @description items of new names */
             add?: components["schemas"]["PlanChange"][];
@@ -1428,7 +1428,7 @@ export interface components {
             lemma: number;
         };
         /**
-         * @description An algorithm to be calibrated within what is left: its fields, and what it is charged to.
+         * @description An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
          *
          *     The Gaussian slot, or the only one, if neither a slot nor an item is named.
          */
@@ -1465,13 +1465,13 @@ export interface components {
         /** @description A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed. */
         CanaryTraining: {
             problem: components["schemas"]["LearningProblem"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
             /** @description communication rounds */
             rounds: number;
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             sampling_rate?: number;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
             /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
             noise_multiplier: number;
@@ -1514,7 +1514,7 @@ export interface components {
             code: string;
             message: string;
         };
-        /** @description What runs cost: runs of an item of the plan, or amounts of a slot. */
+        /** @description Cost of runs: runs of an item of the plan, or amounts of a slot. */
         ChargeAnswer: {
             /** @description the item that is drawn on */
             item?: string;
@@ -1579,7 +1579,7 @@ export interface components {
             lipschitz?: number;
             /** @description weight of one client's loss in the mean, relative to that of the others */
             weight?: number;
-            /** @description standard deviation per coordinate of the Gaussian noise added to what is sent */
+            /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
         };
         /** @description Clients that take part alike. With participation `uniform`: one that reports most often, and an average one. */
@@ -1732,7 +1732,7 @@ export interface components {
         };
         /** @enum {string} */
         Declaration: "functions-of-releases" | "independent-of-outputs" | "missing-entries-are-accounted-for" | "no-output-observed";
-        /** @description What no computation can check: see the declared conditions of the ledger. */
+        /** @description Declarations that no computation can check: see the declared conditions of the ledger. */
         DeclaredAsked: {
             /** @description what specs, counts and the times of calls depend on */
             inputs: components["schemas"]["Declaration"];
@@ -1766,9 +1766,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
             clients: number;
@@ -1784,7 +1784,7 @@ export interface components {
             sampling?: components["schemas"]["Sampling"];
             /** @description the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
-            /** @description most rounds of a run, where they are chosen; absent: taken to be 2000 */
+            /** @description largest number of rounds of a run, if they are chosen; absent: taken to be 2000 */
             max_rounds?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
@@ -1804,7 +1804,7 @@ export interface components {
             /** @description a number, or unbounded */
             upper: components["schemas"]["Figure"];
         };
-        /** @description Entries of a ledger, in the order that was asked for. */
+        /** @description Entries of a ledger, in the requested order. */
         EntryList: {
             /** @description as signed; a commit for a contradicted run has `contradicted` too */
             entries: components["schemas"]["JsonObject"][];
@@ -1866,9 +1866,9 @@ export interface components {
         GaussianProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the number to solve for; the others are given */
             solve_for?: components["schemas"]["SolveFor"];
@@ -1878,11 +1878,11 @@ export interface components {
             noise_multiplier?: number;
             /** @description communication rounds */
             rounds?: number;
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description how many records, or clients where clients are drawn, are in a batch */
+            /** @description records in a batch, or clients if clients are drawn */
             batch_size?: number;
-            /** @description how many records, or clients where clients are drawn, a batch is drawn from */
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -1947,7 +1947,7 @@ export interface components {
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
         };
-        /** @description What everything that the ledger ever allows is together, certified when it was opened. */
+        /** @description Guarantee for everything that the ledger ever allows, certified when it was opened. */
         GuaranteeOfLedger: {
             /** @description the promise in one sentence */
             in_words: string;
@@ -1958,7 +1958,7 @@ export interface components {
             /** @description what proves it: the ledger's, and those of what was charged */
             theorems: string[];
         };
-        /** @description What a reservation holds in one ledger. */
+        /** @description Runs or amounts that a reservation holds in one ledger. */
         HoldingAnswer: {
             ledger: string;
             /** @description runs that may have been released */
@@ -2117,7 +2117,7 @@ export interface components {
             /** @description law of the features: random signs, whose norm is bounded, or Gaussian, whose is not */
             features?: string;
         };
-        /** @description A ledger with its promise, and what that rests on. A contradicted ledger has observations and no guarantee. */
+        /** @description A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee. */
         Ledger: {
             id: string;
             name: string;
@@ -2189,9 +2189,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -2219,7 +2219,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -2229,9 +2229,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
         };
         /** @description What it means to an attacker who tells two neighbours apart. */
@@ -2249,9 +2249,9 @@ export interface components {
         Mu2SgdProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -2309,9 +2309,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description coordinates of the model */
             dimension: number;
@@ -2397,9 +2397,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -2427,7 +2427,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -2437,9 +2437,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
@@ -2448,7 +2448,7 @@ export interface components {
             /** @description bound on the excess risk of the start */
             initial_gap?: number;
         };
-        /** @description A ledger to be opened: whose data, what all of it may lose, and what is foreseen. */
+        /** @description A ledger to be opened: its data, its target, its plan and its slots. */
         OpenLedger: {
             /** @description how people call it, at most 200 characters */
             name: string;
@@ -2456,11 +2456,11 @@ export interface components {
             dataset: string;
             /** @description the part of the data set, where each unit lies in exactly one; absent: all of it */
             block?: string;
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description what everything together may lose */
             target: components["schemas"]["Target"];
@@ -2480,7 +2480,7 @@ export interface components {
             noise_multiplier?: number;
             /** @description bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
             contribution_norm?: number;
-            /** @description records of one client per round, of a client with samples_per_client records; or how many records, or clients where clients are drawn, are in a batch; or records of one client per round */
+            /** @description records of one client per round, of a client with samples_per_client records; or records in a batch, or clients if clients are drawn; or records of one client per round */
             batch_size?: number;
             /** @description communication rounds; or rounds; or how often the mechanism is run; or communication rounds K; or steps of the pass: whole batches, clients left over never take part */
             rounds?: number;
@@ -2518,9 +2518,9 @@ export interface components {
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
             /** @description where rounds were open: noise of the mean against rounds and traffic, fewest rounds first */
             frontier?: components["schemas"]["RunChoice"][];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description how many records, or clients where clients are drawn, a batch is drawn from */
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
             /** @description certified ε */
             epsilon?: number;
@@ -2784,17 +2784,17 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description most rounds of a run, where they are chosen */
+            /** @description largest number of rounds of a run, if they are chosen */
             max_rounds?: number;
             /** @description bytes that one client may send over the run, in expectation over who is drawn */
             max_bytes_per_client?: number;
             /** @description rounds that one client may report in over the run, in expectation over who is drawn */
             max_reports_per_client?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels?: number;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm?: number;
             /** @description coordinates of the shared part of the model */
             shared_dimension?: number;
@@ -2810,7 +2810,7 @@ export interface components {
             optimum_spread?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
             /** @description adversaries, each by what it sees: algorithms whose guarantee is against one of them are considered */
             observers: components["schemas"]["Observer"][];
@@ -2847,9 +2847,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
             clients: number;
@@ -2857,9 +2857,9 @@ export interface components {
             rounds: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
             /** @description coordinates of the shared part of the model */
             shared_dimension: number;
@@ -2869,9 +2869,9 @@ export interface components {
             lipschitz?: number;
             /** @description records of one client per round */
             batch_size?: number;
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["Batches"][];
-            /** @description what a client counts for in the average: the same as any other, or by the records of its batch */
+            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
             weighting?: components["schemas"]["Weighting"];
             /** @description root mean square distance, at the optimum, of a record's shared gradient from its expected one; absent: taken to be lipschitz, its largest value */
             shared_gradient_std?: number;
@@ -2999,9 +2999,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the number to solve for; the others are given */
             solve_for?: components["schemas"]["SolveFor"];
@@ -3050,9 +3050,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description coordinates of the model */
             dimension: number;
@@ -3167,7 +3167,7 @@ export interface components {
             /** @description the closest values that would do */
             nearest?: components["schemas"]["Values"];
         };
-        /** @description The receipt of a commit; of one in several ledgers the first, in the order of their ids, beside all of them. */
+        /** @description Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them. */
         Receipt: {
             /** @description the entry of the log */
             entry: components["schemas"]["JsonObject"];
@@ -3182,7 +3182,7 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description What may be shown to anybody: the entry, the proof that the log has it, and the log's signed head. */
+        /** @description Evidence for anyone: the entry, the proof that the log has it, and the log's signed head. */
         ReceiptAnswer: {
             /** @description the entry of the log */
             entry: components["schemas"]["JsonObject"];
@@ -3202,7 +3202,7 @@ export interface components {
             /** @description other numbers of rounds, where the algorithm chose its own */
             choices?: components["schemas"]["RunChoice"][];
         };
-        /** @description What an operator declares who accepts a log that lacks entries. */
+        /** @description Declaration of an operator who accepts a log that lacks entries. */
         ReconcileAsked: {
             /** @description nothing was committed that the log lacks, or its ledgers will be closed */
             declared: components["schemas"]["Declaration"];
@@ -3349,7 +3349,7 @@ export interface components {
         };
         /** @description A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones. */
         RiskProblem: {
-            /** @description standard deviation per coordinate of the Gaussian noise added to what is sent */
+            /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
@@ -3373,9 +3373,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -3403,7 +3403,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -3413,9 +3413,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
             /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
             empirical_gradient_std?: number;
@@ -3479,11 +3479,11 @@ export interface components {
             stages?: components["schemas"]["Stage"][];
             /** @description μ in the steps of Algorithm 2; absent: that of the problem */
             strong_convexity?: number;
-            /** @description standard deviation per coordinate of the Gaussian noise added to what is sent; or σ per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m */
+            /** @description standard deviation per coordinate of the Gaussian noise added to a message; or σ per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m */
             noise_std?: number;
-            /** @description law of the number of clients that report in one round; or who reports: m uniformly in each round (default), or each client when told */
+            /** @description distribution of the number of clients that report in one round; or who reports: m uniformly in each round (default), or each client when told */
             participation?: components["schemas"]["JsonValue"];
-            /** @description clients that are alike, as counts, in the order of the problem's clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of its population; or clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description clients that are alike, as counts, in the order of the problem's clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of its population; or groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
             /** @description accelerated noisy mini-batch SGD; or which algorithm this is; or quantised noisy client updates; or noisy local SGD; or noisy mini-batch SGD; or DP-μ²-FL; or accelerated noisy mini-batch SGD in one pass; or PPSGD; or noisy mini-batch SGD with a shuffler */
             algorithm: components["schemas"]["RunAlgorithm"];
@@ -3499,7 +3499,7 @@ export interface components {
             quantization_levels?: number;
             /** @description normalised to norm 1, or clipped to clipping_norm and divided by it */
             scaling?: string;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm?: number;
             /** @description clients: each adds noise to its own message; server: it adds noise once, to the sum */
             noise_at?: string;
@@ -3525,11 +3525,11 @@ export interface components {
             raised_noise_levels?: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             raised_decay_rate?: number;
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
-            /** @description what a client counts for in the average: the same as any other, or by the records of its batch */
+            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
             weighting?: components["schemas"]["Weighting"];
             /** @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only */
             personalization?: components["schemas"]["Figure"];
@@ -3641,7 +3641,7 @@ export interface components {
             update_linf?: number;
             /** @description probability, over the rounding, that the values move further than said */
             failure_delta?: number;
-            /** @description ℓ2 distance of the unit updates on neighbouring data, as equation (6) has it */
+            /** @description ℓ2 distance of the unit updates on neighbouring data, in equation (6) */
             relative_movement?: number;
         };
         /** @enum {string} */
@@ -3709,9 +3709,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -3739,7 +3739,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description the constant of Theorem 4.1's noise, which the paper does not give */
             noise_constant?: number;
@@ -3753,7 +3753,7 @@ export interface components {
          *
          *     `membership`: Train with canaries, and guess from what is given out which were in. δ is given once.
          *
-         *     `preset`: An experiment by its name. What is absent is as the experiment has it.
+         *     `preset`: An experiment by its name. Absent fields take the values of the experiment.
          *
          *     `risk`: An algorithm, a problem, and how often to run it.
          *
@@ -3763,15 +3763,15 @@ export interface components {
         SimulationRequest: {
             /** @description which simulation this is; or which kind of simulation this is */
             kind: components["schemas"]["SimulationRequestKind"];
-            /** @description the mechanism this one is made of */
+            /** @description the inner mechanism */
             spec?: components["schemas"]["Spec"];
             /** @description two updates, told apart by their messages */
             message?: components["schemas"]["QuantizedMessage"];
             /** @description how two neighbouring data sets differ */
             relation?: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit?: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
             /** @description what is attacked. implemented: truncated integer noise and rounding by the exact samplers, batches drawn whole where population and batch_size are given; mathematical: the same laws by the shortest way */
             attack?: string;
@@ -3816,7 +3816,7 @@ export interface components {
         };
         /** @enum {string} */
         SimulationRequestKind: "audit" | "membership" | "preset" | "risk";
-        /** @description A slot: what may still be charged to it is `remaining`. */
+        /** @description A slot; `remaining` may still be charged to it. */
         SlotAnswer: {
             kind: components["schemas"]["SlotKind"];
             /** @description by the names of the slot's parts, as decimal strings */
@@ -3951,7 +3951,7 @@ export interface components {
             epsilon?: number;
             /** @description failure probability δ of (ε, δ), 0 for a pure guarantee */
             delta?: number;
-            /** @description the mechanisms, run one after another, each free to depend on what came before */
+            /** @description the mechanisms in their order; each may depend on the outputs of earlier ones */
             mechanisms?: components["schemas"]["Spec"][];
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             decay_rate?: number;
@@ -3991,19 +3991,19 @@ export interface components {
             categories?: number;
             /** @description how often the mechanism is run */
             times?: number;
-            /** @description the mechanism this one is made of */
+            /** @description the inner mechanism */
             mechanism?: components["schemas"]["Spec"];
-            /** @description coordinates of what one client sends; absent: any number; or coordinates of the model */
+            /** @description coordinates of one client's message; absent: any number; or coordinates of the model */
             dimension?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description how many records, or clients where clients are drawn, are in a batch */
+            /** @description records in a batch, or clients if clients are drawn */
             batch_size?: number;
-            /** @description how many records, or clients where clients are drawn, a batch is drawn from */
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
-            /** @description what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both readings is the safe one; refused where neither bounds the other */
+            /** @description the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one of both readings. Rejected if neither reading bounds the other */
             level?: string;
             /** @description largest absolute value of truncated integer noise */
             noise_levels?: number;
@@ -4147,7 +4147,7 @@ export interface components {
          * @enum {string}
          */
         Verdict: "yes" | "no" | "undecidable";
-        /** @description Committed runs that are taken back, as nobody has seen any output of them. */
+        /** @description Committed runs that are taken back, on the declaration that no output of them was seen. */
         VoidAsked: {
             /** @description the reservation */
             reservation: string;
@@ -4178,7 +4178,7 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description A calibration whose run takes what is left of the ledger. Nothing was changed, and nothing is held. */
+        /** @description A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved. */
         WithinAnswer: {
             algorithm: string;
             /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */

@@ -1,1 +1,1 @@
-"""The protocol of ledgers: opened, reserved on, committed, and looked at, with every move in one transaction."""
+"""The protocol of ledgers: they are opened, reserved on, committed and read, with every move in one transaction."""

@@ -39,7 +39,7 @@ INVARIANT = "epsilond.ledger"
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeOfLedger:
-    """What everything that the ledger ever allows is together, certified when it was opened."""
+    """Guarantee for everything that the ledger ever allows, certified when it was opened."""
 
     in_words: Annotated[str, Served("the promise in one sentence")]
     epsilon: Annotated[float, Served("the smallest ε, upper end, at which all of it is within the target's δ")]
@@ -49,7 +49,7 @@ class GuaranteeOfLedger:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanCurvePoint:
-    """ε of exactly the plan alone, upper end, at a δ."""
+    """Upper bound on ε of exactly the plan at a δ."""
 
     log10_delta: float
     epsilon: float
@@ -81,7 +81,7 @@ class LedgerSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerAnswer(LedgerSummary):
-    """A ledger with its promise, and what that rests on. A contradicted ledger has observations and no guarantee."""
+    """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee."""
 
     guarantee: Annotated[GuaranteeOfLedger | None, Served("absent of a contradicted ledger: there is no ε")] = None
     observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts runs; empty while nothing does")]
@@ -106,7 +106,7 @@ class LedgerList:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeAnswer:
-    """What runs cost: runs of an item of the plan, or amounts of a slot."""
+    """Cost of runs: runs of an item of the plan, or amounts of a slot."""
 
     item: Annotated[str | None, Served("the item that is drawn on")] = None
     slot: Annotated[str | None, Served("the slot that is charged")] = None
@@ -119,7 +119,7 @@ class ChargeAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldingAnswer:
-    """What a reservation holds in one ledger."""
+    """Runs or amounts that a reservation holds in one ledger."""
 
     ledger: str
     committed: Annotated[int, Served("runs that may have been released")]
@@ -128,7 +128,7 @@ class HoldingAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptAnswer:
-    """What may be shown to anybody: the entry, the proof that the log has it, and the log's signed head."""
+    """Evidence for anyone: the entry, the proof that the log has it, and the log's signed head."""
 
     entry: Annotated[JsonObject, Served("the entry of the log")]
     proof: Annotated[JsonObject, Served("leaf_index, tree_size and inclusion_path (RFC 9162)")]
@@ -138,7 +138,7 @@ class ReceiptAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class CommitAnswer(ReceiptAnswer):
-    """The receipt of a commit; of one in several ledgers the first, in the order of their ids, beside all of them."""
+    """Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them."""
 
     receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("one for each ledger, if there are several")] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
@@ -181,7 +181,7 @@ class WhatIfAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class WithinAnswer:
-    """A calibration whose run takes what is left of the ledger. Nothing was changed, and nothing is held."""
+    """A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved."""
 
     algorithm: str
     request: Annotated[JsonObject, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")]

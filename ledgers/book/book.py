@@ -48,16 +48,16 @@ MOST_RECEIPTS = 20
 
 
 class Book(Gated):
-    """The ledgers of every tenant in one database, with one log. Every method blocks, and may be called in any thread.
+    """Ledgers of all tenants in one database, with one log. Every method blocks, and may be called in any thread.
 
-    A tenant is an organisation: its ledgers may not be seen by others. Every method that changes something takes the
-    idempotency key of its request, and answers what the first request with that key and this caller was answered. `by`
-    is the caller's name, which entries record as `requested_by`; it is empty where callers have no names.
+    A tenant is an organisation, whose ledgers others may not see. Every method that changes something takes the
+    idempotency key of its request. It returns the answer of the first request with that key and this caller. `by` is
+    the caller's name, which entries record as `requested_by`; it is empty if callers have no names.
 
-    Raises, whichever method:
+    Raises:
         NotFound: there is no such ledger or reservation of this tenant.
         KeyReused: the key came with another request.
-        StoreFault: the database cannot be used; nothing was written, or the answer to the same key tells what was.
+        StoreFault: the database cannot be used. Nothing was written, or the answer to the same key shows the outcome.
         Contended: others moved the ledger each time; nothing was written.
         NotReconciled: the log may lack entries, after a restore: see `restore`.
     """

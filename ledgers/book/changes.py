@@ -43,7 +43,9 @@ T = TypeVar("T")
 Evaluate = Callable[[Callable[[], Any]], Any]
 """Function that runs a picklable call, in this or another process, and returns its result."""
 TRIES_OUTSIDE = 3
-"""Number of attempts that are judged outside the lock; while one is judged under it, nobody else moves the ledger."""
+"""Number of attempts that are judged outside the lock. An attempt under the lock excludes all other moves of the
+ledger.
+"""
 MOST_DUE = 100
 """Largest number of reservations that one call ends, so that a caller who waits for it waits for few."""
 MOST_TRIES = 100
@@ -143,7 +145,7 @@ class Owned(Looked):
     # Writing.
 
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
-        """Make commits in one transaction. Return None for each that its caller makes alone."""
+        """Make commits in one transaction. Return None for each that its caller must make separately."""
         try:
             with self._noting_head(durably(self._database)) as connection:
                 return commit_together(connection, self._desk, requests, self._clock())

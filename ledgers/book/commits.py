@@ -1,8 +1,8 @@
-"""Commits of several callers in one transaction, one lock of the log's counter and one write to the disk.
+"""Commits of several callers in one transaction, with one lock of the log's counter and one write to the disk.
 
-A group takes only commits that change nothing but amounts: of a reservation that may go on, in ledgers that nothing
-contradicts, with a charge that needs no computation. It leaves every other commit to its caller, who makes it alone
-and hears then why it is refused.
+A group takes only commits that change nothing but amounts: of a live reservation, in ledgers without contradictions,
+with a charge that needs no computation. Every other commit is left to its caller, who makes it separately and gets the
+reason of a rejection.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The check that the log continues every known head: a log that fails it has lost or changed entries.
 
-A database that was restored from a copy, or a standby that was promoted without the newest transactions, has lost
-commits whose receipts exist, and their debits would be free again. Two heads reveal this: the newest that this process
-wrote or signed, and the newest that any process wrote, in a file on other storage.
+A database that was restored from a copy has lost commits with receipts, and their debits would be free again. The same
+holds for a standby that was promoted without the newest transactions. Two heads reveal this: the newest that this
+process wrote or signed, and the newest that any process wrote, in a file on other storage.
 
 Every move compares the log with both in its own transaction, and so does everything that signs a head. A process that
 runs while its database is restored therefore rejects the next move.
@@ -67,8 +67,8 @@ class KnownHeads:
         if self.kept is None and self.needs_file and root(1) is not None:
             return ABSENT
         heads = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
-        sentences = (discontinuity(head, root, name) for name, head in heads if head is not None)
-        return next((sentence for sentence in sentences if sentence is not None), None)
+        troubles = (discontinuity(head, root, name) for name, head in heads if head is not None)
+        return next((sentence for sentence in troubles if sentence is not None), None)
 
 
 class Continuity:
@@ -162,7 +162,7 @@ class Continuity:
 
         Raises:
             NotReconciled: the log does not continue the head in the file.
-            OSError: the file cannot be written: what was committed since is not covered by it.
+            OSError: the file cannot be written, and does not cover the newest commits.
         """
         if self._file is not None:
             with self._file.alone():

@@ -58,11 +58,11 @@ class LoggedMove:
 
     Attributes:
         tenant: owner of the ledgers.
-        by: name of the caller; empty where callers have no names.
-        key: idempotency key of the request; None where it has none.
+        by: name of the caller; empty if callers have no names.
+        key: idempotency key of the request; None if it has none.
         fingerprint: digest of the request.
         answer: answer to keep; None means the receipts of the entries.
-        records: what it did to each ledger.
+        records: the changes of each ledger.
     """
 
     tenant: str
@@ -133,10 +133,10 @@ class Desk:
         note = checkpoints.sign(head, signing)
         wanted = [row for move, own in zip(moves, rows, strict=True) if move.answer is None for row in own]
         receipts = iter(make_all(tree, [(row.seq, entry(row)) for row in wanted], note, signing))
-        answers = [
-            {"receipts": [next(receipts).record for _ in own]} if move.answer is None else move.answer
-            for move, own in zip(moves, rows, strict=True)
-        ]
+        answers = []
+        for move, own in zip(moves, rows, strict=True):
+            answer = {"receipts": [next(receipts).record for _ in own]} if move.answer is None else move.answer
+            answers.append(answer)
         answer_rows = [
             self._answer_row(move.tenant, move.key, move.fingerprint, answer, move.by, now)
             for move, answer in zip(moves, answers, strict=True)
@@ -149,15 +149,15 @@ class Desk:
     def keep(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str = ""
     ) -> None:
-        """Keep what is answered to an idempotency key.
+        """Keep the answer to an idempotency key.
 
         Args:
-            connection: of the transaction of the move.
+            connection: connection of the transaction of the move.
             tenant: owner of the ledgers.
             key: idempotency key of the request.
             fingerprint: digest of the request.
             answer: answer to keep.
-            by: name of the caller; empty where callers have no names.
+            by: name of the caller; empty if callers have no names.
 
         Raises:
             Again: the key was taken in between.

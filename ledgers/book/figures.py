@@ -29,7 +29,7 @@ class ItemAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class SlotAnswer:
-    """A slot: what may still be charged to it is `remaining`."""
+    """A slot; `remaining` may still be charged to it."""
 
     kind: Literal["gdp", "zcdp", "rdp", "pure"]
     capacity: Annotated[Mapping[str, str], AMOUNTS]

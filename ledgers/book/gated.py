@@ -324,10 +324,10 @@ class Gated(Owned):
         return move
 
     def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> Judged:
-        """Return what a move would change.
+        """Return the effect of a move on a ledger.
 
         Raises:
-            EpsilondError: the move may not be made.
+            EpsilondError: the move is not possible.
         """
         if isinstance(request, AmendAsked):
             parts = request.parts
@@ -360,7 +360,7 @@ class Gated(Owned):
         return states
 
     def _require_movable(self, connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-        """Require of a ledger what its move needs of other ledgers and of the log."""
+        """Require that neither other ledgers nor the log keep a ledger from a kind of move."""
         require = require_movable if kind == "amend" else require_reconciled
         require(connection, [row])
 

@@ -1,4 +1,4 @@
-"""Ledgers, their entries and their owners, as a book shows them; nothing here changes a budget."""
+"""Reading of ledgers, their entries and their owners; no budget is changed here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIES = 20
 
 
 class Looked(PublishedLog):
-    """Ledgers of organisations, as they are."""
+    """Reader of the ledgers of organisations."""
 
     def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
         """Give ledgers without a named organisation to that of their opener; return the ledgers that then collide.
@@ -82,9 +82,9 @@ class Looked(PublishedLog):
         return sorted(near)
 
     def unbalanced_ledgers(self) -> list[str]:
-        """Return a sentence for each ledger of any tenant whose rows are not what its entries give.
+        """Return a sentence for each ledger of any tenant with rows that differ from its entries.
 
-        A ledger whose newest entry is of an earlier version is played again from its opening.
+        A ledger whose newest entry is of an earlier version is replayed from its opening.
         """
         with looking(self._database) as connection:
             identifiers = ledgers.identifiers(connection)
@@ -92,7 +92,7 @@ class Looked(PublishedLog):
         return [sentence for sentence in checked if sentence is not None]
 
     def _imbalance_of(self, identifier: str) -> str | None:
-        """Return a sentence if the rows of a ledger are not what its entries give; None if they are."""
+        """Return a sentence if the rows of a ledger differ from its entries; None if they do not."""
         with looking(self._database) as connection:
             try:
                 _, state = self._desk.states(connection, None, [identifier])[identifier]

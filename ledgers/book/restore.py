@@ -89,7 +89,7 @@ class CheckpointFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes and threads from writing the file. What was written is on the disk at the end.
+        """Exclude other processes and threads from writing the file. All writes are on the disk at the end.
 
         Raises:
             OSError: its folder cannot be used.

@@ -204,12 +204,17 @@ def _with_log(bundle: Bundle, path: Path) -> Bundle:
     )
 
 
+def _entries_of(bundle: Bundle) -> list[Record]:
+    """Return the entries of a bundle, and those of its receipts."""
+    return list(bundle.entries) + [receipt.entry for receipt in bundle.receipts]
+
+
 def _check_voids(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report receipts of commits whose runs were voided: nobody may use them, or show them for a run.
+    """Report receipts of commits whose runs were voided: they are valid for no run.
 
     It is no failure if the receipt of the void itself is among the receipts, as in an export of a ledger.
     """
-    log_entries = [*bundle.entries, *(receipt.entry for receipt in bundle.receipts)]
+    log_entries = _entries_of(bundle)
     voids = {
         (entry.get("ledger"), entry.get("reservation")): entry.get("seq")
         for entry in log_entries
@@ -234,8 +239,7 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: 
 
     A receipt fails unless the contradiction itself is among the receipts, as in an export of a ledger.
     """
-    log_entries = [*bundle.entries, *(receipt.entry for receipt in bundle.receipts)]
-    entries = {str(entry.get("seq")): entry for entry in log_entries if entry.get("kind") == "contradicted"}
+    entries = {str(entry.get("seq")): entry for entry in _entries_of(bundle) if entry.get("kind") == "contradicted"}
     for seq, entry in entries.items():
         try:
             observations = " ".join(map(str, observations_of(entry)))
@@ -290,7 +294,9 @@ def _of_file(place: FilePlace, path: Path) -> Bundle:
     """Return the log of a file, with the head that is noted next to it."""
     bundle = place.bundle_as_it_is()
     head = _runs(path).head
-    return replace(bundle, checkpoints=[*bundle.checkpoints, *(_notes(head) if head.exists() else ())])
+    if not head.exists():
+        return bundle
+    return replace(bundle, checkpoints=[*bundle.checkpoints, *_notes(head)])
 
 
 def _runs(path: Path) -> RunNotes:
@@ -332,7 +338,7 @@ def _notes(path: Path) -> list[str]:
         bundle = _bundle(path)
     except NotVerified as error:
         raise InvalidInput.at("/checkpoint", str(error)) from None
-    return [*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)]
+    return list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
 
 
 def newest(path: Path) -> str:

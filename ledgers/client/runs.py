@@ -1,7 +1,7 @@
 """Notes on used receipts, written durably before the work begins, so that no restart runs twice on one receipt.
 
 A receipt is valid for one run, and used once its note is on the disk. A process that dies after that has spent the run.
-A process that dies before it has committed runs that nobody begins. Either way budget is lost and never gained. The
+A process that dies before it has committed runs that are never begun. Either way budget is lost and never gained. The
 notes stay for ever, because they are small, and because a deleted note would allow a second run on one commit.
 """
 

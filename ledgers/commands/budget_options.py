@@ -1,4 +1,4 @@
-"""`--given LEDGER`: a calibration or a plan within what is left of a ledger, in a file or on a service."""
+"""`--given LEDGER`: a calibration or a plan within the remaining budget of a ledger, in a file or on a service."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PLACE = ("slot", "item", "eta")
 
 
 def parameters() -> list[inspect.Parameter]:
-    """Return the parameters --given and where the ledger is, in a panel of their own."""
+    """Return the parameters of --given and of the ledger's place, in their own panel."""
     return [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_in_panel(annotation))
         for name, (annotation, default) in _OPTIONS.items()
@@ -59,7 +59,7 @@ def _in_panel(annotation: object) -> object:
 
 @dataclass(frozen=True)
 class LedgerReference:
-    """A ledger as it is named, and the slot or item of it."""
+    """Name of a ledger, its place, and the slot or item of it."""
 
     name: str
     at: str

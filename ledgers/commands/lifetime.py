@@ -23,6 +23,7 @@ from epsilond.ledgers.commands.shared import (
     Slot,
     SlotDelta,
     Spec,
+    assignments,
     books_at,
     group,
     mechanism,
@@ -106,11 +107,8 @@ def open_ledger(
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
-            plan={
-                item: structure_of(spec, at="/plan")
-                for item, spec in (split_assignment(each, "/plan") for each in plan or ())
-            },
-            slots=dict(_slot(each) for each in slot or ()),
+            plan={item: structure_of(spec, at="/plan") for item, spec in assignments(plan, "/plan")},
+            slots=dict(map(_slot, slot or ())),
             sealed=sealed,
             inputs=cast("Inputs", inputs),
             approval=approval,

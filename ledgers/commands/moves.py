@@ -24,12 +24,12 @@ from epsilond.ledgers.commands.shared import (
     Slot,
     SlotDelta,
     Spec,
+    assignments,
     books_at,
     group,
     mechanism,
     print_ledger,
     print_pending,
-    split_assignment,
 )
 
 if TYPE_CHECKING:
@@ -188,11 +188,8 @@ def amend(
     with books_at(at, key_file) as books:
         opened_ledger = books.ledger(ledger)
         waiting = opened_ledger.amend(
-            add={
-                name: structure_of(spec, at="/add")
-                for name, spec in (split_assignment(each, "/add") for each in add or ())
-            },
-            lower={name: _runs(count) for name, count in (split_assignment(each, "/lower") for each in lower or ())},
+            add={name: structure_of(spec, at="/add") for name, spec in assignments(add, "/add")},
+            lower={name: _runs(count) for name, count in assignments(lower, "/lower")},
             declared=cast("Literal['independent-of-outputs'] | None", declare),
             approval=approval,
             by=by,

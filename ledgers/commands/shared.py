@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -105,6 +105,11 @@ def split_assignment(text: str, at: str) -> tuple[str, str]:
     """Return the name, as it was typed, and the value of NAME=VALUE."""
     _, value = assignment(text, at=at)
     return text.partition("=")[0].strip(), value
+
+
+def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
+    """Return the name and the value of each NAME=VALUE; none for None."""
+    return [split_assignment(text, at) for text in texts or ()]
 
 
 def option_of(pointer: str) -> str:

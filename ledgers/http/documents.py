@@ -1,4 +1,4 @@
-"""Answers about the log of ledgers, and of its parts."""
+"""Answers about the log of ledgers and its parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from epsilond.calibrators.answer import Caution, Served
 
 @dataclass(frozen=True, kw_only=True)
 class EntryList:
-    """Entries of a ledger, in the order that was asked for."""
+    """Entries of a ledger, in the requested order."""
 
     entries: Annotated[
         tuple[JsonObject, ...], Served("as signed; a commit for a contradicted run has `contradicted` too")
@@ -55,7 +55,7 @@ class KeyList:
 
 @request
 class ReconcileAsked:
-    """What an operator declares who accepts a log that lacks entries."""
+    """Declaration of an operator who accepts a log that lacks entries."""
 
     declared: Annotated[
         Literal["missing-entries-are-accounted-for"],

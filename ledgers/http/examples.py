@@ -1,4 +1,4 @@
-"""Bodies of requests of ledgers, as the OpenAPI document shows them."""
+"""Bodies of requests on ledgers, as the OpenAPI document shows them."""
 
 from __future__ import annotations
 

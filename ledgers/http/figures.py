@@ -60,7 +60,7 @@ class Figures(Collector):
 
     @contextmanager
     def count_move(self, move: str) -> Iterator[None]:
-        """Count what a move raises, by the kind of the problem that it is answered with.
+        """Count the errors of a move, by the kind of the problem in the answer.
 
         Args:
             move: kind of the move, of the service's own list.

@@ -143,7 +143,7 @@ async def open_ledger(
     body: Annotated[unread(OpenLedger), Body(openapi_examples=examples.OPEN)],  # type: ignore[valid-type]
     key: MayBeKey = None,
 ) -> Response:
-    """What is planned, and what may be chosen by what comes out, is certified together, once and for all."""
+    """Certify the plan and the slots of a new ledger together, once and for all."""
     ledgers, caller = ledgers_of(request, "owner")
     order = await read_request(OpenLedger, body)
     key = key or secrets.token_urlsafe(16)
@@ -156,13 +156,13 @@ async def list_ledgers(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
 ) -> Response:
-    """In the order in which they were opened."""
+    """List ledgers in the order in which they were opened."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.list_ledgers, ledgers, caller.organisation, limit, cursor))
 
 
 async def get_ledger(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """Its balances, its promise and what that rests on, and the curve of its plan."""
+    """Return its balances, its promise with the conditions, and the curve of its plan."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.ledger_answer, ledgers, caller.organisation, id))
 
@@ -177,7 +177,7 @@ async def list_entries(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
     order: Annotated[Order, Query(description="which come first")] = "oldest",
 ) -> Response:
-    """They are never changed. Their numbers are those of the whole log, which others write too."""
+    """List entries, which never change. Their numbers are those of the whole log of all ledgers."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(
         await ledgers.call(caller, work.list_entries, ledgers, caller.organisation, id, start, limit, order)
@@ -185,9 +185,9 @@ async def list_entries(
 
 
 async def get_report(request: Request, id: LedgerId) -> Response:  # noqa: A002 (the path parameter)
-    """A page of HTML that carries its data and its signature; `epsilond verify` checks it with the published keys.
+    """Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
-    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their canonical form.
+    `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
     """
     ledgers, caller = ledgers_of(request, *READERS)
     accepted = request.headers.get("accept", "")
@@ -203,7 +203,7 @@ async def ask_what_if(
     id: LedgerId,  # noqa: A002 (the path parameter)
     body: Annotated[unread(WhatIfAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
 ) -> Response:
-    """It changes nothing and holds nothing: another may reserve in between."""
+    """Return the cost of a job and reserve nothing: another caller may reserve in between."""
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     job = await read_request(WhatIfAsked, body)
     with caller.computation():
@@ -216,7 +216,7 @@ async def calibrate_within(
     algorithm: Annotated[str, InPath(description="as GET /v1/algorithms lists it", pattern=ID, examples=["gaussian"])],
     body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
 ) -> Response:
-    """ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing."""
+    """Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved."""
     ledgers, caller = ledgers_of(request, "analyst", "owner")
     question = await read_request(CalibrateAsked, body)
     with caller.computation():
@@ -226,12 +226,12 @@ async def calibrate_within(
 
 
 async def seal(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
-    """Before, nothing may read the block. It has no body."""
+    """Fix the membership of the block, which nothing may read before. The request has no body."""
     return await _change(request, "sealed", id, key)
 
 
 async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Response:  # noqa: A002
-    """What is held may still be committed; the block gets no other ledger. It has no body."""
+    """Accept no further reservations; existing ones may be committed. The block gets no other ledger."""
     return await _change(request, "closed", id, key)
 
 
@@ -251,7 +251,7 @@ async def amend(
     body: Annotated[unread(AmendAsked), Body(openapi_examples=examples.AMEND)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """It is certified anew. What was committed or is held stays as it is, and so do slots.
+    """Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
     """
@@ -282,7 +282,7 @@ async def void(
     body: Annotated[unread(VoidAsked), Body(openapi_examples=examples.VOID)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """The log says who did it and what was declared; the ledger is conditional from then on.
+    """Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
     """

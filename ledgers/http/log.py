@@ -71,7 +71,7 @@ def add(app: FastAPI) -> None:
 
 
 async def get_checkpoint(request: Request) -> Response:
-    """Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note alone."""
+    """Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note."""
     ledgers, caller = ledgers_of(request, *READERS)
     head = await ledgers.call(caller, proving.head, ledgers)
     if request.headers.get("accept", "").startswith("text/plain"):
@@ -85,7 +85,7 @@ async def get_proof(
     first: Annotated[Number, Query(alias="from", description="the size of the earlier log")] = None,
     second: Annotated[Number, Query(alias="to", description="the size of the later log; absent: as it is now")] = None,
 ) -> Response:
-    """Either `entry`, or `from` and, if it is not the present log, `to`."""
+    """Return the proof for `entry`, or for `from` and, if it is not the present log, `to`."""
     ledgers, caller = ledgers_of(request, *READERS)
     if (entry is None) == (first is None) or (entry is not None and second is not None):
         fault = FieldError(parameter="entry", message="give either an entry, or from and to")
@@ -107,7 +107,7 @@ async def list_log_entries(
 
 
 async def list_keys(request: Request) -> Response:
-    """A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts."""
+    """Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source."""
     ledgers, caller = ledgers_of(request)
     return json_response(await ledgers.call(caller, proving.keys, ledgers))
 
@@ -116,7 +116,7 @@ async def reconcile(
     request: Request,
     body: Annotated[unread(ReconcileAsked), Body(openapi_examples=examples.RECONCILE)],  # type: ignore[valid-type]
 ) -> Response:
-    """Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+    """Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
 
     202: ledgers with approval move again only once their approvers approve; each has a pending move.
     """

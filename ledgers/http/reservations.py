@@ -84,7 +84,7 @@ async def reserve(
     body: Annotated[unread(ReserveAsked), Body(openapi_examples=examples.JOB)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says."""
+    """Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`."""
     return await _reserve(request, (id,), await read_request(ReserveAsked, body), key)
 
 
@@ -93,7 +93,7 @@ async def reserve_many(
     body: Annotated[unread(ReserveManyAsked), Body(openapi_examples=examples.MANY)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """A job that reads several blocks debits each of their ledgers."""
+    """Reserve runs of a job that reads several blocks; each of their ledgers is debited."""
     order = await read_request(ReserveManyAsked, body)
     return await _reserve(request, order.ledgers, order, key)
 
@@ -108,7 +108,7 @@ async def _reserve(request: Request, identifiers: tuple[str, ...], request_body:
 
 
 async def get_reservation(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
-    """Its state, its charge, and receipts of its newest commits under the log's head of now."""
+    """Return its state, its charge, and receipts of its newest commits under the log's present head."""
     ledgers, caller = ledgers_of(request, *READERS)
     return json_response(await ledgers.call(caller, work.reservation, ledgers, caller.organisation, id))
 
@@ -119,13 +119,13 @@ async def commit(
     body: Annotated[unread(CommitAsked), Body(openapi_examples=examples.COMMIT)],  # type: ignore[valid-type]
     key: Key,
 ) -> Response:
-    """Sent again with the same key it is answered byte for byte the same. Without its answer nothing is released."""
+    """Commit runs. The same request with the same key gets the same bytes. Release nothing before."""
     ledgers, caller = ledgers_of(request, "analyst")
     order = await read_request(CommitAsked, body)
     return stored_response(await ledgers.move(caller, "committed", work.commit, ledgers, caller, id, order, key))
 
 
 async def cancel(request: Request, id: ReservationId) -> Response:  # noqa: A002 (the path parameter)
-    """What was committed never returns; the rest of a job that was begun stays as credit of its mechanism."""
+    """Give back the runs that were not committed; those of a job that was begun stay as credit."""
     ledgers, caller = ledgers_of(request, "analyst")
     return json_response(await ledgers.move(caller, "cancelled", work.cancel, ledgers, caller, id))

@@ -145,7 +145,9 @@ def verify_consistency(
 
 def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]) -> None:
     """Verify a consistency proof between two different trees that are not empty."""
-    path = [*proof] if earlier & (earlier - 1) else [earlier_root, *proof]  # a perfect tree is a node of the later one
+    path = list(proof)
+    if earlier & (earlier - 1) == 0:  # a perfect tree is a node of the later one
+        path.insert(0, earlier_root)
     if not path:
         raise NotVerified("the consistency proof is empty")
     place, last = earlier - 1, later - 1

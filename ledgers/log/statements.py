@@ -1,6 +1,6 @@
 """Signed statements of a service about its answers: the engine, the request and, as the subject, the answer's digest.
 
-A statement is a record of its own type (the `typ` of its header), so that a signature of a receipt or of a ledger's
+A statement is a record of its own type (the `typ` of its header). Therefore a signature of a receipt or of a ledger's
 report is never valid for an answer. Its member `kind` names the kind of answer. Its subject is the digest of a report's
 bytes, or of an answer's canonical text (RFC 8785), so that an answer may be indented and stored again. It has no time:
 one answer has the same signature as long as the key signs.

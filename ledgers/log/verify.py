@@ -1,4 +1,4 @@
-"""Verification of a bundle without the service: what it proves, what it leaves open, and what no log can show."""
+"""Verification of a bundle without the service: proved claims, open claims, and points that no log can show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from epsilond.ledgers.log.notes import Note
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
 
 Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
-"""Function that replays the entries from the first on and returns sentences on what it verified.
+"""Function that replays the entries from the first on and returns sentences on the verified claims.
 
 It raises an EpsilondError if an entry does not follow from the entries before it.
 """

@@ -1,1 +1,1 @@
-"""The pure mathematics of a budget that is held over time: states, charges, and the moves between states."""
+"""The pure mathematics of a budget that is kept over time: states, charges, and the moves between states."""

@@ -1,4 +1,4 @@
-"""Amendments of a ledger's plan: items are added, and runs that nobody holds or has committed are taken out.
+"""Amendments of a ledger's plan: items are added, and runs that are neither reserved nor committed are removed.
 
 Before the first output an amendment is always valid, because no output can have influenced it. Afterwards no theorem
 covers it: it checks the whole product of profiles against the one point (ε*, δ*) again. It is valid if the decision is

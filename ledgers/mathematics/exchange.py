@@ -1,10 +1,10 @@
 """Exchange of planned mechanisms: a mechanism may be run in place of another only if dominance is proved.
 
 A credit for g may be spent on h if the profile of h is at most that of g at every ε, in both directions
-(docs/ledger.md, "Plans, credits and exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation it
-suffices that the rate is not larger and the noise not smaller: a smaller rate is a mixture with a run that reads
-nothing, and more noise is post-processing. If the sampling is the same, of whatever kind, more noise suffices. Every
-other mechanism is exchanged for itself only.
+(docs/ledger.md, "Plans, credits and exchange"). For Poisson-sampled Gaussian and Laplace mechanisms of one relation, a
+rate that is not larger and noise that is not smaller suffice. A smaller rate is a mixture with a run that reads
+nothing, and more noise is post-processing. If the sampling is the same, of any kind, more noise suffices. Every other
+mechanism is exchanged for itself only.
 """
 
 from __future__ import annotations

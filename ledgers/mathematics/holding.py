@@ -57,5 +57,12 @@ def require_free(slot: Slot, parts: Amounts) -> None:
 
 
 def violated_condition(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
-    """Return a violated condition with the values of both sides."""
+    """Return a violated condition with the values of both sides.
+
+    Args:
+        condition: id of the condition.
+        text: statement of the condition.
+        lhs: value that should be at most `rhs`.
+        rhs: upper bound.
+    """
     return ConditionResult(condition, text, Verdict.NO, float(lhs), float(rhs))  # type: ignore[arg-type]

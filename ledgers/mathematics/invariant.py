@@ -170,7 +170,8 @@ def plan_pair(state: LedgerState) -> Pair | None:
 
 def _pairs(state: LedgerState, without: str | None = None) -> list[tuple[Pair, int]]:
     """Return the dominating pairs of the plan and of the slots, each with its number of runs."""
-    return [*_of_plan(state), *((slot_pair(slot), 1) for slot in state.slots if slot.kind != without)]
+    slots = [(slot_pair(slot), 1) for slot in state.slots if slot.kind != without]
+    return _of_plan(state) + slots
 
 
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:

@@ -2,7 +2,7 @@
 
 A reservation is bookkeeping: it holds runs of the plan, or an amount of a slot, so that no other job takes them. The
 move of the ledger's theorem is the commit, after which an output may be released; a commit is never undone. A residue
-charge pays for a mechanism and not for an amount: at the first commit the whole job is charged at the slot's value of
+charge pays for a mechanism and not for an amount. At the first commit the whole job is charged at the slot's value of
 that moment, and its remaining runs become an item of the plan (docs/ledger.md, "Residue charges").
 """
 
@@ -227,7 +227,7 @@ def contradict(
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
-    """Take committed runs back, on the declaration that nobody saw any output of them. The ledger is then conditional.
+    """Take committed runs back, on the declaration that no output of them was seen. The ledger is then conditional.
 
     Runs of the plan, and of jobs with a residue charge, return as credit; charges that add up return to their slot.
 

@@ -36,7 +36,7 @@ _COMPOSED_LOOKS = 3
 _LOUDEST = 1e4
 """Largest factor by which the noise multiplier is raised."""
 _NEAR, _CLOSE = 0.98, 0.995
-"""Prices, as shares of what is free: one that ends the search, and the target of the search by composition."""
+"""Prices, as shares of the free amount: one that ends the search, and the target of the search by composition."""
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:

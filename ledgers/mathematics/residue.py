@@ -45,7 +45,7 @@ LEAST_ETA = Decimal("1e-18")
 LARGEST_SLOTS = Decimal(64), Decimal(400)
 """Largest μ² of slots that are computed with; a cost that suffices there suffices in every larger slot."""
 _SURELY, _HOPELESS = 1.01, 4.0
-"""Largest costs of the steps one after another with which a job is tried, as shares of what is left.
+"""Largest costs of the steps one after another with which a job is tried, as shares of the remaining amount.
 
 The first is the general one, the second applies if the composition is quick.
 """

@@ -113,7 +113,7 @@ class Charge:
 
     @property
     def additive(self) -> bool:
-        """Whether charges of runs add up, so that the charge of runs that were not committed returns to the slot."""
+        """True if charges of runs add up, so that the charge of runs that were not committed returns to the slot."""
         return bool(self.each)
 
 

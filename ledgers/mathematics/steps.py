@@ -133,7 +133,10 @@ def step_prices(
 
 
 def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
-    """Return what a Gaussian mechanism leaves exactly, with no η. None for another mechanism, or if it does not fit."""
+    """Return the amount that a Gaussian mechanism leaves exactly, with no η.
+
+    None for another mechanism, or if it does not fit.
+    """
     if pair.gaussian_dp_mu is None:
         return None
     left = less(here, multiple(up((Fraction(pair.gaussian_dp_mu) * _GAUSSIAN_ROUNDING) ** 2), count))

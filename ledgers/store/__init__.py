@@ -1,1 +1,1 @@
-"""Where ledgers are kept: rows, their constraints, and the transactions that change them; no mathematics."""
+"""The store of ledgers: rows, their constraints, and the transactions that change them; no mathematics."""

@@ -54,9 +54,9 @@ class Balances:
 
     def _opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
         """Return why a row differs from its ledger's first entry, or None if it does not."""
-        stated = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
+        opening = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
         orders = [part.part for part in row.parts if part.kind == "rdp"]
-        key = row.id, digest(canonical([stated, orders]))
+        key = row.id, digest(canonical([opening, orders]))
         if key in self._openings:
             return None
         first = entries.page(connection, ledger=row.id, limit=1)[0]
@@ -65,7 +65,7 @@ class Balances:
         except (NotVerified, NodesMissing, ValueError):
             return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
         entry = json.loads(first.leaf)
-        is_same = all(entry.get(name) == value for name, value in stated.items())
+        is_same = all(entry.get(name) == value for name, value in opening.items())
         if not is_same or (BALANCE in entry and orders != sorted(orders)):
             return f"The ledger {row.id} was not opened as its row says: its first entry is {first.seq}."
         if len(self._openings) >= MOST_OPENINGS:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, Update, bindparam, exists, insert, select, tuple_, update
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.store import entries
@@ -27,16 +27,16 @@ _OWN_CHANGE = (
     .where(LEDGERS.c.id == bindparam("_id"), LEDGERS.c.version == bindparam("_version"))
     .values(version=LEDGERS.c.version + 1, **{name: bindparam(name) for name in _CHANGING})
 )
-_PART_CHANGE = (
-    update(SLOTS)
-    .where(*(SLOTS.c[name] == bindparam(f"_{name}") for name in ("ledger", "kind", "part", *_AMOUNTS)))
-    .values({name: bindparam(name) for name in _AMOUNTS})
-)
-_ITEM_CHANGE = (
-    update(ITEMS)
-    .where(*(ITEMS.c[name] == bindparam(f"_{name}") for name in ("ledger", "name", *_COUNTS)))
-    .values({name: bindparam(name) for name in _COUNTS})
-)
+
+
+def _change(table: Table, keys: Sequence[str], values: Sequence[str]) -> Update:
+    """Return the update of values in a row that has these keys and the values before, as parameters with `_`."""
+    conditions = [table.c[name] == bindparam(f"_{name}") for name in (*keys, *values)]
+    return update(table).where(*conditions).values({name: bindparam(name) for name in values})
+
+
+_PART_CHANGE = _change(SLOTS, ("ledger", "kind", "part"), _AMOUNTS)
+_ITEM_CHANGE = _change(ITEMS, ("ledger", "name"), _COUNTS)
 
 
 class BlockTaken(Exception):
@@ -130,17 +130,17 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 
 
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
-    """Write how ledgers differ, add one to the version of each, and return them as they are then.
+    """Write the differences of ledgers, add one to the version of each, and return them with their new versions.
 
     Args:
-        connection: of a transaction that has locked the ledgers.
-        changes: ledgers as they were loaded at the locked version, each with what it becomes. A row is changed only if
-            it still is as before, so that a writer without the lock changes nothing.
+        connection: connection of a transaction that has locked the ledgers.
+        changes: ledgers as they were loaded at the locked version, each with its new state. A row is changed only if it
+            still is as before, so that a writer without the lock changes nothing.
 
     Raises:
         Again: a row is not as before.
-        ValueError: what never changes differs, or a slot or an item is gone.
-        IntegrityError: a constraint refuses; the transaction is of no more use.
+        ValueError: a member that never changes differs, or a slot or an item is missing.
+        IntegrityError: a constraint rejects the change; the transaction cannot be used any more.
     """
     own: list[JsonRecord] = []
     parts: list[JsonRecord] = []

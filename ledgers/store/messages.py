@@ -22,9 +22,9 @@ class MessageRow:
         id: the same for the same event and endpoint.
         endpoint: identifier of the endpoint.
         kind: kind of the event.
-        body: what is sent, as JSON text; never changed.
+        body: JSON text of the message, which never changes.
         attempts: number of deliveries that were begun.
-        due: no process sends it before.
+        due: time before which no process sends it.
     """
 
     id: str
@@ -71,7 +71,7 @@ def claim(connection: Connection, endpoint: str, now: float, lease: float) -> Me
 
 
 def write(connection: Connection, row: MessageRow) -> None:
-    """Write what may change of a message: its state, its attempts, and when it is due."""
+    """Write the members of a message that may change: its state, its attempts, and the time when it is due."""
     values = {"state": row.state, "attempts": row.attempts, "due": row.due}
     connection.execute(update(MESSAGES).where(MESSAGES.c.id == row.id).values(values))
 
@@ -99,8 +99,9 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
     """Return the number of entries of the log that were read for messages; None if none ever was.
 
     Args:
-        connection: to read on; of a transaction that writes if `alone`.
-        alone: no other process reads the log for messages until the transaction ends. If one does so, return None.
+        connection: connection to read on; it must be of a transaction that writes if `alone` is set.
+        alone: whether other processes may not read the log for messages until the transaction ends. If one does so at
+            present, None is returned.
     """
     wanted = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     size: int | None = connection.execute(

@@ -58,7 +58,7 @@ def count_live(connection: Connection, ledger: str, now: float) -> int:
 
 
 def awaiting_reconciliation(connection: Connection, ledgers: Collection[str]) -> set[str]:
-    """Return those of these ledgers that have a reconciliation that nobody has approved."""
+    """Return those of these ledgers that have a reconciliation without an approval."""
     waiting = (PENDING.c.kind == "reconcile") & (PENDING.c.state == "pending")
     return set(connection.execute(select(PENDING.c.ledger).where(PENDING.c.ledger.in_(ledgers), waiting)).scalars())
 

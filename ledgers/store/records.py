@@ -1,4 +1,4 @@
-"""Rows of ledgers as data: what is loaded, and what is written back. They never change."""
+"""Rows of ledgers as data, as they are loaded and written back. They never change."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ PendingState = Literal["pending", "approved", "rejected", "withdrawn", "expired"
 
 @dataclass(frozen=True, kw_only=True)
 class PartRow:
-    """One part of a slot: μ² or η of a Gaussian one, ρ or δ of a concentrated one, a Rényi order, ε or δ of a pure one.
+    """One part of a slot, such as μ² of a Gaussian slot, ρ of a concentrated slot, or a Rényi order.
 
     Attributes:
-        kind: of the slot.
-        part: its name in the slot.
-        capacity: it may fall, never rise.
-        used: by what was committed.
-        held: used or reserved; at most the capacity, unless `mixed`.
-        mixed: it is one of several Rényi orders that bear their budget together, of which some may be overdrawn: that
-            these may go on is a rule that no constraint can state.
+        kind: kind of the slot.
+        part: name of the part in the slot.
+        capacity: capacity, which may fall and never rise.
+        used: amount that was committed.
+        held: amount that is used or reserved; at most the capacity, unless `mixed`.
+        mixed: whether it is one of several Rényi orders that bear their budget together. Some of these may be
+            overdrawn, by a rule that no constraint can state.
     """
 
     kind: str
@@ -37,18 +37,18 @@ class PartRow:
 
     @property
     def reserved(self) -> Decimal:
-        """Held and not used."""
+        """Amount that is held and not used."""
         return less(self.held, self.used)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemRow:
-    """One item of a plan: runs by what became of them; reserved, committed and credit are at most planned.
+    """One item of a plan, with numbers of runs. Reserved, committed and credit are at most planned.
 
     Attributes:
-        name: one of its kind in the ledger.
+        name: name of the item, unique in the ledger.
         spec: one run, as canonical text.
-        job: the reservation whose residue charge brought it, if one did.
+        job: id of the reservation whose residue charge created the item; None for other items.
     """
 
     name: str
@@ -62,20 +62,20 @@ class ItemRow:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerRow:
-    """A ledger with its slots and its plan, each in the order in which it was opened with them.
+    """A ledger with its slots and its plan, each in the order of its opening.
 
     Attributes:
-        tenant: the organisation that owns the ledger.
-        block: empty for a dataset of one block. No two ledgers have the same tenant, dataset and block, closed or not,
-            except for some that were opened before there were organisations.
-        conditional: a decision in it was declared to be independent of every output.
-        record: what it was opened with, as canonical text; never changed.
+        tenant: organisation that owns the ledger.
+        block: name of the block; empty for a data set of one block. No two ledgers have the same tenant, data set and
+            block, closed or not, except for some that were opened before there were organisations.
+        conditional: whether a decision in it was declared to be independent of every output.
+        record: record of its opening, as canonical text, which never changes.
         created: seconds since 1970.
-        version: how many moves it has made.
-        released: whether anything was ever committed; told by the reservations, and not written.
-        approval_from: version from which on a second person approves amendments and voids; None where nobody does.
-        contradicted: whether an observation contradicts a run that was paid from it, whatever its status.
-        contradictions: the entries of the log that say so, as canonical text, in their order; not written.
+        version: number of its moves.
+        released: whether anything was ever committed; read from the reservations, and not written.
+        approval_from: version from which on a second person approves amendments and voids; None without approval.
+        contradicted: whether an observation contradicts a run that was paid from it, with any status.
+        contradictions: entries of the log that contradict runs, as canonical text, in their order; not written.
     """
 
     id: str
@@ -99,11 +99,11 @@ class LedgerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldingRow:
-    """What a reservation holds in one ledger: runs of an item of its plan, or an amount of one of its slots.
+    """Runs of an item of the plan, or an amount of a slot, that a reservation holds in one ledger.
 
     Attributes:
-        item: the item that is drawn on, if one is; a residue charge that was committed has one of its own.
-        slot: the kind of the slot that is drawn on, if one is.
+        item: the item that the runs are taken from, if any. A residue charge that was committed has its own item.
+        slot: kind of the slot that is charged, if any.
         spec: one run, as canonical text.
         charge: the amounts, as canonical text.
     """
@@ -134,8 +134,8 @@ class PendingRow:
     """A move that a second person approves. Times are seconds since 1970.
 
     Attributes:
-        body: what was requested, as JSON text; never changed.
-        expires: None never expires.
+        body: JSON text of the request, which never changes.
+        expires: time of expiry; None never expires.
         closed_by: name of the person who approved, rejected or withdrew it.
         applied: version of the ledger that the approved move made.
     """
@@ -155,12 +155,13 @@ class PendingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRow:
-    """One entry of the log. `leaf` is its canonical text as bytes, of which it is a leaf of the log's tree.
+    """One entry of the log.
 
     Attributes:
-        seq: its number in the log, from 0, without gaps.
+        seq: number in the log, from 0, without gaps.
         at: seconds since 1970.
-        ledger: whose move it is; None for what is of the log as a whole.
+        ledger: id of the ledger; None for an entry of the log as a whole.
+        leaf: canonical text as bytes, which is a leaf of the log's tree.
     """
 
     seq: int
@@ -173,7 +174,7 @@ class EntryRow:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptAnswer:
-    """What was answered to a request with an idempotency key; `fingerprint` is equal for equal requests."""
+    """Answer to a request with an idempotency key; `fingerprint` is equal for equal requests."""
 
     tenant: str
     key: str

@@ -85,15 +85,15 @@ def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
 def due(connection: Connection, now: float, *, limit: int, without: Collection[str] = ()) -> list[ReservationRow]:
     """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
 
+    Free amounts are never computed from a clock: they are those of the rows. Give a reservation that is wholly
+    committed no time of expiry, so that it is not returned here for ever. Reservations of ledgers without an
+    organisation are left to the service that assigns it.
+
     Args:
-        connection: to read on.
+        connection: connection to read on.
         now: seconds since 1970.
         limit: largest number of reservations.
         without: ids of ledgers whose reservations are left out.
-
-    What is free is never computed from a clock: it is what the rows say. Give a reservation that is wholly committed no
-    time at which it expires, so that it is not looked at here for ever. Reservations of ledgers without an organisation
-    are left to the service that assigns it.
     """
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)

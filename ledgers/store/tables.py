@@ -58,14 +58,15 @@ LEDGERS: Final = Table(
     Index("ledgers_of_block", "organisation", "dataset_key", "block_key", "copy", unique=True),
     Index("ledgers_by_organisation", "organisation", "created", "id"),
 )
-"""One row a ledger. It is what a move locks; whoever moves adds one to its version.
+"""One row for each ledger, which a move locks. Each move adds one to its version.
 
-`organisation` is the owner of the ledger; None until a service of this version has assigned it. `tenant` is its
-owner when it was opened: the name of a key, or `organisation/` and the name of an organisation. `dataset_key` and
-`block_key` are digests of the names' normal forms. `copy` is 0 except for ledgers of a block that had another one when
+`organisation` is the owner of the ledger; None until a service of this version has assigned it. `tenant` is its owner
+when it was opened: the name of a key, or `organisation/` and the name of an organisation. `dataset_key` and `block_key`
+are digests of the names' normal forms. `copy` is 0 except for ledgers of a block that had another one when
 organisations were assigned. `approval_from` is the version from which on a second person approves some moves.
 
-A contradicted ledger may be open or closed; the observations are in the log."""
+A contradicted ledger may be open or closed; the observations are in the log.
+"""
 
 SLOTS: Final = Table(
     "ledger_slots",
@@ -79,7 +80,7 @@ SLOTS: Final = Table(
     Column("used", ExactDecimal, nullable=False),
     Column("held", ExactDecimal, nullable=False),
 )
-"""One row for each part of each slot; `held` is what is used or reserved."""
+"""One row for each part of each slot; `held` is the amount that is used or reserved."""
 
 ITEMS: Final = Table(
     "ledger_items",
@@ -177,7 +178,7 @@ KEYS: Final = Table(
     Column("answer", LargeBinary, nullable=False),
     Column("at", Double, nullable=False),
 )
-"""Idempotency keys with what was answered, kept for ever."""
+"""Idempotency keys with their answers, kept for ever."""
 
 COUNTER: Final = Table(
     "ledger_counter",

@@ -100,13 +100,13 @@ def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObjec
     """Change rows that the parameters of an update name, each exactly once.
 
     Args:
-        connection: of a transaction that writes.
+        connection: connection of a transaction that writes.
         change: the update; its conditions are bound parameters.
-        rows: the parameters of each row; none where nothing changes.
-        whose: what the rows belong to, for the error.
+        rows: the parameters of each row; none if nothing changes.
+        whose: owner of the rows, for the error.
 
     Raises:
-        Again: a row is not as its conditions say.
+        Again: a row does not meet its conditions.
     """
     if rows and connection.execute(change, rows).rowcount != len(rows):
         raise Again(whose)

@@ -14,7 +14,7 @@ from epsilond.runs.statement import RunStatement
 from epsilond.runs.status import RunStatus
 from epsilond.runs.training import GIVEN_RANDOMNESS, OF_DEPLOYMENT, OF_TABLES, ROWS_OF_FUNCTIONS, UNPROTECTED_LOG
 from epsilond.training.loops.session import Round
-from epsilond.witness.reports.make import make, plain
+from epsilond.witness.reports.make import make, request_json
 from epsilond.witness.reports.questions import question
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Trained:
         """
         problem = self.calibration.problem
         calibration = question("calibration", self.algorithm)
-        return make(calibration, problem, plain(problem), date, run=describe_statement(self.statement))
+        return make(calibration, problem, request_json(problem), date, run=describe_statement(self.statement))
 
     @property
     def status(self) -> RunStatus:

@@ -15,7 +15,7 @@ from epsilond.accountants.theorems import THEOREMS
 from epsilond.app import openapi
 from epsilond.app.main import create_app
 from epsilond.calibrators import CALIBRATORS
-from epsilond.witness.reports.record import opened
+from epsilond.witness.reports.record import open_page
 from tests.app.conftest import PATIENT, serving
 from tests.app.documents import EVALUATIONS, SWEEPS, conforms, content
 
@@ -43,7 +43,7 @@ def test_example(real: httpx.Client, path: Path) -> None:
     response = real.request(example["method"], example["path"], json=example["body"])
     assert response.status_code == (202 if example["path"] == "/v1/simulations" else 200), response.text
     if response.headers["content-type"].startswith("text/html"):
-        assert opened(response.text)["request"]
+        assert open_page(response.text)["request"]
         return
     document = real.get("/openapi.json").json()
     path_in_it = EVALUATIONS if example["path"].startswith("/v1/theorems/") else example["path"]

@@ -11,8 +11,8 @@ import epsilond
 from epsilond.app.main import create_app
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.account_examples import EXAMPLES
-from epsilond.witness.reports.compare import agreement
-from epsilond.witness.reports.record import opened
+from epsilond.witness.reports.compare import compare_records
+from epsilond.witness.reports.record import open_page
 from tests.app.conftest import PATIENT, serving
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
@@ -35,10 +35,10 @@ def test_the_page_is_the_librarys_and_today_agrees(real: httpx.Client, body: dic
     assert response.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in response.headers["content-security-policy"]
     given = body["kind"], body.get("algorithm")
-    ours = opened(epsilond.report(*given, request=body["request"], date=body.get("date")))
-    served = opened(response.text)
+    ours = open_page(epsilond.report(*given, request=body["request"], date=body.get("date")))
+    served = open_page(response.text)
     assert {name: served[name] for name in SAID} == {name: ours[name] for name in SAID}
-    assert agreement(served, ours)[0] != "contradicts"
+    assert compare_records(served, ours)[0] != "contradicts"
     assert epsilond.verify(response.text).agrees
     assert real.post("/v1/reports", json=body).headers["x-cache"] == "hit"
 

@@ -24,7 +24,7 @@ from epsilond.ledgers.log.bundles import Bundle
 from epsilond.questions.verification import Verification
 from epsilond.reading import read
 from epsilond.witness.reports import page as report_page
-from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed
+from epsilond.witness.reports.record import LARGEST_PAGE, open_page, seal_page
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 SPEC = '{"kind": "gaussian", "noise_multiplier": 2.0}'
@@ -203,20 +203,20 @@ def test_a_report_is_written_and_verified(tmp_path):
     page = file.read_text(encoding="utf-8")
     assert page == epsilond.report("calibration", "gaussian", request=GAUSSIAN, date="2026-01-31")
     assert run(*asked, "--out", "-", "--date", "2026-01-31").stdout == page
-    assert opened(run(*asked, "--out", "-", "--date", "none").stdout)["date"] == ""
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", opened(run(*asked, "--out", "-").stdout)["date"])
+    assert open_page(run(*asked, "--out", "-", "--date", "none").stdout)["date"] == ""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", open_page(run(*asked, "--out", "-").stdout)["date"])
     shown = run("verify", file)
     assert shown.exit_code == 0
-    noise = opened(page)["answer"]["parameters"]["noise_multiplier"]
+    noise = open_page(page)["answer"]["parameters"]["noise_multiplier"]
     for said in ("exactly", f"{noise}", "0.9999998", "clipping norm", "a hash is no signature"):
         assert said in shown.stdout, said
     body = json.loads(run("verify", file, "--json").stdout)
-    assert (body["agrees"], body["outcome"], body["hash"]) == (True, "exactly", opened(page)["hash"])
+    assert (body["agrees"], body["outcome"], body["hash"]) == (True, "exactly", open_page(page)["hash"])
 
 
 def test_an_account_is_reported_from_standard_input():
     shown = run("report", "account", "--request", "-", "--out", "-", input=json.dumps(EXAMPLES["several-deltas"]))
-    assert opened(shown.stdout)["kind"] == "account"
+    assert open_page(shown.stdout)["kind"] == "account"
 
 
 @pytest.mark.parametrize(
@@ -247,17 +247,17 @@ def test_an_engine_that_does_not_agree_exits_with_5(tmp_path, monkeypatch):
 
 def test_another_engines_report_exits_with_6_and_shows_todays_figures(tmp_path):
     page = epsilond.report("calibration", "gaussian", request=GAUSSIAN)
-    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    record = {name: item for name, item in open_page(page).items() if name not in ("hash", "page")}
     record["engine_version"] = record["answer"]["engine_version"] = "0.0.9"
     file = tmp_path / "report.html"
-    file.write_text(sealed(record, report_page.render), encoding="utf-8")
+    file.write_text(seal_page(record, report_page.render), encoding="utf-8")
     shown = run("verify", file)
     assert shown.exit_code == 6
     assert "0.9999998" in shown.stdout
     body = json.loads(run("verify", file, "--json").stdout)
     assert (body["agrees"], body["outcome"], body["report_engine"]) == (False, "another-engine", "0.0.9")
     file.write_text(
-        sealed(record, lambda *given: report_page.render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8"
+        seal_page(record, lambda *given: report_page.render(*given).replace("0.9999998", "0.0000001")), encoding="utf-8"
     )
     forged = run("verify", file)
     assert forged.exit_code == 4

@@ -21,8 +21,8 @@ from epsilond.witness.reports.record import (
     CLOSING,
     NO_HASH,
     OPENING,
-    opened,
-    sealed,
+    open_page,
+    seal_page,
     visible,
     without_data,
 )
@@ -72,20 +72,20 @@ def unwitnessed():
 
 
 def data_of(page):
-    return {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    return {name: item for name, item in open_page(page).items() if name not in ("hash", "page")}
 
 
 def forged(page, change=lambda _: None, *, shown=lambda text: text):
     """A page of changed data, its visible text changed too, with both hashes computed anew."""
     record = data_of(page)
     change(record)
-    return sealed(record, lambda *given: shown(render(*given)))
+    return seal_page(record, lambda *given: shown(render(*given)))
 
 
 def resealed(text):
     """Any text with one place for the data in it, with both hashes computed anew, without the engine's own writing."""
     record = data_of(text)
-    shown = visible(text).replace(opened(text)["hash"], NO_HASH)
+    shown = visible(text).replace(open_page(text)["hash"], NO_HASH)
     with_page = {**record, "page": digest(shown)}
     seal = digest(canonical(with_page))
     data = canonical({**with_page, "hash": seal}).translate(_ESCAPES)
@@ -161,7 +161,7 @@ def test_another_engines_report_without_its_warnings_and_conditions_is_not_confi
     assert (found.outcome, found.agrees) == ("another-engine", False)
     assert "/answer/declared_conditions" in found.explained_otherwise
     assert found.declared_conditions == tuple(
-        each["statement"] for each in opened(page)["answer"]["declared_conditions"]
+        each["statement"] for each in open_page(page)["answer"]["declared_conditions"]
     )
 
 
@@ -237,8 +237,8 @@ def forged_bare(page, change):
     """As `forged`, but the visible page is the old one: these data may have no page."""
     record = data_of(page)
     change(record)
-    old = visible(page).replace(opened(page)["hash"], NO_HASH)
-    return sealed(record, lambda _, seal: old.replace(NO_HASH, seal))
+    old = visible(page).replace(open_page(page)["hash"], NO_HASH)
+    return seal_page(record, lambda _, seal: old.replace(NO_HASH, seal))
 
 
 @pytest.mark.parametrize("version", [epsilond.ENGINE_VERSION, OTHER])

@@ -11,7 +11,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.questions import report as reporting
 from epsilond.witness.reports import compare
 from epsilond.witness.reports.page import render
-from epsilond.witness.reports.record import LARGEST_PAGE, opened, sealed
+from epsilond.witness.reports.record import LARGEST_PAGE, open_page, seal_page
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 ACCOUNT = {
@@ -31,9 +31,9 @@ def page():
 
 def forged(page, change):
     """The page of altered data, sealed anew: its hash and its text fit them."""
-    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    record = {name: item for name, item in open_page(page).items() if name not in ("hash", "page")}
     change(record)
-    return sealed(record, render)
+    return seal_page(record, render)
 
 
 def setting(*path, to):
@@ -50,7 +50,7 @@ def test_a_report_agrees_exactly(page):
     found = epsilond.verify(page)
     assert (found.outcome, found.agrees, found.differences) == ("exactly", True, ())
     assert (found.kind, found.name, found.date) == ("calibration", "gaussian", "2026-01-31")
-    assert found.hash == opened(page)["hash"]
+    assert found.hash == open_page(page)["hash"]
     assert epsilond.verify(epsilond.report("account", request=ACCOUNT)).outcome == "exactly"
 
 
@@ -79,9 +79,9 @@ def test_data_that_were_altered_and_sealed_anew_contradict_todays_engine(page, c
 
 
 def test_a_page_that_shows_something_else_than_its_data_is_broken(page):
-    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
-    lying = sealed(record, lambda *given: render(*given).replace("at most", "at most about", 1))
-    assert opened(lying)["request"] == GAUSSIAN
+    record = {name: item for name, item in open_page(page).items() if name not in ("hash", "page")}
+    lying = seal_page(record, lambda *given: render(*given).replace("at most", "at most about", 1))
+    assert open_page(lying)["request"] == GAUSSIAN
     found = epsilond.verify(lying)
     assert found.outcome == "broken"
     assert "visible page" in found.reason
@@ -114,9 +114,9 @@ def test_another_engine_whose_noise_is_another_contradicts(page):
 
 
 def test_the_page_of_another_engine_is_compared_too(page):
-    record = {name: item for name, item in opened(page).items() if name not in ("hash", "page")}
+    record = {name: item for name, item in open_page(page).items() if name not in ("hash", "page")}
     other_engine(record)
-    old = sealed(record, lambda *given: render(*given).replace("at most", "no more than", 1))
+    old = seal_page(record, lambda *given: render(*given).replace("at most", "no more than", 1))
     assert epsilond.verify(old).outcome == "broken"
     assert epsilond.verify(old.replace("no more than", "far less than", 1)).outcome == "broken"
 
@@ -128,7 +128,7 @@ def test_a_request_that_todays_engine_refuses_does_not_agree(page, monkeypatch):
         raise Infeasible("no noise will do")
 
     asked = reporting.question("calibration", "gaussian")  # type: ignore[attr-defined]
-    monkeypatch.setattr(reporting, "question", lambda *_: replace(asked, answered=refuse))
+    monkeypatch.setattr(reporting, "question", lambda *_: replace(asked, answer_problem=refuse))
     found = epsilond.verify(page)
     assert (found.outcome, found.agrees) == ("refused", False)
     assert "no noise will do" in found.reason
@@ -183,8 +183,8 @@ def answer(engine="1", **members):
 )
 def test_figures_are_compared(ours, theirs, same, other):
     signed = answer(guarantee={"x": ours})
-    assert compare.agreement(signed, answer(guarantee={"x": theirs}))[0] == same
-    assert compare.agreement(signed, answer("2", guarantee={"x": theirs}))[0] == other
+    assert compare.compare_records(signed, answer(guarantee={"x": theirs}))[0] == same
+    assert compare.compare_records(signed, answer("2", guarantee={"x": theirs}))[0] == other
 
 
 @pytest.mark.parametrize(
@@ -204,11 +204,11 @@ def test_figures_are_compared(ours, theirs, same, other):
 )
 def test_what_rounding_leaves_is_judged_by_what_it_is_a_rounding_of(name, ours, theirs, outcome):
     signed, computed = answer(x={name: {"upper": ours}}), answer(x={name: {"upper": theirs}})
-    assert compare.agreement(signed, computed)[0] == outcome
+    assert compare.compare_records(signed, computed)[0] == outcome
 
 
 def test_differences_are_few_and_json(page):
     many = {f"x{place}": place for place in range(100)}
-    _, found = compare.agreement(answer(**many), answer())
+    _, found = compare.compare_records(answer(**many), answer())
     assert len(found) == compare.MOST_DIFFERENCES
     assert json.loads(json.dumps(epsilond.as_json(epsilond.verify(page))))["outcome"] == "exactly"

@@ -16,7 +16,7 @@ from epsilond.accountants.quantities import quantity_of
 from epsilond.accountants.specs import Spec
 from epsilond.reading import read_value
 from epsilond.witness.reports.numbers import full
-from epsilond.witness.reports.spec_words import _KINDS, described
+from epsilond.witness.reports.spec_words import _DESCRIPTIONS, describe_spec
 from tests.laws import specs
 
 KINDS = {
@@ -42,7 +42,7 @@ def numbers_of(spec: Any) -> Iterator[Any]:
 
 
 def test_every_kind_has_words_and_no_other() -> None:
-    assert set(_KINDS) | set(NAMES) == set(KINDS)
+    assert set(_DESCRIPTIONS) | set(NAMES) == set(KINDS)
 
 
 DRAWN = {
@@ -60,7 +60,7 @@ DRAWN = {
 @given(data=st.data(), unit=st.sampled_from(("record", "client")))
 def test_words_hold_every_number_and_no_key(kind: str, data: st.DataObject, unit: str) -> None:
     body = data.draw(DRAWN[kind])
-    said = described(body, unit)
+    said = describe_spec(body, unit)
     assert not re.search(r"[a-z]_[a-z]", said)
     assert not said.endswith((" ", ".", ";"))
     for value in numbers_of(body):
@@ -70,7 +70,7 @@ def test_words_hold_every_number_and_no_key(kind: str, data: st.DataObject, unit
 def test_a_list_of_steps_is_said_in_full() -> None:
     run = {"kind": "projected_sgd", "clients": 60, "participants": 2, "lipschitz": 1.0, "radius": 3.0}
     steps = {"kind": "explicit", "values": [0.25, 0.125]}
-    said = described(
+    said = describe_spec(
         {**run, "step_schedule": steps, "noise_schedule": {"kind": "inverse-time", "scale": 0.5}}, "record"
     )
     assert "as listed, 0.25, 0.125," in said
@@ -83,10 +83,10 @@ def test_a_list_of_steps_is_said_in_full() -> None:
 def test_what_is_inside_is_said_inside(name: str) -> None:
     inner = {"kind": "gaussian", "noise_multiplier": 1.2}
     outer = {"kind": name, "times": 7, "clients": 9, "sampling": "poisson", "rate": 0.3, "mechanism": inner}
-    assert described(inner, "record") in described(outer, "record")
+    assert describe_spec(inner, "record") in describe_spec(outer, "record")
     twice = {"kind": "composed", "mechanisms": [outer, inner]}
-    assert described(outer, "record") in described(twice, "record")
-    assert described(twice, "record").endswith(f"(2) {described(inner, 'record')}")
+    assert describe_spec(outer, "record") in describe_spec(twice, "record")
+    assert describe_spec(twice, "record").endswith(f"(2) {describe_spec(inner, 'record')}")
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_what_is_inside_is_said_inside(name: str) -> None:
 )
 def test_words_are_these(spec: dict[str, Any], unit: str, said: str) -> None:
     assert read_value(Spec, spec, at="").kind == spec["kind"]
-    assert described(spec, unit) == said
+    assert describe_spec(spec, unit) == said

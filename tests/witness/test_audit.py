@@ -1,4 +1,4 @@
-"""An audit from request to verdict: never above what is certified, and above what is falsely claimed."""
+"""Audits from request to verdict: lower bounds do not exceed the certificate, and refute false claims."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ DESCENT = ProjectedSgd(
 )
 
 
-def audit(spec: Any, relation: Any = "replace-one", **given: Any) -> AuditSimulation:
-    settings = {"unit": "record", "observer": "server", "delta": 1e-3, "samples": 20_000, "seed": 7} | given
+def audit(spec: Any, relation: Any = "replace-one", **fields: Any) -> AuditSimulation:
+    settings = {"unit": "record", "observer": "server", "delta": 1e-3, "samples": 20_000, "seed": 7} | fields
     return AuditSimulation(spec=spec, relation=relation, **settings)
 
 
@@ -98,14 +98,14 @@ def test_no_audit_contradicts_a_certificate() -> None:
     answer = run_family(FAMILY, 0.999)
     assert answer.contradicted == ()
     assert answer.each == pytest.approx(1 - 0.001 / len(FAMILY), abs=1e-15)
-    for one in answer.audits:
-        assert 0.0 <= one.epsilon.lower <= one.certified.upper
-        assert one.verdict == "consistent"
-        assert one.escape.probability_lower <= 1e-3 or one.certified.upper == math.inf
-        json.dumps(as_json(one), allow_nan=False)
+    for member in answer.audits:
+        assert 0.0 <= member.epsilon.lower <= member.certified.upper
+        assert member.verdict == "consistent"
+        assert member.escape.probability_lower <= 1e-3 or member.certified.upper == math.inf
+        json.dumps(as_json(member), allow_nan=False)
 
 
-def test_an_audit_sees_most_of_what_a_mechanism_leaks() -> None:
+def test_lower_bounds_are_close_to_the_certified_epsilon() -> None:
     pure = run(audit(Laplace(scale_multiplier=1.0)))
     assert pure.ratio is not None
     assert pure.ratio > 0.9
@@ -114,46 +114,46 @@ def test_an_audit_sees_most_of_what_a_mechanism_leaks() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 8.0])
-def test_half_of_epsilon_is_found_of_a_gaussian(epsilon: float) -> None:
-    """σ from the definition, δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) in mpmath, not from the accountant."""
+def test_lower_bound_is_at_least_half_of_epsilon_for_a_gaussian(epsilon: float) -> None:
+    """Compute σ from δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) in mpmath, without the accountant."""
 
     def delta(mu: mp.mpf) -> mp.mpf:
         return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
 
     with mp.workdps(30):
         mu = mp.findroot(lambda m: mp.log(delta(m)) - mp.log("1e-5"), (0.2 * epsilon, 0.3 * epsilon), solver="anderson")
-    asked = audit(Gaussian(noise_multiplier=float(1 / mu)), "add-or-remove-one", delta=1e-5, samples=1_000_000)
-    answer = run(asked)
+    request = audit(Gaussian(noise_multiplier=float(1 / mu)), "add-or-remove-one", delta=1e-5, samples=1_000_000)
+    answer = run(request)
     assert 0.5 * epsilon <= answer.epsilon.lower <= epsilon
     assert 0.9 * float(mu) <= answer.gaussian.mu_lower <= float(mu)
     assert 0.9 * epsilon <= answer.gaussian.epsilon_if_gaussian <= epsilon
 
 
-def least_found(epsilon: float, seeds: range) -> float:
-    """The smallest share of ε at δ = 1e-5 that is found of a Gaussian, 10⁶ samples of each world for each seed."""
+def least_share_of_epsilon(epsilon: float, seeds: range) -> float:
+    """Return the least ratio of the lower bound to ε at δ = 1e-5 over the seeds, with 10⁶ samples of a Gaussian each."""
     mu = brentq(lambda mu: gaussian_epsilon(mu, math.log(1e-5)) - epsilon, 0.05 * epsilon, 0.5 * epsilon)
-    found = []
+    shares = []
     for seed in seeds:
         generator = np.random.default_rng(seed)
         halves = SplitStatistics.of(generator.standard_normal(1_000_000) + mu, generator.standard_normal(1_000_000))
-        found.append(best(halves, epsilon_score(1e-5), 0.05).value / epsilon)
-    return min(found)
+        shares.append(best(halves, epsilon_score(1e-5), 0.05).value / epsilon)
+    return min(shares)
 
 
 @pytest.mark.parametrize("seed", [2, 3, 11])
-def test_no_test_wins_by_luck(seed: int) -> None:
-    """For these seeds one did, when tests competed at the error of the bound: little was left on the other half."""
-    assert least_found(1.0, range(seed, seed + 1)) > 0.55
+def test_chosen_test_keeps_most_of_epsilon(seed: int) -> None:
+    """Check seeds with which a test was chosen by chance, when tests competed at the error of the bound."""
+    assert least_share_of_epsilon(1.0, range(seed, seed + 1)) > 0.55
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 8.0])
-def test_no_test_wins_by_luck_for_many_seeds(epsilon: float) -> None:
-    assert least_found(epsilon, range(30)) > 0.55
+def test_chosen_test_keeps_most_of_epsilon_for_many_seeds(epsilon: float) -> None:
+    assert least_share_of_epsilon(epsilon, range(30)) > 0.55
 
 
 @pytest.mark.parametrize(("mu", "delta"), [(0.05, 1e-9), (0.5, 0.1), (1.0, 1e-5), (6.0, 1e-12)])
-def test_epsilon_of_a_gaussian_mechanism(mu: float, delta: float) -> None:
+def test_epsilon_of_a_gaussian_inverts_its_profile(mu: float, delta: float) -> None:
     epsilon = gaussian_epsilon(mu, math.log(delta))
     with mp.workdps(40):
         m = mp.mpf(mu)
@@ -162,7 +162,7 @@ def test_epsilon_of_a_gaussian_mechanism(mu: float, delta: float) -> None:
         assert epsilon > 0.0 or mp.ncdf(m / 2) - mp.ncdf(-m / 2) <= delta
 
 
-def test_the_printed_noise_is_disproved() -> None:
+def test_printed_noise_is_refuted() -> None:
     answer = run(printed_truncated_discrete_laplace())
     assert answer.claim is not None
     assert answer.claim.violated == "yes"
@@ -177,8 +177,8 @@ def test_the_printed_noise_is_disproved() -> None:
     assert as_json(answer)["claim"]["ratio"] == "unbounded"
 
 
-def test_impossible_outputs_disprove_what_samples_alone_cannot() -> None:
-    """At ε = 10 a test would need more than e^10 runs, but one output that betrays its data is enough."""
+def test_impossible_outputs_refute_an_epsilon_beyond_the_samples() -> None:
+    """Refute ε = 10: a test would need more than e^10 runs, but one impossible output refutes the claim."""
     answer = run(
         printed_truncated_discrete_laplace(
             epsilon=10.0, dimension=40, l1_sensitivity=60.0, linf_sensitivity=2.0, samples=20_000
@@ -192,50 +192,47 @@ def test_impossible_outputs_disprove_what_samples_alone_cannot() -> None:
     assert rare.evidence == "test"
 
 
-def test_too_little_noise_is_caught_and_enough_is_not_accused() -> None:
-    claimed = AuditClaim(epsilon=2.0)
-    too_little = run(audit(Gaussian(noise_multiplier=0.7), "add-or-remove-one", claim=claimed))
-    assert too_little.claim is not None
-    assert too_little.claim.violated == "yes"
-    assert too_little.claim.delta_lower > 1e-3
-    assert too_little.claim.ratio > 1
-    enough = run(audit(Gaussian(noise_multiplier=3.0), "add-or-remove-one", claim=claimed))
-    assert enough.claim is not None
-    assert enough.claim.violated == "no"
-    between = run(audit(Gaussian(noise_multiplier=1.4), "add-or-remove-one", claim=claimed))
-    assert between.certified.lower > 2.0
-    assert between.claim is not None
-    assert between.claim.violated == "undecidable"
+@pytest.mark.parametrize(
+    ("noise_multiplier", "violated"),
+    [(0.7, "yes"), (1.4, "undecidable"), (3.0, "no")],
+)
+def test_claim_is_judged_by_samples_and_certificate(noise_multiplier: float, violated: str) -> None:
+    spec = Gaussian(noise_multiplier=noise_multiplier)
+    answer = run(audit(spec, "add-or-remove-one", claim=AuditClaim(epsilon=2.0)))
+    assert answer.claim is not None
+    assert answer.claim.violated == violated
+    assert (answer.claim.delta_lower > 1e-3 and answer.claim.ratio > 1) == (violated == "yes")
+    assert (answer.certified.lower > 2.0) == (violated != "no")
 
 
-def test_a_broken_implementation_contradicts_its_certificate() -> None:
-    """The sampler gives half the noise that the spec says: the certificate is of the spec, the samples are not."""
-    asked = audit(Gaussian(noise_multiplier=2.0))
-    ready = prepare(asked)
-    broken = replace(ready, target=audit(GAUSSIAN).target())
-    answer = assemble(asked, broken, [run_block(broken, index) for index in range(len(broken.sizes))])
+def test_faulty_implementation_contradicts_its_certificate() -> None:
+    """Sample with half the noise of the spec that is certified."""
+    request = audit(Gaussian(noise_multiplier=2.0))
+    prepared = prepare(request)
+    faulty = replace(prepared, target=audit(GAUSSIAN).target())
+    answer = assemble(request, faulty, [run_block(faulty, index) for index in range(len(faulty.sizes))])
     assert answer.verdict == "contradicted"
     assert "contradicts" in answer.meaning
 
 
-OF_A_MESSAGE: dict[str, Any] = {"relation": "replace-one", "unit": "record", "observer": "server"}
+MESSAGE_SETTING: dict[str, Any] = {"relation": "replace-one", "unit": "record", "observer": "server"}
 MESSAGE = QuantizedMessage(
     first=(1.0, 0.0, 0.0), second=(0.3, 0.7, -0.5), quantization_levels=8, noise_levels=60, decay_rate=0.15
 )
 
 
-def test_two_updates_told_apart_by_their_messages() -> None:
+def test_messages_of_two_updates_are_audited() -> None:
     message = MESSAGE
-    both = [
-        run(AuditSimulation(message=message, delta=1e-2, samples=40_000, attack=attack, **OF_A_MESSAGE))
+    answers = [
+        run(AuditSimulation(message=message, delta=1e-2, samples=40_000, attack=attack, **MESSAGE_SETTING))
         for attack in ("implemented", "mathematical")
     ]
-    for answer in both:
+    for answer in answers:
         assert 0.5 * answer.certified.upper < answer.epsilon.lower <= answer.certified.upper
-    assert both[0].epsilon.lower == pytest.approx(both[1].epsilon.lower, rel=0.1)
-    alike = replace(message, second=message.first)
-    same = run(AuditSimulation(message=alike, delta=1e-2, samples=1000, **OF_A_MESSAGE))
-    assert same.certified.upper == 0.0 == same.epsilon.lower
+    assert answers[0].epsilon.lower == pytest.approx(answers[1].epsilon.lower, rel=0.1)
+    equal_updates = replace(message, second=message.first)
+    answer_to_equal = run(AuditSimulation(message=equal_updates, delta=1e-2, samples=1000, **MESSAGE_SETTING))
+    assert answer_to_equal.certified.upper == 0.0 == answer_to_equal.epsilon.lower
 
 
 EXTREMES: tuple[tuple[Any, dict[str, Any]], ...] = (
@@ -265,41 +262,41 @@ EXTREMES: tuple[tuple[Any, dict[str, Any]], ...] = (
 
 
 @pytest.mark.parametrize("place", range(len(EXTREMES)))
-def test_extremes_give_numbers(place: int) -> None:
+def test_extreme_specs_give_finite_json(place: int) -> None:
     spec, setting = EXTREMES[place]
-    ready = prepare(audit(spec, samples=300, **setting))
-    answer = assemble(audit(spec, samples=300, **setting), ready, [run_block(ready, 0)])
+    prepared = prepare(audit(spec, samples=300, **setting))
+    answer = assemble(audit(spec, samples=300, **setting), prepared, [run_block(prepared, 0)])
     assert answer.verdict == "consistent"
     json.dumps(as_json(answer), allow_nan=False)
 
 
-def test_no_family_without_members() -> None:
+def test_empty_family_is_rejected() -> None:
     with pytest.raises(InvalidInput):
         run_family((), 0.999)
 
 
-def test_any_grouping_of_blocks_gives_the_same_bits() -> None:
-    asked = audit(TRUNCATED, samples=150_000)
-    whole = run(asked)
-    prepared = pickle.loads(pickle.dumps(prepare(asked)))
+def test_order_of_blocks_does_not_change_a_bit() -> None:
+    request = audit(TRUNCATED, samples=150_000)
+    answer = run(request)
+    prepared = pickle.loads(pickle.dumps(prepare(request)))
     count = len(prepared.sizes)
-    assert count == plan(asked).blocks == 3
+    assert count == plan(request).blocks == 3
     blocks = {index: run_block(prepared, index) for index in reversed(range(count))}
-    again = assemble(asked, prepared, [blocks[index] for index in range(count)])
-    assert again == whole
-    assert run(replace(asked, seed=8)).roc != whole.roc
+    again = assemble(request, prepared, [blocks[index] for index in range(count)])
+    assert again == answer
+    assert run(replace(request, seed=8)).roc != answer.roc
 
 
-def test_one_path_with_all_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_runs_as_a_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("epsilond.witness.simulation.KINDS", (AUDIT,))
-    asked = audit(GAUSSIAN)
-    prepared = simulation.prepare(asked)
+    request = audit(GAUSSIAN)
+    prepared = simulation.prepare(request)
     blocks = [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
-    assert simulation.assemble(prepared, blocks) == run(asked)
+    assert simulation.assemble(prepared, blocks) == run(request)
 
 
 @pytest.mark.parametrize(("samples", "work"), [(100, 1.0), (200_001, 30.0), (1_000_000, 1e4), (1000, 1e9)])
-def test_blocks_hold_all_samples_and_little_memory(samples: int, work: float) -> None:
+def test_blocks_contain_all_samples_and_are_bounded(samples: int, work: float) -> None:
     sizes = block_sizes(samples, work)
     assert sum(sizes) == samples
     assert max(sizes) * work <= max(4e7, work)
@@ -312,31 +309,31 @@ def test_plan_grows_with_samples_and_work() -> None:
     assert small.seconds < more.seconds < 2
     assert small.blocks == 1
     assert long.seconds > 500 * (small.seconds - 0.2)
-    assert max(one.bytes for one in (small, more, long)) < 5e8
+    assert max(cost.bytes for cost in (small, more, long)) < 5e8
 
 
-def test_bounds_of_a_split_are_of_its_second_half() -> None:
-    """The first halves say yes on FIRST alone, the second halves know no difference: nothing may be claimed."""
-    alike = np.zeros(1000)
-    first, second = np.concatenate([alike + 1, alike]), np.concatenate([alike, alike])
+def test_bounds_use_only_the_second_half_of_the_samples() -> None:
+    """Distinguish the data sets in the first halves only: no bound above 0 is valid."""
+    zeros = np.zeros(1000)
+    first, second = np.concatenate([zeros + 1, zeros]), np.concatenate([zeros, zeros])
     halves = SplitStatistics.of(first, second)
     for score in (epsilon_score(0.0), mu_score, delta_score(0.5)):
-        bounded = best(halves, score, 0.05)
-        assert bounded.value == 0.0
-        assert bounded.rule.trials == 1000
+        bound = best(halves, score, 0.05)
+        assert bound.value == 0.0
+        assert bound.rule.trials == 1000
     assert best(SplitStatistics.of(second, second), epsilon_score(1e-5), 0.05).value == 0.0
 
 
-def test_either_direction_and_either_order_is_found() -> None:
+def test_bounds_cover_both_directions_and_both_signs() -> None:
     generator = np.random.default_rng(4)
     sure, unsure = generator.random(20_000) < 0.6, generator.random(20_000) < 0.2
     for sign in (1.0, -1.0):
         a, b = sign * sure, sign * unsure
         for first, second, positive in ((a, b, True), (b, a, False)):
-            bounded = best(SplitStatistics.of(first, second), epsilon_score(0.0), 0.05)
-            assert math.log(3) - 0.15 < bounded.value < math.log(3)
-            assert bounded.rule.first_is_positive is positive
-            assert bounded.rule.above is (sign > 0)
+            bound = best(SplitStatistics.of(first, second), epsilon_score(0.0), 0.05)
+            assert math.log(3) - 0.15 < bound.value < math.log(3)
+            assert bound.rule.first_is_positive is positive
+            assert bound.rule.above is (sign > 0)
 
 
 @pytest.mark.parametrize(
@@ -360,19 +357,19 @@ def test_either_direction_and_either_order_is_found() -> None:
         ({"spec": replace(DRAWN, population=10**9)}, "/spec"),
     ],
 )
-def test_bad_requests_name_their_fields(change: dict[str, Any], pointer: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        AuditSimulation(**{"spec": GAUSSIAN, "delta": 1e-5, **OF_A_MESSAGE} | change)
-    assert refused.value.faults[0].pointer == pointer
+def test_invalid_request_names_its_field(change: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(InvalidInput) as rejected:
+        AuditSimulation(**{"spec": GAUSSIAN, "delta": 1e-5, **MESSAGE_SETTING} | change)
+    assert rejected.value.faults[0].pointer == pointer
 
 
-def test_what_no_theorem_covers_is_refused_before_drawing() -> None:
-    asked = audit(replace(SAMPLED, level="clients"), "add-or-remove-one", unit="client")
+def test_spec_without_theorem_is_rejected_before_drawing() -> None:
+    request = audit(replace(SAMPLED, level="clients"), "add-or-remove-one", unit="client")
     with pytest.raises(NoCertificate):
-        prepare(asked)
+        prepare(request)
 
 
-def test_bodies_of_requests() -> None:
+def test_request_is_read_from_json() -> None:
     body = {
         "kind": "audit",
         "spec": {"kind": "gaussian", "noise_multiplier": 1},
@@ -381,9 +378,9 @@ def test_bodies_of_requests() -> None:
         "observer": "released-models",
         "log10_delta": -400,
     }
-    asked = read_body(AuditSimulation, body)
-    assert asked.spec == GAUSSIAN
-    answer = run(replace(asked, samples=1000))
+    request = read_body(AuditSimulation, body)
+    assert request.spec == GAUSSIAN
+    answer = run(replace(request, samples=1000))
     assert answer.delta is None
     assert answer.log10_delta == pytest.approx(-400)
     assert "AuditSimulation" in json.dumps(TypeAdapter(AuditSimulation).json_schema())

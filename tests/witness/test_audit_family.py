@@ -1,35 +1,35 @@
-"""Audits of mechanisms that were calibrated: all together never above what is certified."""
+"""A family of audits of calibrated mechanisms: no lower bound exceeds its certificate."""
 
 from __future__ import annotations
 
 import pytest
 
 from epsilond.witness.audits.family import FamilyAnswer, run_family
-from tests.witness.calibrated import mechanisms
+from tests.witness.calibrated_mechanisms import mechanisms
 
 CONFIDENCE = 0.999
 
 
 def check(answer: FamilyAnswer) -> None:
-    """No lower bound above its certificate, and hence above its target."""
+    """Check that no lower bound exceeds its certificate, and hence its target."""
     assert answer.contradicted == ()
-    for one in answer.audits:
-        assert one.claim is not None
-        assert one.claim.violated != "yes"
-        # Approximations of δ at the target may end a hair above it, certificates never.
-        assert one.epsilon.lower <= min(one.certified.upper, one.claim.epsilon * (1 + 1e-9))
+    for audit in answer.audits:
+        assert audit.claim is not None
+        assert audit.claim.violated != "yes"
+        # The certified ε of a calibrated mechanism exceeds its target by at most a relative 1e-9.
+        assert audit.epsilon.lower <= min(audit.certified.upper, audit.claim.epsilon * (1 + 1e-9))
 
 
-def test_ten_calibrated_mechanisms() -> None:
+def test_ten_calibrated_mechanisms_do_not_contradict_their_certificates() -> None:
     chosen = mechanisms()[::20]
-    check(run_family([one.audit(20_000, seed) for seed, one in enumerate(chosen)], CONFIDENCE))
+    check(run_family([mechanism.audit(20_000, seed) for seed, mechanism in enumerate(chosen)], CONFIDENCE))
 
 
 @pytest.mark.slow
-def test_two_hundred_calibrated_mechanisms() -> None:
-    asked = [one.audit(200_000, seed) for seed, one in enumerate(mechanisms())]
-    assert len(asked) == 200
-    answer = run_family(asked, CONFIDENCE)
+def test_two_hundred_calibrated_mechanisms_do_not_contradict_their_certificates() -> None:
+    audits = [mechanism.audit(200_000, seed) for seed, mechanism in enumerate(mechanisms())]
+    assert len(audits) == 200
+    answer = run_family(audits, CONFIDENCE)
     check(answer)
-    ratios = sorted(one.ratio for one in answer.audits if one.ratio is not None)
+    ratios = sorted(audit.ratio for audit in answer.audits if audit.ratio is not None)
     assert ratios[len(ratios) // 2] > 0.4

@@ -1,4 +1,6 @@
-"""Experiments on shipped data: short forms run, findings follow from the bands, and the best of what was tuned is kept."""
+"""Experiments on shipped data: short presets run, findings follow from the bands, and tables keep the best of tuned
+cells.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,18 @@ import pytest
 
 from epsilond.calibrators.answer import Ends, as_json
 from epsilond.questions.simulate import simulate
-from epsilond.witness.cells import CellAnswer, tabled
+from epsilond.witness.cells import CellAnswer, table_cells
 from epsilond.witness.experiment import Axis, Cell, Claimed
 from epsilond.witness.experiments import das_digits
 from epsilond.witness.figures import draw
-from epsilond.witness.findings import MeasuredPoint, compared, descending, duel, falling, printed_noise
+from epsilond.witness.findings import (
+    MeasuredPoint,
+    compare_bands,
+    judge_order,
+    judge_pairs,
+    judge_printed_noise,
+    judge_trend,
+)
 from epsilond.witness.presets import PRESETS
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.tally import RULES, Tally
@@ -27,14 +36,14 @@ def band(mean: float, reach: float = 0.1) -> Measured:
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
-def test_bands_that_touch_decide_nothing() -> None:
-    assert compared(band(1.0), band(2.0)) == "better"
-    assert compared(band(1.0), band(2.0), lower_is_better=False) == "worse"
-    assert compared(band(1.0), band(1.2)) == "alike"
+def test_overlapping_bands_are_alike() -> None:
+    assert compare_bands(band(1.0), band(2.0)) == "better"
+    assert compare_bands(band(1.0), band(2.0), lower_is_better=False) == "worse"
+    assert compare_bands(band(1.0), band(1.2)) == "alike"
 
 
 @pytest.mark.parametrize(
-    ("pairs", "no_worse", "told"),
+    ("pairs", "no_worse", "statement"),
     [
         ([(1, 2), (1, 2)], False, "confirmed in both settings"),
         ([(1, 2)], False, "confirmed in the only setting"),
@@ -50,121 +59,134 @@ def test_bands_that_touch_decide_nothing() -> None:
         ([], True, "undecided: nothing to compare"),
     ],
 )
-def test_a_verdict_follows_from_how_often_each_is_better(
-    pairs: list[tuple[float, float]], no_worse: bool, told: str
+def test_verdict_follows_from_the_number_of_better_settings(
+    pairs: list[tuple[float, float]], no_worse: bool, statement: str
 ) -> None:
     measured = [(band(first), band(second)) for first, second in pairs]
-    found = duel("a beats b", measured, names=("a", "b"), what="error", no_worse=no_worse)
-    assert found.told == told
-    in_part = told.startswith("confirmed in 1 of")
-    assert found.verdict == ("confirmed in part" if in_part else re.split(":| in ", told)[0])
+    finding = judge_pairs("a beats b", measured, names=("a", "b"), quantity="error", no_worse=no_worse)
+    assert finding.told == statement
+    verdict = "confirmed in part" if statement.startswith("confirmed in 1 of") else re.split(":| in ", statement)[0]
+    assert finding.verdict == verdict
     if pairs:
         mean = sum(first for first, _ in pairs) / len(pairs)
-        assert f"{mean:.3g} of a" in found.words
+        assert f"{mean:.3g} of a" in finding.words
 
 
 @pytest.mark.parametrize("holds", range(4))
 @pytest.mark.parametrize("fails", range(4))
 @pytest.mark.parametrize("universal", [False, True])
-def test_every_verdict_says_how_many_settings_it_rests_on(holds: int, fails: int, universal: bool) -> None:
+def test_verdict_states_the_number_of_settings(holds: int, fails: int, universal: bool) -> None:
     if holds + fails > 3:
         return
     tally = Tally(holds=holds, fails=fails, of=3, universal=universal)
-    expected = {
-        (True, True): "refuted" if universal else "mixed",
-        (True, False): "confirmed" if holds == 3 else "confirmed in part",
-        (False, True): "refuted" if universal else "not reproduced",
-        (False, False): "undecided",
-    }
-    assert tally.verdict == expected[holds > 0, fails > 0]
+    if fails:
+        expected = "refuted" if universal else "mixed" if holds else "not reproduced"
+    elif holds:
+        expected = "confirmed" if holds == 3 else "confirmed in part"
+    else:
+        expected = "undecided"
+    assert tally.verdict == expected
     assert tally.verdict in RULES
-    counts = {int(number) for number in re.findall(r"\d+", tally.told)}
+    counts = {int(number) for number in re.findall(r"\d+", tally.statement)}
     assert counts == {count for count in (holds, fails, 3 - holds - fails) if count} | {3}
-    opened = 3 - holds - fails
-    assert ("the bands overlap" in tally.told) == bool(opened)
+    undecided = 3 - holds - fails
+    assert ("the bands overlap" in tally.statement) == bool(undecided)
 
 
-def test_a_line_falls_from_its_first_value_to_its_last() -> None:
-    assert falling("falls", [[band(3), band(9), band(1)]], what="error").verdict == "confirmed"
-    assert falling("falls", [[band(1), band(3)]], what="error").verdict == "not reproduced"
-    assert falling("falls", [[band(1)]], what="error").verdict == "undecided"
+@pytest.mark.parametrize(
+    ("means", "verdict"), [((3, 9, 1), "confirmed"), ((1, 3), "not reproduced"), ((1,), "undecided")]
+)
+def test_trend_compares_the_first_value_with_the_last(means: tuple[float, ...], verdict: str) -> None:
+    assert judge_trend("falls", [[band(mean) for mean in means]], quantity="error").verdict == verdict
 
 
-def claimed_cell(claimed: float, lower: float, upper: float) -> CellAnswer:
+def cell_with_claim(claimed: float, lower: float, upper: float) -> CellAnswer:
     return CellAnswer(place={}, kind="risk", claimed_epsilon=claimed, epsilon=Ends(lower, upper))
 
 
-def test_a_claimed_epsilon_is_true_only_if_the_certified_one_is_at_most_it() -> None:
-    good, bad, open_ = claimed_cell(1, 0.5, 0.9), claimed_cell(2, 2.5, 2.6), claimed_cell(3, 2.9, 3.1)
-    assert printed_noise([good], "private").verdict == "confirmed"
-    assert printed_noise([good, bad], "private").told == "refuted: false in 1 of 2 values of ε, true in 1"
-    assert printed_noise([bad, open_], "private").verdict == "refuted"
-    assert printed_noise([bad], "private").told == "refuted in the only value of ε"
-    assert printed_noise([open_, good], "private").verdict == "confirmed in part"
-    assert printed_noise([open_], "private").verdict == "undecided"
-    assert printed_noise([], "private").verdict == "undecided"
-    assert "2.5 where 2 is claimed" in printed_noise([good, bad], "private").words
+VALID, INVALID, OPEN = cell_with_claim(1, 0.5, 0.9), cell_with_claim(2, 2.5, 2.6), cell_with_claim(3, 2.9, 3.1)
 
 
-def test_one_cell_above_the_claim_refutes_it_for_all_that_share_it() -> None:
-    cells = [claimed_cell(1, 0.5, 0.9), claimed_cell(1, 1.1, 1.2)]
-    assert printed_noise(cells, "private").verdict == "refuted"
+@pytest.mark.parametrize(
+    ("cells", "verdict"),
+    [
+        ([VALID], "confirmed"),
+        ([VALID, INVALID], "refuted"),
+        ([INVALID, OPEN], "refuted"),
+        ([INVALID], "refuted"),
+        ([OPEN, VALID], "confirmed in part"),
+        ([OPEN], "undecided"),
+        ([], "undecided"),
+        ([VALID, cell_with_claim(1, 1.1, 1.2)], "refuted"),
+    ],
+)
+def test_claimed_epsilon_holds_if_the_certified_upper_bound_is_at_most_it(
+    cells: list[CellAnswer], verdict: str
+) -> None:
+    assert judge_printed_noise(cells, "private").verdict == verdict
+
+
+def test_finding_on_printed_noise_names_the_certified_bounds() -> None:
+    both = judge_printed_noise([VALID, INVALID], "private")
+    assert both.told == "refuted: false in 1 of 2 values of ε, true in 1"
+    assert "2.5 where 2 is claimed" in both.words
+    assert judge_printed_noise([INVALID], "private").told == "refuted in the only value of ε"
 
 
 def stage(name: str, **errors: float) -> MeasuredPoint:
     return MeasuredPoint(name, {place: band(error) for place, error in errors.items()})
 
 
-def test_the_best_place_moves_only_where_bands_tell_the_ends_apart() -> None:
+def test_best_place_moves_only_if_bands_do_not_overlap() -> None:
     low, high = stage("little", own=1, between=2, shared=3), stage("much", own=3, between=2, shared=1)
     middle, level = stage("some", own=2, between=1, shared=2), stage("level", own=1.1, between=1, shared=2)
 
-    def judged(*stages: MeasuredPoint) -> str:
-        return descending("down", {"line": stages}, what="error").verdict
+    def verdict_on(*stages: MeasuredPoint) -> str:
+        return judge_order("down", {"line": stages}, quantity="error").verdict
 
-    assert judged(high, middle, low) == "confirmed"
-    assert judged(low, middle, high) == "not reproduced"
-    assert judged(high, low, middle) == "not reproduced"
-    assert judged(middle, level) == "undecided"
-    assert judged(high, high) == "undecided"
-    words = descending("down", {"line": [high, level]}, what="error").words
+    assert verdict_on(high, middle, low) == "confirmed"
+    assert verdict_on(low, middle, high) == "not reproduced"
+    assert verdict_on(high, low, middle) == "not reproduced"
+    assert verdict_on(middle, level) == "undecided"
+    assert verdict_on(high, high) == "undecided"
+    words = judge_order("down", {"line": [high, level]}, quantity="error").words
     assert "much shared, level between (own)" in words
-    both = descending("down", {"one": [high, low], "other": [low, high]}, what="error")
+    both = judge_order("down", {"one": [high, low], "other": [low, high]}, quantity="error")
     assert both.told == "mixed: it holds in 1 and fails in 1 of 2 settings"
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
-def test_of_what_was_tuned_the_least_excess_is_kept_for_each_run_by_itself() -> None:
+def test_table_keeps_the_least_excess_over_the_tuned_axis_for_each_run() -> None:
     from epsilond.witness import cells as module
 
     answers = {
         step: CellAnswer(
             place={"epsilon": 1.0, "step": step},
             kind="risk",
-            final_excess=band(own),
+            final_excess=band(private_mean),
             scores={"test_error": band(step)},
-            beside={"non-private": band(other)},
+            beside={"non-private": band(other_mean)},
             scores_beside={"non-private": {"test_error": band(10 * step)}},
         )
-        for step, own, other in ((0.1, 3.0, 1.0), (1.0, 2.0, 5.0), (10.0, float("inf"), 9.0))
+        for step, private_mean, other_mean in ((0.1, 3.0, 1.0), (1.0, 2.0, 5.0), (10.0, float("inf"), 9.0))
     }
     preset = replace(BY_NAME["lowy-logistic"], tuned=Axis(name="step", title="step"))
     fake = type("Answer", (), {"kind": "fake"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "TABLED", {"fake": lambda cell, _: answers[cell.place["step"]]})
-        placed = [(Cell(place=cell.place, simulation=None), fake) for cell in answers.values()]
-        (kept,) = tabled(preset, placed)
-    assert kept.place == {"epsilon": 1.0}
-    assert kept.tuned == {"private": 1.0, "non-private": 0.1}
-    assert kept.final_excess == band(2.0)
-    assert kept.scores == {"test_error": band(1.0)}
-    assert kept.beside == {"non-private": band(1.0)}
-    assert kept.scores_beside == {"non-private": {"test_error": band(1.0)}}
+        patch.setattr(module, "CELL_MAKERS", {"fake": lambda cell, _: answers[cell.place["step"]]})
+        answers_of_cells = [(Cell(place=cell.place, simulation=None), fake) for cell in answers.values()]
+        (cell_of_table,) = table_cells(preset, answers_of_cells)
+    assert cell_of_table.place == {"epsilon": 1.0}
+    assert cell_of_table.tuned == {"private": 1.0, "non-private": 0.1}
+    assert cell_of_table.final_excess == band(2.0)
+    assert cell_of_table.scores == {"test_error": band(1.0)}
+    assert cell_of_table.beside == {"non-private": band(1.0)}
+    assert cell_of_table.scores_beside == {"non-private": {"test_error": band(1.0)}}
 
 
 # Short forms ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["lowy-logistic-short", "das-noise-short"])
-def test_a_short_form_answers_is_drawn_and_judges(name: str) -> None:
+def test_short_preset_is_drawn_and_judged(name: str) -> None:
     answer = simulate(name, repetitions=2, seed=1)
     preset = BY_NAME[name]
     assert answer.stands_in_for == preset.stands_in_for
@@ -189,7 +211,7 @@ def test_a_short_form_answers_is_drawn_and_judges(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lowy-logistic", "lowy-regression", "das-noise"])
-def test_noise_with_a_claim_is_what_the_paper_prints(name: str) -> None:
+def test_noise_with_a_claim_is_the_printed_noise(name: str) -> None:
     cells = BY_NAME[name].cells(2, 0)
     printed = [cell for cell in cells if cell.claimed is not None]
     assert printed
@@ -208,7 +230,5 @@ def test_noise_with_a_claim_is_what_the_paper_prints(name: str) -> None:
         run, problem = printed[0].simulation.run, printed[0].simulation.problem.build()
         n, delta = problem.samples_per_client, printed[0].claimed.delta
         assert delta == pytest.approx(n**-2.0)
-        from math import log, sqrt
-
-        printed_std = sqrt(8.0 * log(1.0 / delta) * 35) * problem.constants.lipschitz / (n * 0.125)
+        printed_std = math.sqrt(8.0 * math.log(1.0 / delta) * 35) * problem.constants.lipschitz / (n * 0.125)
         assert run.noise_std == pytest.approx(printed_std)

@@ -1,4 +1,4 @@
-"""Figures: files that open, that say what they show, and that are the same for the same answer."""
+"""Figures: valid files with the right words, and the same bytes for the same answer."""
 
 import io
 import json
@@ -11,7 +11,6 @@ from matplotlib.image import imread
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import as_json
-from epsilond.witness import simulation
 from epsilond.witness.audits.request import AuditClaim, AuditSimulation
 from epsilond.witness.drawings import style
 from epsilond.witness.drawings.audit import audit as audit_figure
@@ -22,28 +21,25 @@ from epsilond.witness.figures import draw
 from epsilond.witness.presets import PresetSimulation
 from epsilond.witness.risks.measurement import RiskSimulation
 from tests.witness import toy
+from tests.witness.running import run_simulation
 
 
-def answered(request):
-    prepared = simulation.prepare(request)
-    answer = simulation.assemble(
-        prepared, [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
-    )
-    return json.loads(json.dumps(as_json(answer), allow_nan=False))
+def json_answer(request):
+    return json.loads(json.dumps(as_json(run_simulation(request)), allow_nan=False))
 
 
 def risk_answer(monkeypatch, *bounds, **fields):
-    toy.put(monkeypatch, bounds)
+    toy.install(monkeypatch, bounds)
     run = toy.ToyRun(rounds=20, noise_std=0.1)
-    return answered(RiskSimulation(**({"run": run, "problem": toy.ToyProblem(), "repetitions": 5} | fields)))
+    return json_answer(RiskSimulation(**({"run": run, "problem": toy.ToyProblem(), "repetitions": 5} | fields)))
 
 
 def preset_answer(monkeypatch, cells, **axes):
     preset = Preset(
         name="toys", title="Toys", summary="", source="", repetitions=5, cells=lambda *_: tuple(cells), **axes
     )
-    monkeypatch.setattr("epsilond.witness.presets.preset_of", lambda _request: preset)
-    return answered(PresetSimulation(preset="mb-sgd-bound"))
+    monkeypatch.setattr("epsilond.witness.presets.find_preset", lambda _request: preset)
+    return json_answer(PresetSimulation(preset="mb-sgd-bound"))
 
 
 def toy_cells(**names):
@@ -75,7 +71,7 @@ def gaussian_audit(**fields):
 
 
 def words_of(svg):
-    """The text of the file: it is an XML document, and its words are text, not outlines."""
+    """Return the text of an SVG file: it is an XML document with words as text, not as outlines."""
     return " ".join("".join(ET.fromstring(svg).itertext()).split())
 
 
@@ -88,7 +84,7 @@ def assert_draws(answer):
     return words_of(draw(answer, "svg"))
 
 
-def test_the_same_answer_gives_the_same_bytes_without_a_date(monkeypatch):
+def test_same_answer_gives_the_same_bytes_without_a_date(monkeypatch):
     answer = risk_answer(monkeypatch, toy.bound(3.0))
     svg = draw(answer, "svg")
     assert svg == draw(answer, "svg")
@@ -96,9 +92,9 @@ def test_the_same_answer_gives_the_same_bytes_without_a_date(monkeypatch):
     assert b"dc:date" not in svg
 
 
-def test_a_measurement_is_drawn_with_its_bound_and_the_runs_beside_it(monkeypatch):
+def test_measurement_is_drawn_with_its_bound_and_the_other_runs(monkeypatch):
     words = assert_draws(risk_answer(monkeypatch, toy.bound(3.0)))
-    for shown in (
+    for phrase in (
         "measured",
         "bound 1: toy.1, on the output after round 20 (holds: yes)",
         "same steps, without",
@@ -106,17 +102,17 @@ def test_a_measurement_is_drawn_with_its_bound_and_the_runs_beside_it(monkeypatc
         "communication rounds",
         "unit of the loss",
     ):
-        assert shown in words, shown
+        assert phrase in words, phrase
 
 
-def test_a_bound_on_the_output_is_marked_at_the_last_rounds_only(monkeypatch):
+def test_bound_on_the_output_is_marked_only_at_the_last_rounds(monkeypatch):
     answer = risk_answer(monkeypatch, toy.bound(3.0))
     (axes,) = risk(answer).axes
     marks = [line for line in axes.lines if list(line.get_ydata()) == [3.0, 3.0]]
     assert [list(mark.get_xdata()) for mark in marks] == [[pytest.approx(17.6), 20]]
 
 
-def test_a_long_name_of_a_theorem_takes_no_width_from_the_curves(monkeypatch):
+def test_long_theorem_name_does_not_narrow_the_axes(monkeypatch):
     def width(answer):
         figure = risk(answer)
         figure.canvas.draw()
@@ -128,20 +124,20 @@ def test_a_long_name_of_a_theorem_takes_no_width_from_the_curves(monkeypatch):
     assert width(answer) == pytest.approx(usual)
 
 
-def test_a_broken_bound_is_called_so(monkeypatch):
+def test_violated_bound_is_labelled(monkeypatch):
     assert "(holds: no)" in assert_draws(risk_answer(monkeypatch, toy.bound(1e-3)))
 
 
-def test_an_order_is_not_drawn_as_a_bound(monkeypatch):
+def test_bound_with_hidden_constant_is_not_drawn(monkeypatch):
     assert "toy.1" not in assert_draws(risk_answer(monkeypatch, toy.bound(3.0, constant="hidden")))
 
 
-def test_a_bound_whose_conditions_fail_says_so(monkeypatch):
+def test_bound_with_failing_conditions_is_labelled_not_compared(monkeypatch):
     assert "(not compared)" in assert_draws(risk_answer(monkeypatch, toy.bound(3.0, conditions=(toy.FAILS,))))
 
 
-def test_one_round_and_a_zero_excess_can_be_drawn(monkeypatch):
-    toy.put(monkeypatch)
+def test_one_round_with_zero_excess_is_drawn(monkeypatch):
+    toy.install(monkeypatch)
 
     def perfect(problem, run, generators, rounds):
         return toy.Curves(rounds=rounds, excess=np.zeros((len(generators), len(rounds))))
@@ -150,11 +146,11 @@ def test_one_round_and_a_zero_excess_can_be_drawn(monkeypatch):
         "epsilond.simulators.algorithms.kinds.ALGORITHMS", (toy.replace(toy.ALGORITHM, simulate=perfect),)
     )
     run = toy.ToyRun(rounds=1, noise_std=0.0)
-    answer = answered(RiskSimulation(run=run, problem=toy.ToyProblem(), repetitions=2, alternatives=()))
+    answer = json_answer(RiskSimulation(run=run, problem=toy.ToyProblem(), repetitions=2, alternatives=()))
     assert "measured" in assert_draws(answer)
 
 
-def test_a_run_that_diverged_can_be_drawn(monkeypatch):
+def test_diverged_run_is_drawn(monkeypatch):
     answer = risk_answer(monkeypatch)
     for series in answer["series"]:
         series |= {name: ["unbounded"] * len(series["mean"]) for name in ("mean", "upper")}
@@ -162,19 +158,19 @@ def test_a_run_that_diverged_can_be_drawn(monkeypatch):
 
 
 @pytest.mark.parametrize("claim", [None, AuditClaim(epsilon=0.5), AuditClaim(epsilon=20.0)])
-def test_an_audit_is_drawn_beside_certificate_and_claim(claim):
-    words = assert_draws(answered(gaussian_audit(claim=claim)))
-    for shown in ("certified", "proved by its test", "false positive rate", "at least"):
-        assert shown in words
+def test_audit_is_drawn_with_certificate_and_claim(claim):
+    words = assert_draws(json_answer(gaussian_audit(claim=claim)))
+    for phrase in ("certified", "proved by its test", "false positive rate", "at least"):
+        assert phrase in words
     expected = {None: "proved", 0.5: "at most 0.5; violated: yes", 20.0: "at most 20; violated: no"}[
         claim and claim.epsilon
     ]
     assert expected in words
 
 
-def test_what_is_certified_far_away_leaves_the_rest_readable():
-    """A certified lower end of 1e15, as where no ε of use holds, once stretched the axis so far that all else was 0."""
-    answer = answered(gaussian_audit(claim=AuditClaim(epsilon=1.0)))
+def test_distant_certificate_does_not_stretch_the_axis():
+    """Draw a certified lower bound of 1e15, of a run without useful ε, which once put all other values at 0."""
+    answer = json_answer(gaussian_audit(claim=AuditClaim(epsilon=1.0)))
     answer["certified"] = {"lower": 1e15, "upper": "unbounded"}
     words = assert_draws(answer)
     assert "off scale" in words
@@ -186,7 +182,7 @@ def test_what_is_certified_far_away_leaves_the_rest_readable():
     assert "dashed" in near
 
 
-def test_a_grid_of_audits_ends_where_its_values_do(monkeypatch):
+def test_axis_of_a_grid_of_audits_is_limited_by_its_values(monkeypatch):
     cells = [
         Cell(place={"seed": seed}, simulation=gaussian_audit(seed=seed, claim=AuditClaim(epsilon=0.5)))
         for seed in (0, 1)
@@ -200,8 +196,8 @@ def test_a_grid_of_audits_ends_where_its_values_do(monkeypatch):
     assert all(f"δ ≥ {cell['claim']['delta_lower']:.3g}" in words for cell in answer["cells"])
 
 
-def test_a_grid_has_a_line_for_each_value_and_panels(monkeypatch):
-    toy.put(monkeypatch, [toy.bound(30.0)])
+def test_grid_has_a_line_for_each_value_and_panels(monkeypatch):
+    toy.install(monkeypatch, [toy.bound(30.0)])
     words = assert_draws(
         preset_answer(
             monkeypatch,
@@ -211,7 +207,7 @@ def test_a_grid_has_a_line_for_each_value_and_panels(monkeypatch):
             panels=Axis(name="problem", title="problem"),
         )
     )
-    for shown in (
+    for phrase in (
         "measured, with its band",
         "bound",
         "louder",
@@ -221,39 +217,39 @@ def test_a_grid_has_a_line_for_each_value_and_panels(monkeypatch):
         "problem: toy",
         "Toys",
     ):
-        assert shown in words, shown
+        assert phrase in words, phrase
 
 
-def test_a_grid_of_categories_without_lines(monkeypatch):
-    toy.put(monkeypatch)
+def test_grid_of_categories_without_lines_is_drawn(monkeypatch):
+    toy.install(monkeypatch)
     cells = [
         Cell(place={"epsilon": str(cell.place["epsilon"])}, simulation=cell.simulation) for cell in toy_cells()[:2]
     ]
     assert "10.0" in assert_draws(preset_answer(monkeypatch, cells, across=Axis(name="epsilon", title="ε")))
 
 
-def test_a_grid_of_audits_shows_what_is_proved_certified_and_claimed(monkeypatch):
+def test_grid_of_audits_names_proved_certified_and_claimed_epsilon(monkeypatch):
     cells = [
         Cell(place={"seed": seed}, simulation=gaussian_audit(seed=seed, claim=AuditClaim(epsilon=1.0)))
         for seed in (0, 1)
     ]
     words = assert_draws(preset_answer(monkeypatch, cells, across=Axis(name="seed", title="seed")))
-    for shown in ("proved by its test", "certified: at most", "claimed: at most"):
-        assert shown in words
+    for phrase in ("proved by its test", "certified: at most", "claimed: at most"):
+        assert phrase in words
 
 
-def test_what_has_no_figure_is_refused(monkeypatch):
+def test_unknown_kind_and_format_are_rejected(monkeypatch):
     answer = risk_answer(monkeypatch)
-    with pytest.raises(InvalidInput) as unknown:
+    with pytest.raises(InvalidInput) as unknown_kind:
         draw({"kind": "poem"}, "png")
-    assert unknown.value.faults[0].pointer == "/kind"
-    with pytest.raises(InvalidInput) as drawn:
+    assert unknown_kind.value.faults[0].pointer == "/kind"
+    with pytest.raises(InvalidInput) as wrong_format:
         draw(answer, "pdf")
-    assert drawn.value.faults[0].pointer == "/format"
+    assert wrong_format.value.faults[0].pointer == "/format"
 
 
 def test_labels_do_not_overlap():
-    places = style._apart([0.5, 0.5, 0.51, 0.9], [0.06] * 4)
+    places = style._separate([0.5, 0.5, 0.51, 0.9], [0.06] * 4)
     ordered = sorted(places)
     assert all(high - low > 0.06 - 1e-6 for low, high in pairwise(ordered))
     assert places[3] == 0.9

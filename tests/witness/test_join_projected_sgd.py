@@ -1,4 +1,4 @@
-"""Projected SGD beside its bounds: what is calibrated, what is compared, and that it holds."""
+"""The join of projected-sgd: calibrated noise, compared bounds, and measured excess below them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
 from epsilond.accountants.specs import ProjectedSgd
 from epsilond.accountants.target import Target
-from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.algorithms import projected_sgd as algorithm
 from epsilond.simulators.algorithms.projected_sgd import ProjectedSgdRun
 from epsilond.simulators.problems.kinds import (
@@ -23,6 +22,7 @@ from epsilond.simulators.problems.kinds import (
 )
 from epsilond.simulators.seeds import generators
 from epsilond.witness.joins import projected_sgd
+from tests.witness.promised import failing_conditions
 
 SHAPE = {"clients": 200, "samples_per_client": 1, "dimension": 4}
 MEANS = MeanEstimationProblem(**SHAPE)
@@ -30,10 +30,6 @@ RIDGE = LeastSquaresProblem(**SHAPE, strong_convexity=0.5)
 LABELS = LogisticProblem(**SHAPE, strong_convexity=0.25, diameter=10.0)
 RUN = ProjectedSgdRun(participants=10, step_schedule=InverseTime(scale=1.0), noise_std=1.5)
 TARGET = Target.of(2.0, 1e-5, None)
-
-
-def failing(bound):
-    return {one.id for one in bound.conditions if one.holds != Verdict.YES}
 
 
 def spec_of(problem, run, noise_std):
@@ -60,7 +56,7 @@ def spec_of(problem, run, noise_std):
         (LinearProblem(**SHAPE), {"release": "suffix", "suffix_fraction": 0.5}),
     ],
 )
-def test_the_noise_is_the_least_that_is_certified_of_the_run(spec, fields):
+def test_calibrated_noise_is_the_least_certified_noise(spec, fields):
     problem, run = spec.build(), replace(RUN, noise_std=None, **fields)
     noisy, answer = projected_sgd.calibrate(problem, run, TARGET)
     assert replace(noisy, noise_std=None) == run
@@ -80,7 +76,7 @@ def test_the_noise_is_the_least_that_is_certified_of_the_run(spec, fields):
         ({"rounds": 40}, "/rounds"),
     ],
 )
-def test_other_runs_are_not_calibrated(fields, pointer):
+def test_run_other_than_one_shuffled_pass_is_rejected(fields, pointer):
     with pytest.raises(InvalidInput) as caught:
         projected_sgd.calibrate(MEANS.build(), replace(RUN, noise_std=None, **fields), TARGET)
     assert caught.value.faults[0].pointer == pointer
@@ -104,13 +100,13 @@ def test_other_runs_are_not_calibrated(fields, pointer):
         ),
     ],
 )
-def test_each_condition_violated_once(spec, fields, conditions):
+def test_each_violated_condition_is_reported(spec, fields, conditions):
     bound, *_ = projected_sgd.bounds(spec.build(), replace(RUN, **fields))
-    assert failing(bound) == conditions
+    assert failing_conditions(bound) == conditions
     assert (bound.theorem, bound.constant, bound.quantity) == ("asoodeh.corollary-1", "explicit", "excess")
 
 
-def test_the_bound_is_that_of_the_corrected_corollary():
+def test_bound_is_that_of_the_corrected_corollary():
     problem = RIDGE.build()
     constants, run = problem.constants, replace(RUN, step_schedule=InverseTime(scale=2.0))
     (bound,) = projected_sgd.bounds(problem, run)
@@ -121,12 +117,12 @@ def test_the_bound_is_that_of_the_corrected_corollary():
 @pytest.mark.parametrize("spec", [MEANS, RIDGE, LABELS])
 @pytest.mark.parametrize("participants", [1, 10])
 @pytest.mark.parametrize("noise_std", [0.2, 3.0])
-def test_the_bound_holds(spec, participants, noise_std):
+def test_measured_excess_is_below_the_bound(spec, participants, noise_std):
     problem = spec.build()
     scale = 1.0 / problem.constants.strong_convexity
     run = replace(RUN, participants=participants, noise_std=noise_std, step_schedule=InverseTime(scale=scale))
     (bound,) = projected_sgd.bounds(problem, run)
-    assert failing(bound) == set()
+    assert failing_conditions(bound) == set()
     steps = algorithm.steps_of(problem, run)
     values = algorithm.simulate(problem, run, generators(0, range(100)), (steps,)).excess[:, -1]
     assert values.mean() + 4 * values.std() / 10.0 <= bound.value
@@ -138,7 +134,7 @@ def test_the_bound_holds(spec, participants, noise_std):
     "spec", [replace(MEANS, clients=4000), replace(RIDGE, clients=4000), replace(LABELS, clients=4000)]
 )
 @pytest.mark.parametrize("participants", [1, 40])
-def test_the_bound_holds_over_longer_passes(spec, participants):
+def test_measured_excess_is_below_the_bound_over_longer_passes(spec, participants):
     problem = spec.build()
     scale = 1.0 / problem.constants.strong_convexity
     for noise_std in (0.2, 1.0, 10.0):
@@ -146,11 +142,11 @@ def test_the_bound_holds_over_longer_passes(spec, participants):
         (bound,) = projected_sgd.bounds(problem, run)
         steps = algorithm.steps_of(problem, run)
         values = algorithm.simulate(problem, run, generators(0, range(100)), (steps,)).excess[:, -1]
-        assert failing(bound) == set()
+        assert failing_conditions(bound) == set()
         assert values.mean() <= bound.value
 
 
-def test_a_random_stop_has_an_order_and_a_suffix_nothing():
+def test_random_stop_has_a_hidden_constant_and_suffix_has_no_bound():
     problem = MEANS.build()
     (bound,) = projected_sgd.bounds(problem, replace(RUN, release="random-stop"))
     assert (bound.theorem, bound.constant, bound.status) == ("asoodeh.corollary-2", "hidden", "unproved")
@@ -166,13 +162,13 @@ def test_a_random_stop_has_an_order_and_a_suffix_nothing():
 @pytest.mark.parametrize("spec", [LinearProblem(**SHAPE), LogisticProblem(**SHAPE, diameter=6.0), RIDGE])
 @pytest.mark.parametrize("release", ["last", "random-stop", "suffix"])
 @pytest.mark.parametrize("step_size", [0.05, 0.6])
-def test_equal_steps_keep_the_bound_that_asks_for_no_strong_convexity(spec, release, step_size):
+def test_constant_steps_have_a_bound_without_strong_convexity(spec, release, step_size):
     problem = spec.build()
     fraction = {"suffix_fraction": 0.5} if release == "suffix" else {}
     run = replace(RUN, release=release, step_schedule=Constant(value=step_size), noise_std=0.7, **fraction)
     bound = projected_sgd.bounds(problem, run)[-1]
     assert bound.theorem == "epsilond.one-pass-convex-excess-risk"
-    assert (bound.constant, failing(bound)) == ("explicit", set())
+    assert (bound.constant, failing_conditions(bound)) == ("explicit", set())
     curves = algorithm.simulate(problem, run, generators(0, range(100)), (20,))
     values = curves.excess[:, -1] if release == "last" else curves.diagnostics[bound.quantity]
     assert 0.0 < values.mean() <= bound.value
@@ -181,10 +177,12 @@ def test_equal_steps_keep_the_bound_that_asks_for_no_strong_convexity(spec, rele
     grown = 1 + sum(1 / k for k in range(1, 20)) if release == "last" else 1.0
     value = 2 * radius**2 / (step_size * count) + step_size * squared * grown / 2
     assert bound.value == pytest.approx(value, rel=1e-12)
-    assert failing(projected_sgd.bounds(problem, replace(run, rounds=21, batches="cyclic"))[-1]) == {"one-pass"}
+    assert failing_conditions(projected_sgd.bounds(problem, replace(run, rounds=21, batches="cyclic"))[-1]) == {
+        "one-pass"
+    }
 
 
-def test_steps_that_are_listed_are_calibrated_as_they_are():
+def test_explicit_steps_are_calibrated():
     run = replace(RUN, noise_std=None, participants=50, step_schedule=Explicit(values=(1.0, 0.5, 0.4, 0.1)))
     noisy, _ = projected_sgd.calibrate(MEANS.build(), replace(run, noise_schedule=InverseTime(scale=3.0)), TARGET)
     assert noisy.noise_stds(4)[-1] == pytest.approx(noisy.noise_std)

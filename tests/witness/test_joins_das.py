@@ -1,4 +1,4 @@
-"""DP-NormFedAvg and FedAvg beside their bounds: constants from the problem, what is compared, and that it holds."""
+"""The joins of norm-fedavg and fedavg: constants of the problem, compared bounds, and measurements below them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from epsilond.simulators.problems.kinds import (
 )
 from epsilond.simulators.problems.problem import Records
 from epsilond.simulators.seeds import generators
-from epsilond.witness import simulation
 from epsilond.witness.joins import fedavg, norm_fedavg
 from epsilond.witness.joins.das_setting import DasSetting
 from epsilond.witness.risks.measurement import RiskSimulation
+from tests.witness.promised import failing_conditions
+from tests.witness.running import run_simulation
 
 SHAPE = {"clients": 8, "samples_per_client": 12, "dimension": 4, "objective": "empirical"}
 QUADRATIC = LeastSquaresProblem(**SHAPE, own_share=0.3)
@@ -44,13 +45,9 @@ PLAIN = FedavgRun(participants=4, rounds=36, local_steps=6)
 TARGET = Target.of(4.0, 1e-5, None)
 
 
-def failing(bound):
-    return {one.id for one in bound.conditions if one.holds != Verdict.YES}
-
-
 def client_minimisers(problem):
-    """By another road: minimised numerically, from the common minimiser."""
-    found = []
+    """Return each client's minimiser, found numerically from the common minimiser."""
+    minimisers = []
     for features, targets in zip(problem.population.features, problem.population.targets, strict=True):
         records = Records(features, targets)
 
@@ -58,7 +55,7 @@ def client_minimisers(problem):
             values = problem.loss.value(records.features @ model, records.targets).mean()
             return values + 0.5 * problem.strong_convexity * model @ model
 
-        found.append(
+        minimisers.append(
             minimize(
                 loss,
                 problem.minimiser,
@@ -66,15 +63,15 @@ def client_minimisers(problem):
                 tol=1e-12,
             ).x
         )
-    return np.array(found)
+    return np.array(minimisers)
 
 
 @pytest.mark.parametrize("spec", [QUADRATIC, MEANS, EQUAL, CURVED])
-def test_distances_are_those_of_the_clients_own_minimisers(spec):
+def test_distances_bound_those_of_numerical_minimisers(spec):
     problem, setting = spec.build(), DasSetting.of(spec.build())
     distances = np.linalg.norm(client_minimisers(problem) - problem.minimiser, axis=1)
     mean, square = distances.mean(), math.sqrt(np.mean(distances**2))
-    assert all(one.holds == Verdict.YES for one in setting.conditions)
+    assert all(condition.holds == Verdict.YES for condition in setting.conditions)
     assert setting.client_optimum_distance >= mean - 1e-5
     assert setting.client_optimum_rms >= square - 1e-5
     if spec is not CURVED:  # there ‖∇f_i(w*)‖/μ is all that is proved
@@ -96,43 +93,43 @@ def test_distances_are_those_of_the_clients_own_minimisers(spec):
         (REAL, set()),
     ],
 )
-def test_what_a_problem_does_not_have_is_a_failing_condition(spec, conditions):
+def test_missing_property_of_the_problem_fails_its_condition(spec, conditions):
     problem = spec.build()
     for bound in (*norm_fedavg.bounds(problem, NOISY), *fedavg.bounds(problem, PLAIN)):
-        assert failing(bound) == conditions
+        assert failing_conditions(bound) == conditions
         assert (bound.status, bound.constant) == ("proved", "explicit")
 
 
-def test_steps_other_than_the_theorems_are_not_compared():
+def test_other_steps_fail_the_conditions_of_the_theorems():
     problem = QUADRATIC.build()
     steps = step_sizes(problem, NOISY)
     longer = replace(NOISY, local_step_size=1.01 * steps.local, server_step_size=steps.server)
     mean, least = norm_fedavg.bounds(problem, longer)
-    assert failing(mean) == {"local-step"}
-    assert failing(least) == {"local-step", "server-step"}
+    assert failing_conditions(mean) == {"local-step"}
+    assert failing_conditions(least) == {"local-step", "server-step"}
     wider = replace(NOISY, server_step_size=2.0 * steps.server)
     mean, least = norm_fedavg.bounds(problem, wider)
-    assert failing(mean) == set()  # (39) holds for any step of the server
-    assert failing(least) == {"server-step"}
+    assert failing_conditions(mean) == set()  # (39) holds for any step of the server
+    assert failing_conditions(least) == {"server-step"}
     mean, least = norm_fedavg.bounds(problem, replace(NOISY, local_steps=5))
-    assert failing(mean) == set()
-    assert failing(least) == {"root-steps", "server-step"}
+    assert failing_conditions(mean) == set()
+    assert failing_conditions(least) == {"root-steps", "server-step"}
     (four,) = fedavg.bounds(problem, replace(PLAIN, local_step_size=0.1))
-    assert failing(four) == {"local-step"}
+    assert failing_conditions(four) == {"local-step"}
 
 
 @pytest.mark.parametrize("spec", [QUADRATIC, MEANS, EQUAL, CURVED, REAL])
 @pytest.mark.parametrize("run", [NOISY, replace(NOISY, quantization_levels=None, noise_levels=0, decay_rate=None)])
-def test_the_bounds_hold(spec, run):
+def test_measured_gradient_norms_are_below_the_bounds(spec, run):
     problem = spec.build()
     runs = [(norm_fedavg_run.simulate, run, norm_fedavg.bounds(problem, run))]
     runs.append((fedavg_run.simulate, PLAIN, fedavg.bounds(problem, PLAIN)))
-    for simulate, each, bounds in runs:
-        found = simulate(problem, each, generators(0, range(100)), (each.rounds,))
-        assert found.excess.mean() < problem.constants.initial_gap * 5
+    for simulate, own_run, bounds in runs:
+        curves = simulate(problem, own_run, generators(0, range(100)), (own_run.rounds,))
+        assert curves.excess.mean() < problem.constants.initial_gap * 5
         for bound in bounds:
-            assert failing(bound) == set()
-            values = found.diagnostics[bound.quantity]
+            assert failing_conditions(bound) == set()
+            values = curves.diagnostics[bound.quantity]
             assert values.mean() + 4 * values.std() / 10.0 <= bound.value
 
 
@@ -140,7 +137,7 @@ def test_the_bounds_hold(spec, run):
 @pytest.mark.parametrize("own_share", [0.0, 0.2, 1.0])
 @pytest.mark.parametrize("participants", [1, 10, 20])
 @pytest.mark.parametrize("kind", [MeanEstimationProblem, LeastSquaresProblem])
-def test_the_bounds_hold_in_longer_runs(own_share, participants, kind):
+def test_measured_gradient_norms_are_below_the_bounds_in_longer_runs(own_share, participants, kind):
     spec = kind(clients=20, samples_per_client=20, dimension=10, own_share=own_share, objective="empirical")
     run = NormFedavgRun(
         participants=participants,
@@ -151,19 +148,19 @@ def test_the_bounds_hold_in_longer_runs(own_share, participants, kind):
         decay_rate=0.02,
     )
     problem = spec.build()
-    found = norm_fedavg_run.simulate(problem, run, generators(0, range(100)), (400,))
+    curves = norm_fedavg_run.simulate(problem, run, generators(0, range(100)), (400,))
     for bound in norm_fedavg.bounds(problem, run):
-        assert failing(bound) == set()
-        assert found.diagnostics[bound.quantity].mean() <= bound.value
+        assert failing_conditions(bound) == set()
+        assert curves.diagnostics[bound.quantity].mean() <= bound.value
 
 
 @pytest.fixture(scope="module")
-def calibrated():
+def calibration():
     return norm_fedavg.calibrate(QUADRATIC.build(), RUN, TARGET)
 
 
-def test_calibrated_noise_is_what_is_certified_and_steps_agree_with_the_calibrators(calibrated):
-    problem, (noisy, answer) = QUADRATIC.build(), calibrated
+def test_noise_and_steps_equal_those_of_the_calibrator(calibration):
+    problem, (noisy, answer) = QUADRATIC.build(), calibration
     assert answer.guarantee.epsilon.upper <= 4.0
     assert (noisy.noise_levels, noisy.decay_rate) == (answer.parameters.noise_levels, answer.parameters.decay_rate)
     steps = step_sizes(problem, noisy)
@@ -173,9 +170,9 @@ def test_calibrated_noise_is_what_is_certified_and_steps_agree_with_the_calibrat
     assert mean.value == pytest.approx(answer.parameters.convergence.mean_gradient_norm, rel=1e-6)
 
 
-def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_targets(calibrated):
-    problem, (noisy, answer) = QUADRATIC.build(), calibrated
-    movement = norm_fedavg.asked(problem, RUN, TARGET).movement
+def test_printed_noise_has_no_valid_epsilon_and_raised_noise_meets_the_target(calibration):
+    problem, (noisy, answer) = QUADRATIC.build(), calibration
+    movement = norm_fedavg.calibration_problem(problem, RUN, TARGET).movement
 
     def delta_of(levels, decay):
         noise = TruncatedDiscreteLaplace(
@@ -200,36 +197,34 @@ def test_the_printed_noise_has_no_true_epsilon_and_the_raised_one_has_the_target
     assert answer.readings[0].parameters["noise_levels"] == noisy.printed_noise_levels
 
 
-def test_where_the_draw_is_unseen_only_the_printed_noise_is_beside():
-    question = norm_fedavg.asked(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
+def test_hidden_client_sampling_has_no_raised_noise():
+    question = norm_fedavg.calibration_problem(QUADRATIC.build(), replace(RUN, observer="released-models"), TARGET)
     assert question.rate == 0.5
-    assert norm_fedavg.raised_noise(question) is None
+    assert norm_fedavg.raise_printed_noise(question) is None
     noisy = replace(NOISY, observer="released-models", printed_noise_levels=9, printed_decay_rate=0.1)
     assert set(norm_fedavg_run.alternatives(noisy)) == {"non-private", "as-printed"}
 
 
-def test_a_delta_below_every_double_has_no_raised_noise():
-    question = norm_fedavg.asked(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
+def test_delta_below_every_double_has_no_raised_noise():
+    question = norm_fedavg.calibration_problem(QUADRATIC.build(), RUN, Target.of(4.0, None, -400.0))
     assert question.target.delta is None
-    assert norm_fedavg.raised_noise(question) is None
+    assert norm_fedavg.raise_printed_noise(question) is None
 
 
-def test_fedavg_meets_no_target():
+def test_fedavg_rejects_every_target():
     with pytest.raises(InvalidInput, match="no noise"):
         fedavg.calibrate(QUADRATIC.build(), PLAIN, TARGET)
 
 
-def test_a_simulation_sets_all_of_it_side_by_side(calibrated):
-    request = RiskSimulation(run=calibrated[0], problem=QUADRATIC, repetitions=40, points=3)
-    prepared = simulation.prepare(request)
-    blocks = [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
-    answer = simulation.assemble(prepared, blocks)
-    assert [one.name for one in answer.series] == ["private", "non-private", "as-printed", "as-printed-raised"]
-    assert [(one.theorem, one.quantity, one.holds) for one in answer.bounds] == [
+def test_simulation_reports_all_alternatives_and_bounds(calibration):
+    request = RiskSimulation(run=calibration[0], problem=QUADRATIC, repetitions=40, points=3)
+    answer = run_simulation(request)
+    assert [series.name for series in answer.series] == ["private", "non-private", "as-printed", "as-printed-raised"]
+    assert [(bound.theorem, bound.quantity, bound.holds) for bound in answer.bounds] == [
         ("das.equation-39", "mean_gradient_norm", "yes"),
         ("das.2-utility", "least_gradient_norm", "yes"),
     ]
-    finals = {one.name: one.final.mean for one in answer.series}
+    finals = {series.name: series.final.mean for series in answer.series}
     assert finals["non-private"] < finals["as-printed"] < finals["private"]
     bound = answer.bounds[0]
     measured = answer.series[0].diagnostics["mean_gradient_norm"].mean

@@ -1,4 +1,4 @@
-"""What the tables of experiments keep of the simulations in them, and the printed claim that is disproved."""
+"""Tables of experiments: cells with the answers of their simulations, and the printed claim that is refuted."""
 
 import math
 from typing import Any
@@ -9,20 +9,14 @@ from epsilond.calibrators.answer import as_json
 from epsilond.witness import simulation
 from epsilond.witness.audits.family import printed_truncated_discrete_laplace
 from epsilond.witness.presets import PresetSimulation
+from tests.witness.running import run_simulation
 
 
-def answered(request):
-    prepared = simulation.prepare(request)
-    return simulation.assemble(
-        prepared, [simulation.run_block(prepared, index) for index in range(prepared.plan.blocks)]
-    )
-
-
-def test_a_cell_keeps_what_its_simulation_answers():
+def test_cell_contains_the_answer_of_its_simulation():
     request = PresetSimulation(preset="mb-sgd-bound", repetitions=2, seed=4)
-    table = answered(request)
+    table = run_simulation(request)
     prepared = simulation.prepare(request)
-    alone = answered(prepared.resolved[1].request)
+    alone = run_simulation(prepared.resolved[1].request)
     cell = table.cells[1]
     assert cell.place == {"epsilon": 1.0}
     assert cell.final_excess == alone.final_excess
@@ -34,8 +28,8 @@ def test_a_cell_keeps_what_its_simulation_answers():
     assert (table.repetitions, table.seed, alone.seed) == (2, 4, 4)
 
 
-def test_the_printed_claim_is_disproved_in_every_cell():
-    table = answered(PresetSimulation(preset="tdl-as-printed-audit", repetitions=5))
+def test_printed_claim_is_refuted_in_every_cell():
+    table = run_simulation(PresetSimulation(preset="tdl-as-printed-audit", repetitions=5))
     for cell in table.cells:
         assert cell.claim.epsilon == cell.place["epsilon"]
         assert cell.claim.violated == "yes"
@@ -45,7 +39,7 @@ def test_the_printed_claim_is_disproved_in_every_cell():
     assert as_json(table)["cells"][0]["epsilon"]["upper"] == "unbounded"
 
 
-def test_blocks_beyond_the_last_are_refused():
+def test_block_beyond_the_last_is_rejected():
     prepared = simulation.prepare(PresetSimulation(preset="tdl-as-printed-audit", repetitions=2))
     with pytest.raises(IndexError):
         simulation.run_block(prepared, prepared.plan.blocks)

@@ -1,4 +1,4 @@
-"""The canonical text of JSON: RFC 8785's own examples, and texts that read back as what was written."""
+"""The canonical text of JSON: the examples of RFC 8785, and texts that are read back unchanged."""
 
 import json
 import math
@@ -34,7 +34,7 @@ NUMBERS = {
 }
 """RFC 8785, appendix B: the bits of a double, and its text."""
 FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda value: abs(value) < 2**53)
-"""A whole double beyond them reads back as the integer of its digits, which is the same double and another integer."""
+"""Doubles below 2^53; a larger integral double is read back as the integer of its digits, which differs from it."""
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | FLOATS | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -43,11 +43,11 @@ VALUES = st.recursive(
 
 
 @pytest.mark.parametrize(("bits", "text"), list(NUMBERS.items()))
-def test_numbers_are_those_of_the_standard(bits, text):
+def test_numbers_match_the_standard(bits, text):
     assert canonical(struct.unpack(">d", bytes.fromhex(bits))[0]) == text
 
 
-def test_names_are_sorted_by_their_utf_16_units_as_in_the_standard():
+def test_names_are_sorted_by_utf_16_code_units():
     names = {
         "\u20ac": "Euro Sign",
         "\r": "Carriage Return",
@@ -61,7 +61,7 @@ def test_names_are_sorted_by_their_utf_16_units_as_in_the_standard():
 
 
 @given(VALUES)
-def test_what_is_written_reads_back_and_is_written_alike(value):
+def test_text_is_read_back_and_written_identically(value):
     text = canonical(value)
     again = json.loads(text)
     assert again == value
@@ -69,7 +69,7 @@ def test_what_is_written_reads_back_and_is_written_alike(value):
 
 
 @given(VALUES.filter(lambda value: not isinstance(value, int) or abs(value) < 2**53))
-def test_the_text_is_that_of_another_implementation(value):
+def test_text_equals_that_of_rfc8785(value):
     try:
         expected = rfc8785.dumps(value)
     except rfc8785.IntegerDomainError:
@@ -78,14 +78,14 @@ def test_the_text_is_that_of_another_implementation(value):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {1, 2}, b"x", [1, [math.nan]]])
-def test_what_is_no_json_is_refused(value):
+def test_value_that_is_no_json_is_rejected(value):
     with pytest.raises(ValueError, match=r"finite|no JSON"):
         canonical(value)
 
 
-def test_an_integer_keeps_its_digits():
+def test_integer_keeps_all_digits():
     assert canonical(10**24 + 1) == "1000000000000000000000001"
 
 
-def test_the_digest_is_sha_256():
+def test_digest_is_sha_256():
     assert digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,4 +1,4 @@
-"""An algorithm whose mean excess risk has a closed form, and joins that promise too little, enough, or nothing."""
+"""An algorithm with a closed form of its mean excess risk, and a join with bounds that hold, fail, or do not apply."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ LEVEL = 4.0
 
 @request
 class ToyProblem:
-    """`clients` clients; nothing else matters."""
+    """A problem with a number of clients and no data."""
 
     kind: Annotated[Literal["toy"], TAG] = "toy"
     clients: int = 3
@@ -49,8 +49,8 @@ class Built:
 
     @property
     def constants(self):
-        given = dict.fromkeys(Constants.__dataclass_fields__, 1.0)
-        return Constants(**(given | {"optimum_gap": self.gap}))
+        values = dict.fromkeys(Constants.__dataclass_fields__, 1.0)
+        return Constants(**(values | {"optimum_gap": self.gap}))
 
     def facts(self):
         return {"toys": self.clients}
@@ -69,10 +69,10 @@ class ToyRun:
 
 
 def simulate(problem, run, generators, rounds):
-    drawn = np.array([0.5 + generator.random() for generator in generators])
-    excess = LEVEL * drawn[:, None] / np.array(rounds) + run.noise_std**2
+    factors = np.array([0.5 + generator.random() for generator in generators])
+    excess = LEVEL * factors[:, None] / np.array(rounds) + run.noise_std**2
     return Curves(
-        rounds=rounds, excess=excess, diagnostics={"largest_gradient_norm": run.gradient * np.ones(len(drawn))}
+        rounds=rounds, excess=excess, diagnostics={"largest_gradient_norm": run.gradient * np.ones(len(factors))}
     )
 
 
@@ -103,7 +103,7 @@ ALGORITHM = SimulatedAlgorithm(
 
 
 @dataclass(frozen=True)
-class Answered:
+class ToyCalibration:
     guarantee: Any = None
     parameters: Any = None
 
@@ -113,20 +113,20 @@ def calibrate(problem, run, target):
         raise Infeasible("ε is too large for the toy")
     if target.epsilon > 50.0:
         raise InvalidInput.at("/lipschitz", "is no constant of a toy")
-    return replace(run, noise_std=1.0 / target.epsilon), Answered()
+    return replace(run, noise_std=1.0 / target.epsilon), ToyCalibration()
 
 
-HELD = ConditionResult("toy", "toys are toys", holds=Verdict.YES, left=1.0, right=1.0)
+HOLDS = ConditionResult("toy", "toys are toys", holds=Verdict.YES, left=1.0, right=1.0)
 FAILS = ConditionResult("round", "the earth is flat", holds=Verdict.NO)
 UNKNOWN = ConditionResult("declared", "nobody lies", holds=Verdict.UNDECIDABLE)
 
 
-def bound(value, *, constant="explicit", conditions=(HELD,)):
+def bound(value, *, constant="explicit", conditions=(HOLDS,)):
     return PromisedBound(theorem="toy.1", status=Status.PROVED, value=value, constant=constant, conditions=conditions)
 
 
-def put(monkeypatch: pytest.MonkeyPatch, bounds=()):
-    """Make the toy the one algorithm there is, with these bounds."""
+def install(monkeypatch: pytest.MonkeyPatch, bounds=()):
+    """Make the toy the only algorithm, with the given bounds."""
     monkeypatch.setattr("epsilond.simulators.algorithms.kinds.ALGORITHMS", (ALGORITHM,))
     join = Join(algorithm="toy", calibrate=calibrate, bounds=lambda _problem, _run: tuple(bounds))
     monkeypatch.setattr("epsilond.witness.joins.JOINS", (join,))

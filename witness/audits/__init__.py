@@ -1,1 +1,1 @@
-"""Audits: what attacks on a running mechanism prove of its ε."""
+"""Audits: lower bounds on ε from attacks on a running mechanism."""

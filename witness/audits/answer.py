@@ -1,4 +1,4 @@
-"""What an audit answers: bounds that samples prove, beside the interval that theorems certify."""
+"""The answer of an audit: lower bounds on ε from samples, and the certified interval from theorems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Evidence = Literal["test", "escape"]
 
 @dataclass(frozen=True, kw_only=True)
 class RuleAnswer:
-    """The test that gave a bound, and its counts on the half of the samples that did not choose it."""
+    """The test that gave a bound, with its counts on the half of the samples that did not choose it."""
 
     threshold: Annotated[Number, Served("of the attacker's statistic", may_be_unbounded=True)]
     says_yes: Literal["at-or-above", "at-or-below"]
@@ -30,7 +30,7 @@ class RuleAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonBound:
-    """A lower bound on ε at the audit's δ; nothing is assumed of the mechanism."""
+    """A lower bound on ε at the audit's δ, valid without assumptions on the mechanism."""
 
     lower: float
     test: RuleAnswer
@@ -38,7 +38,7 @@ class EpsilonBound:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianBound:
-    """A lower bound on μ of Gaussian differential privacy; nothing is assumed for that."""
+    """A lower bound on μ of Gaussian differential privacy, valid without assumptions on the mechanism."""
 
     mu_lower: float
     test: RuleAnswer
@@ -50,7 +50,7 @@ class GaussianBound:
 
 @dataclass(frozen=True, kw_only=True)
 class Escape:
-    """Outputs that the other data set cannot give, by the support of the noise that is drawn."""
+    """Outputs that are impossible on the other data set, because the drawn noise has bounded support."""
 
     probability_lower: Annotated[float, Served("lower bound on their probability: δ is at least that at every ε")]
     observed: Annotated[int, Served("among all runs on both data sets")]
@@ -61,7 +61,7 @@ class Escape:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimChecked:
-    """What the audit and the certificate say of a claimed ε at the audit's δ."""
+    """A claimed ε at the audit's δ, compared with the samples and with the certificate."""
 
     epsilon: float
     violated: Annotated[Verdict, Served("yes: the samples disprove it; no: it is certified; undecidable: neither")]
@@ -73,7 +73,7 @@ class ClaimChecked:
 
 @dataclass(frozen=True, kw_only=True)
 class RocPoint:
-    """How often a test is right where it should, and wrong where it should not."""
+    """Error rates of a test at one threshold."""
 
     false_positive_rate: float
     true_positive_rate: float
@@ -81,7 +81,7 @@ class RocPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditAnswer:
-    """The whole answer. Every lower bound holds by itself with the stated confidence."""
+    """The answer of an audit. Every lower bound holds with the stated confidence, separately."""
 
     kind: Literal["audit"] = "audit"
     relation: Relation

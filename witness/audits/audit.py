@@ -1,7 +1,7 @@
-"""An audit: a mechanism is attacked where it runs, and what the attack proves of ε stands beside what is certified.
+"""Audits as a kind of simulation: attack a mechanism, and compare the bounds with its certificate.
 
-The attack (`simulators.audits`) knows the spec and its noise, and no theorem. The certified interval comes from the
-accountant, and no sample. Only here do they meet.
+The attack (`simulators.audits`) uses the spec and its noise, and no theorem. The certificate comes from the accountant,
+and uses no sample. Only this module uses both.
 """
 
 from __future__ import annotations
@@ -15,26 +15,28 @@ from epsilond.calibrators.answer import Ends
 from epsilond.simulators.audits.worlds import FIRST, SECOND, AuditTarget, Floats
 from epsilond.simulators.seeds import generators
 from epsilond.witness.audits.answer import AuditAnswer
-from epsilond.witness.audits.certificate import certified
+from epsilond.witness.audits.certificate import certify
 from epsilond.witness.audits.request import AuditSimulation
-from epsilond.witness.audits.verdict import audited
+from epsilond.witness.audits.verdict import make_answer
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 BLOCK_SAMPLES = 65_536
+"""Most samples of a block on each data set."""
 BLOCK_NUMBERS = 4e7
-"""Random numbers of one side of a block: a second or two."""
+"""Random numbers of a block for one data set; they take one or two seconds."""
 SECONDS_PER_NUMBER = 6e-8
+"""Time for one random number on one core, in seconds."""
 LEAST_SECONDS = 0.2
-"""The certificate, and bounds from the samples."""
+"""Time for the certificate and the bounds from the samples, in seconds."""
 BYTES_PER_CELL = 200
-"""Of one sample while it is made: its densities in three worlds and what they are computed from."""
+"""Memory of one sample during its computation, in bytes: its densities under three hypotheses and their inputs."""
 CELLS_AT_ONCE = 500_000
-"""Most cells of whole batches or reports that are held at once."""
+"""Most cells of whole batches or reports in memory at once."""
 
 
 @dataclass(frozen=True)
 class PreparedAudit:
-    """An audit with its target, the sizes of its blocks, and what is certified of it."""
+    """An audit with its target, the sizes of its blocks, and its certificate."""
 
     target: AuditTarget
     sizes: tuple[int, ...]
@@ -44,48 +46,62 @@ class PreparedAudit:
 
 @dataclass(frozen=True)
 class Losses:
-    """One block: the statistic on either data set."""
+    """One block: the attacker's statistic on each of both data sets."""
 
     first: Floats
     second: Floats
 
 
 def block_sizes(samples: int, work: float) -> tuple[int, ...]:
-    """Samples of each block, from the request alone: small enough for seconds, and for little memory."""
+    """Return the number of samples of each block, which depends only on the request.
+
+    Args:
+        samples: samples on each data set.
+        work: random numbers of one sample.
+    """
     size = max(1, min(BLOCK_SAMPLES, int(BLOCK_NUMBERS / max(work, 1.0))))
-    full, rest = divmod(samples, size)
-    return (size,) * full + ((rest,) if rest else ())
+    full_blocks, remainder = divmod(samples, size)
+    sizes = (size,) * full_blocks
+    return (*sizes, remainder) if remainder else sizes
 
 
-def plan(asked: AuditSimulation) -> SimulationPlan:
-    """Two data sets, each sampled; the statistics of all blocks are kept until the end, 16 bytes a sample."""
-    work = asked.target().work
-    sizes = block_sizes(asked.samples, work)
+def plan(request: AuditSimulation) -> SimulationPlan:
+    """Plan the samples on two data sets; all statistics are kept until the end, with 16 bytes for each sample."""
+    work = request.target().work
+    sizes = block_sizes(request.samples, work)
     return SimulationPlan(
         blocks=len(sizes),
-        seconds=LEAST_SECONDS + 2 * asked.samples * work * SECONDS_PER_NUMBER,
-        bytes=BYTES_PER_CELL * max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work))) + 16 * asked.samples,
+        seconds=LEAST_SECONDS + 2 * request.samples * work * SECONDS_PER_NUMBER,
+        bytes=BYTES_PER_CELL * max(sizes[0], min(CELLS_AT_ONCE, int(sizes[0] * work))) + 16 * request.samples,
     )
 
 
-def prepare(asked: AuditSimulation) -> PreparedAudit:
-    """The target, and what is certified: a spec that no theorem covers is refused before anything is drawn."""
-    attacked = asked.target()
-    return PreparedAudit(attacked, block_sizes(asked.samples, attacked.work), asked.seed, certified(asked))
+def prepare(request: AuditSimulation) -> PreparedAudit:
+    """Build the target and its certificate; a spec without a theorem is rejected before anything is drawn."""
+    target = request.target()
+    return PreparedAudit(target, block_sizes(request.samples, target.work), request.seed, certify(request))
 
 
-def run_block(ready: PreparedAudit, index: int) -> Losses:
-    """Both data sets, from the block's own generator."""
-    (generator,) = generators(ready.seed, [index])
-    count = ready.sizes[index]
-    return Losses(ready.target.statistics(generator, count, FIRST), ready.target.statistics(generator, count, SECOND))
+def run_block(prepared: PreparedAudit, index: int) -> Losses:
+    """Draw the block's samples on both data sets from its own generator."""
+    (generator,) = generators(prepared.seed, [index])
+    count = prepared.sizes[index]
+    return Losses(
+        prepared.target.statistics(generator, count, FIRST), prepared.target.statistics(generator, count, SECOND)
+    )
 
 
-def assemble(asked: AuditSimulation, ready: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
-    """Bounds from all samples, and the verdict."""
+def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
+    """Compute the bounds from all samples, and the verdict.
+
+    Args:
+        request: the request.
+        prepared: the prepared request.
+        blocks: all blocks in order.
+    """
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])
-    return audited(asked, ready.certified, first, second)
+    return make_answer(request, prepared.certified, first, second)
 
 
 EXAMPLE = {
@@ -110,7 +126,7 @@ AUDIT = SimulationKind(
 )
 
 
-def run(asked: AuditSimulation) -> AuditAnswer:
-    """The whole audit, here and now."""
-    ready = prepare(asked)
-    return assemble(asked, ready, [run_block(ready, index) for index in range(len(ready.sizes))])
+def run(request: AuditSimulation) -> AuditAnswer:
+    """Run the whole audit in this process."""
+    prepared = prepare(request)
+    return assemble(request, prepared, [run_block(prepared, index) for index in range(len(prepared.sizes))])

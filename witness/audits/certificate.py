@@ -1,4 +1,4 @@
-"""What is certified of an audited mechanism: the accountant's answer, which has seen no sample."""
+"""The certificate of an audited mechanism: the accountant's ε, computed without any sample."""
 
 from __future__ import annotations
 
@@ -14,24 +14,32 @@ if TYPE_CHECKING:
     from epsilond.witness.audits.request import AuditSimulation
 
 
-def certified(asked: AuditSimulation) -> Ends:
-    """ε at the audit's δ.
+def certify(request: AuditSimulation) -> Ends:
+    """Return an enclosure of ε at the audit's δ.
+
+    Args:
+        request: the audit, with a spec or a message.
 
     Raises:
         NoCertificate: no theorem covers the spec in this setting.
     """
-    if asked.message is not None:
-        return of_message(asked.message, asked.log_delta)
-    assert asked.spec is not None
-    accounted = account(asked.spec, relation=asked.relation, unit=asked.unit, observer=asked.observer)
-    return Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta))
+    if request.message is not None:
+        return certify_message(request.message, request.log_delta)
+    assert request.spec is not None
+    answer = account(request.spec, relation=request.relation, unit=request.unit, observer=request.observer)
+    return Ends.of(answer.guarantee.curve.epsilon(request.log_delta))
 
 
-def of_message(message: QuantizedMessage, log_delta: float) -> Ends:
-    """ε of telling these two updates apart, 0 at least.
+def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
+    """Return an enclosure of ε for distinguishing both updates of a message; its lower bound is 0.
 
-    Both are rounded by the same uniform numbers; then coordinate j differs by at most ⌈s|u_j − u′_j|⌉, and by joint
-    convexity the messages are no easier to tell apart than integer vectors at those distances.
+    Both updates are rounded with the same uniform numbers. Coordinate j of the rounded updates then differs by at most
+    ⌈s|u_j − u′_j|⌉. By joint convexity, the messages are at most as distinguishable as integer vectors at these
+    distances.
+
+    Args:
+        message: the two updates, with their quantization and noise.
+        log_delta: natural logarithm of δ.
     """
     distances = message.distances
     if not any(distances):
@@ -44,5 +52,5 @@ def of_message(message: QuantizedMessage, log_delta: float) -> Ends:
         linf_sensitivity=float(max(distances)),
         l2_sensitivity=math.nextafter(math.sqrt(sum(size * size for size in distances)), math.inf),
     )
-    known = account(spec, relation="replace-one").guarantee.curve.epsilon(log_delta)
-    return Ends(0.0, known.upper)
+    interval = account(spec, relation="replace-one").guarantee.curve.epsilon(log_delta)
+    return Ends(0.0, interval.upper)

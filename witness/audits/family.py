@@ -1,4 +1,4 @@
-"""Many audits with one joint statement, and the audit that disproves a printed theorem."""
+"""Families of audits with a joint confidence, and the audit that refutes a printed theorem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epsilond.witness.audits.request import AuditClaim, AuditSimulation
 
 @dataclass(frozen=True, kw_only=True)
 class FamilyAnswer:
-    """All audits of a family."""
+    """The answers of all audits of a family."""
 
     confidence: Annotated[float, Served("with which all lower bounds on ε hold together")]
     each: Annotated[float, Served("confidence of each by itself")]
@@ -26,26 +26,38 @@ class FamilyAnswer:
     contradicted: Annotated[tuple[int, ...], Served("places of those whose lower bound exceeds what is certified")]
 
 
-def jointly(asked: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
-    """The same audits, each at the confidence at which all their bounds on ε hold together with `confidence`.
+def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
+    """Return the audits with the confidence at which all their bounds on ε hold together with `confidence`.
+
+    Args:
+        requests: the audits.
+        confidence: joint confidence of the family.
 
     Raises:
-        InvalidInput: there are none.
+        InvalidInput: there are no audits.
     """
-    if not asked:
+    if not requests:
         raise InvalidInput.at("/audits", "has too few entries", allowed="≥ 1")
-    each = joint_confidence(len(asked), confidence)
-    return tuple(replace(one, confidence=each) for one in asked)
+    confidence_of_each = joint_confidence(len(requests), confidence)
+    return tuple(replace(request, confidence=confidence_of_each) for request in requests)
 
 
-def run_family(asked: Sequence[AuditSimulation], confidence: float) -> FamilyAnswer:
-    """Runs them one after another; at 0.999, if all certificates are right, none is contradicted but once in 1000."""
-    answers = tuple(run(one) for one in jointly(asked, confidence))
+def run_family(requests: Sequence[AuditSimulation], confidence: float) -> FamilyAnswer:
+    """Run the audits one after another.
+
+    If all certificates are right, any audit is contradicted with probability at most 1 − `confidence`.
+
+    Args:
+        requests: the audits.
+        confidence: joint confidence of the family.
+    """
+    answers = tuple(run(request) for request in with_joint_confidence(requests, confidence))
+    contradicted = tuple(place for place, answer in enumerate(answers) if answer.verdict == "contradicted")
     return FamilyAnswer(
         confidence=confidence,
-        each=joint_confidence(len(asked), confidence),
+        each=joint_confidence(len(requests), confidence),
         audits=answers,
-        contradicted=tuple(place for place, one in enumerate(answers) if one.verdict == "contradicted"),
+        contradicted=contradicted,
     )
 
 
@@ -58,10 +70,18 @@ def printed_truncated_discrete_laplace(
     samples: int = 200_000,
     seed: int = 0,
 ) -> AuditSimulation:
-    """The noise that Theorem 1 of Das et al. prescribes for ε, attacked at the δ = 2^−d that it claims.
+    """Return an audit of the noise that Theorem 1 of Das et al. prescribes, at the δ = 2^−d that it claims.
+
+    Args:
+        epsilon: claimed ε.
+        dimension: number d of coordinates.
+        l1_sensitivity: sensitivity in the ℓ1 norm.
+        linf_sensitivity: sensitivity in the ℓ∞ norm.
+        samples: samples on each data set.
+        seed: seed of all randomness.
 
     Raises:
-        InvalidInput: the theorem prescribes nothing there.
+        InvalidInput: the theorem prescribes no noise for these inputs.
     """
     inputs = PrintedInputs(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=l1_sensitivity, linf_sensitivity=linf_sensitivity

@@ -1,4 +1,4 @@
-"""What an audit is asked: a mechanism, its neighbours, how many runs of it, and at which δ to bound ε."""
+"""The request of an audit: a mechanism, its neighbours, the number of runs, and the δ at which ε is bounded."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from epsilond.simulators.audits.worlds import Attack, AttackSetting, AuditTarget
 MOST_SAMPLES = 2_000_000
 LEAST_SAMPLES = 100
 MOST_NUMBERS = 2e11
-"""Random numbers of a whole audit: hours."""
+"""Most random numbers of an audit; they take hours."""
 MOST_WORK = 1e5
-"""Random numbers of one output: a block of a few hundred outputs takes seconds."""
+"""Most random numbers of one output; a block of a few hundred outputs then takes seconds."""
 
 SAMPLES = Quantity(description="runs of the mechanism on each of the two data sets", ge=LEAST_SAMPLES, le=MOST_SAMPLES)
 CONFIDENCE = Quantity(description="probability with which the lower bounds hold, each by itself", gt=0, lt=1)
@@ -75,7 +75,12 @@ class AuditSimulation:
     claim: Annotated[AuditClaim | None, Quantity(description="an ε to be checked at the same δ")] = None
 
     def check(self) -> None:
-        """One δ; a spec, or a message in the one setting that it has; attacked at a cost within limits."""
+        """Check the request.
+
+        Raises:
+            InvalidInput: δ is not given once; not exactly one of spec and message is given; a message has another
+                setting than its own; or the audit would take too long.
+        """
         natural_log_delta(self.delta, self.log10_delta)
         if (self.spec is None) == (self.message is None):
             raise InvalidInput.at("/spec", "give exactly one of spec and message")
@@ -93,14 +98,14 @@ class AuditSimulation:
 
     @property
     def log_delta(self) -> float:
-        """ln δ."""
+        """Natural logarithm of δ."""
         return natural_log_delta(self.delta, self.log10_delta)
 
     def target(self) -> AuditTarget:
-        """What is attacked.
+        """Return the target of the attack.
 
         Raises:
-            InvalidInput: no attack can be stated for it.
+            InvalidInput: no attack is known for the spec in this setting.
         """
         if self.message is not None:
             return Message(self.message, self.attack)
@@ -108,11 +113,11 @@ class AuditSimulation:
         setting = AttackSetting(relation=self.relation, unit=self.unit, observer=self.observer, attack=self.attack)
         try:
             return target(self.spec, setting)
-        except InvalidInput as refused:
-            raise InvalidInput(*map(_of_request, refused.faults)) from None
+        except InvalidInput as rejected:
+            raise InvalidInput(*map(_of_request, rejected.faults)) from None
 
 
 def _of_request(fault: Fault) -> Fault:
-    """Faults of the relation and of the observer are the request's own, all others are somewhere in the spec."""
-    own = fault.pointer in ("/relation", "/observer")
-    return fault if own else replace(fault, pointer=f"/spec{fault.pointer}")
+    """Return the fault with a pointer into the request; faults of other fields than its own are below /spec."""
+    is_own = fault.pointer in ("/relation", "/observer")
+    return fault if is_own else replace(fault, pointer=f"/spec{fault.pointer}")

@@ -1,4 +1,4 @@
-"""From all samples of an audit to its answer: three bounds, the verdict, and what it means in words."""
+"""The answer of an audit from all its samples: three bounds, the verdict, and its meaning in words."""
 
 from __future__ import annotations
 
@@ -39,52 +39,65 @@ if TYPE_CHECKING:
     from epsilond.witness.audits.request import AuditSimulation
 
 
-def audited(asked: AuditSimulation, certified: Ends, first: Floats, second: Floats) -> AuditAnswer:
-    """The answer from the statistics of all runs on either data set, in the order of their blocks."""
-    error = 1.0 - asked.confidence
+def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second: Floats) -> AuditAnswer:
+    """Make the answer from the statistics of all runs on both data sets.
+
+    Args:
+        request: the request.
+        certified: the certified enclosure of ε at the audit's δ.
+        first: statistics on the first data set, in the order of the blocks.
+        second: statistics on the second data set, in the same order.
+    """
+    error = 1.0 - request.confidence
     halves = SplitStatistics.of(first, second)
-    delta = math.exp(asked.log_delta)
+    delta = math.exp(request.log_delta)
     epsilon = best(halves, epsilon_score(delta), error)
     mu = best(halves, mu_score, error)
-    escaping = escape_probability(halves, error)
-    impossible = math.inf if escaping > delta else 0.0
+    escape_lower = escape_probability(halves, error)
+    escape_epsilon = math.inf if escape_lower > delta else 0.0
     evidence: Evidence = "escape" if escape_promises(halves, delta, error) else "test"
-    lower = impossible if evidence == "escape" else epsilon.value
-    contradicted = lower > certified.upper
-    verdict: Consistency = "contradicted" if contradicted else "consistent"
-    comparable = 0.0 < certified.upper < math.inf
+    lower = escape_epsilon if evidence == "escape" else epsilon.value
+    is_contradicted = lower > certified.upper
+    verdict: Consistency = "contradicted" if is_contradicted else "consistent"
+    is_comparable = 0.0 < certified.upper < math.inf
+    claim = _claim(request.claim.epsilon, lower, certified, halves, error) if request.claim else None
+    points = tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second))
+    stated_delta = request.delta
+    if stated_delta is None and delta > 0.0:
+        stated_delta = delta
     return AuditAnswer(
-        relation=asked.relation,
-        unit=asked.unit,
-        observer=asked.observer,
-        attack=asked.attack,
-        delta=asked.delta if asked.delta is not None else (delta if delta > 0.0 else None),
-        log10_delta=asked.log_delta / math.log(10.0),
-        confidence=asked.confidence,
+        relation=request.relation,
+        unit=request.unit,
+        observer=request.observer,
+        attack=request.attack,
+        delta=stated_delta,
+        log10_delta=request.log_delta / math.log(10.0),
+        confidence=request.confidence,
         epsilon=EpsilonBound(lower=epsilon.value, test=_test(epsilon)),
         gaussian=GaussianBound(
-            mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, asked.log_delta)
+            mu_lower=mu.value, test=_test(mu), epsilon_if_gaussian=gaussian_epsilon(mu.value, request.log_delta)
         ),
         escape=Escape(
-            probability_lower=escaping,
-            epsilon_lower=impossible,
+            probability_lower=escape_lower,
+            epsilon_lower=escape_epsilon,
             observed=int(np.isinf(first).sum() + np.isinf(second).sum()),
         ),
         evidence=evidence,
         certified=certified,
         verdict=verdict,
-        ratio=epsilon.value / certified.upper if comparable else None,
-        claim=_claim(asked.claim.epsilon, lower, certified, halves, error) if asked.claim else None,
-        meaning=_meaning(asked, lower, certified, verdict),
-        roc=tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second)),
-        samples=asked.samples,
-        seed=asked.seed,
+        ratio=epsilon.value / certified.upper if is_comparable else None,
+        claim=claim,
+        meaning=_meaning(request, lower, certified, verdict),
+        roc=points,
+        samples=request.samples,
+        seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
 
 
-def _test(bounded: AttackBound) -> RuleAnswer:
-    rule = bounded.rule
+def _test(bound: AttackBound) -> RuleAnswer:
+    """Return the test of a bound, with its counts."""
+    rule = bound.rule
     return RuleAnswer(
         threshold=rule.threshold,
         says_yes="at-or-above" if rule.above else "at-or-below",
@@ -96,7 +109,7 @@ def _test(bounded: AttackBound) -> RuleAnswer:
 
 
 def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistics, error: float) -> ClaimChecked:
-    """Disproved by the samples, proved by the certificate, or neither."""
+    """Judge the claimed ε: refuted by the samples, confirmed by the certificate, or undecidable."""
     certain = Verdict.NO if certified.upper <= claimed else Verdict.UNDECIDABLE
     violated = Verdict.YES if lower > claimed else certain
     return ClaimChecked(
@@ -107,11 +120,11 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
     )
 
 
-def _meaning(asked: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """The bounds in a sentence or three."""
-    delta = f"10^{asked.log_delta / math.log(10.0):.6g}"
+def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
+    """State the bounds in one to three sentences."""
+    delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"
-    sentences = [f"With {asked.confidence:.6g} confidence {disproved} at δ = {delta}."]
+    sentences = [f"With {request.confidence:.6g} confidence {disproved} at δ = {delta}."]
     upper = f"{certified.upper:.4g}" if math.isfinite(certified.upper) else "no finite ε"
     if verdict == "contradicted":
         sentences.append(f"That contradicts the certified upper end, {upper}: one of the two is wrong.")
@@ -119,6 +132,6 @@ def _meaning(asked: AuditSimulation, lower: float, certified: Ends, verdict: Con
         sentences.append(f"That agrees with the certified upper end, {upper}.")
     else:
         sentences.append("No finite ε is certified at this δ.")
-    if asked.claim is not None and lower > asked.claim.epsilon:
-        sentences.append(f"The claimed ε = {asked.claim.epsilon:.4g} is disproved.")
+    if request.claim is not None and lower > request.claim.epsilon:
+        sentences.append(f"The claimed ε = {request.claim.epsilon:.4g} is disproved.")
     return " ".join(sentences)

@@ -1,1 +1,1 @@
-"""One file for each kind of figure, and one for what they share."""
+"""Drawings of answers, with one file for each kind of figure and one for the shared style."""

@@ -1,10 +1,11 @@
-"""An audit: the attacker's error rates, and what they prove of ε beside what is certified and what was claimed."""
+"""The figure of an audit: the attacker's error rates, and the proved, certified and claimed ε."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,20 +14,24 @@ from epsilond.witness.drawings import style
 
 INCHES = (10.0, 4.6)
 FAR = 10.0
-"""Certified ends this many times beyond what was proved and claimed would leave nothing else to see."""
+"""Ratio of a certified bound to all proved and claimed ones above which it is not drawn, because it would hide them."""
+
+LARGEST_EXPONENT = 700.0
+"""Exponent cap that keeps e^ε below the largest double."""
 
 
 def audit(answer: JsonObject) -> Figure:
-    """The figure of an answer of kind `audit`."""
+    """Draw an answer of kind `audit`."""
     figure = style.new_figure(INCHES)
     rates, interval = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
-    _rates(rates, answer)
-    _interval(interval, answer)
+    _draw_rates(rates, answer)
+    _draw_interval(interval, answer)
     figure.suptitle(_title(answer), x=0.01, ha="left", fontsize=11)
     return figure
 
 
-def _rates(axes: Axes, answer: JsonObject) -> None:
+def _draw_rates(axes: Axes, answer: JsonObject) -> None:
+    """Draw the attacker's error rates, with the largest rates that the certificate allows."""
     false = np.array([point["false_positive_rate"] for point in answer["roc"]])
     true = np.array([point["true_positive_rate"] for point in answer["roc"]])
     order = np.lexsort((true, false))
@@ -35,80 +40,105 @@ def _rates(axes: Axes, answer: JsonObject) -> None:
     axes.text(
         0.55, 0.48, "guessing", color=style.NON_PRIVATE, fontsize=9, rotation=45, rotation_mode="anchor", va="top"
     )
+    title = "attacker's error rates"
     upper = style.number(answer["certified"]["upper"])
     if math.isfinite(upper):
         grid = np.linspace(0.0, 1.0, 400)
-        delta = 10.0 ** answer["log10_delta"]
-        # No test of an (ε, δ)-private mechanism is above either line.
-        most = np.minimum(
-            1.0, np.minimum(math.exp(min(upper, 700.0)) * grid + delta, 1 - (1 - delta - grid) * math.exp(-upper))
-        )
+        most = _largest_true_positive_rates(grid, upper, 10.0 ** answer["log10_delta"])
         axes.plot(grid, most, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
-    dashed = " (dashed: most that is certified)" if math.isfinite(upper) else ""
+        title += " (dashed: most that is certified)"
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
     axes.set_ylabel("true positive rate")
-    axes.set_title(f"attacker's error rates{dashed}", fontsize=10)
+    axes.set_title(title, fontsize=10)
 
 
-def _interval(axes: Axes, answer: JsonObject) -> None:
+def _largest_true_positive_rates(
+    false_positive_rates: npt.NDArray[np.float64], epsilon: float, delta: float
+) -> npt.NDArray[np.float64]:
+    """Return the largest true positive rates of any test of an (ε, δ)-private mechanism."""
+    rising = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
+    flat = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
+    return np.asarray(np.minimum(1.0, np.minimum(rising, flat)))
+
+
+def _draw_interval(axes: Axes, answer: JsonObject) -> None:
+    """Draw the certified interval, the lower bounds, and the claimed ε."""
     certified = answer["certified"]
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]
     claim = answer.get("claim")
-    most = 1.25 * _scale(lower, upper, (proved, gaussian, claim["epsilon"] if claim else 0.0))
+    right_limit = 1.25 * _largest_drawn(lower, upper, (proved, gaussian, claim["epsilon"] if claim else 0.0))
     rows = ["certified", "proved by its test", "if it were Gaussian"] + (["claimed"] if claim else [])
-    _certified(axes, lower, upper, most)
-    _at_least(axes, 1, proved, most, style.MEASURED)
+    _draw_certificate(axes, lower, upper, right_limit)
+    _draw_lower_bound(axes, 1, proved, right_limit, style.MEASURED)
     if answer["evidence"] == "escape":
         words = "no ε: outputs that the other data set cannot give"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-        axes.text(0.02 * most, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
-    _at_least(axes, 2, gaussian, most, "#56B4E9")
+        axes.text(0.02 * right_limit, 0.72, words, color=style.MEASURED, fontsize=9, va="center", bbox=box)
+    _draw_lower_bound(axes, 2, gaussian, right_limit, "#56B4E9")
     if claim is not None:
         axes.plot((claim["epsilon"],) * 2, (-0.4, 3.4), color=style.BOUND, linewidth=1.5, linestyle="-.")
         axes.text(
-            claim["epsilon"] + 0.012 * most,
+            claim["epsilon"] + 0.012 * right_limit,
             3,
-            f"at most {_short(claim['epsilon'])}; violated: {claim['violated']}",
+            f"at most {_format_bound(claim['epsilon'])}; violated: {claim['violated']}",
             color=style.BOUND,
             fontsize=9,
             va="center",
         )
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.45, -0.55)
-    axes.set_xlim(0.0, most)
+    axes.set_xlim(0.0, right_limit)
     axes.set_xlabel(f"ε at δ = {style.power_of_ten(answer['log10_delta'])} (nats)")
     axes.set_title(f"the audit and the certificate: {answer['verdict']}", fontsize=10)
 
 
-def _scale(lower: float, upper: float, told: tuple[float, ...]) -> float:
-    """The largest value that is drawn: what is certified far beyond all that was proved and claimed is not."""
-    near = max((value for value in told if math.isfinite(value)), default=0.0)
-    ends = [end for end in (lower, upper) if 0.0 < end < math.inf]
-    return max([near, *(end for end in ends if end <= FAR * near)]) or min(ends, default=1.0)
+def _largest_drawn(lower: float, upper: float, lower_bounds: tuple[float, ...]) -> float:
+    """Return the largest value that is drawn.
+
+    Args:
+        lower: certified lower bound.
+        upper: certified upper bound. Certified bounds beyond `FAR` times all other values are left out.
+        lower_bounds: proved and claimed values.
+    """
+    largest = max((value for value in lower_bounds if math.isfinite(value)), default=0.0)
+    bounds = [bound for bound in (lower, upper) if 0.0 < bound < math.inf]
+    return max([largest, *(bound for bound in bounds if bound <= FAR * largest)]) or min(bounds, default=1.0)
 
 
-def _certified(axes: Axes, lower: float, upper: float, most: float) -> None:
-    """The certified interval, or in words where it is if it starts past the axis."""
-    words = f"[{_short(lower)}, {_short(upper)}]"
-    if lower > most:
-        axes.text(0.98 * most, 0, f"{words}, off scale →", ha="right", va="center", color=style.CERTIFIED, fontsize=9)
+def _draw_certificate(axes: Axes, lower: float, upper: float, right_limit: float) -> None:
+    """Draw the certified interval, or state it in words if it starts beyond the axis."""
+    words = f"[{_format_bound(lower)}, {_format_bound(upper)}]"
+    if lower > right_limit:
+        axes.text(
+            0.98 * right_limit, 0, f"{words}, off scale →", ha="right", va="center", color=style.CERTIFIED, fontsize=9
+        )
         return
-    end = min(upper, most)
-    axes.barh(0, max(end - lower, 0.004 * most), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85)
-    if upper > most:
+    right_end = min(upper, right_limit)
+    axes.barh(
+        0, max(right_end - lower, 0.004 * right_limit), left=lower, height=0.35, color=style.CERTIFIED, alpha=0.85
+    )
+    if upper > right_limit:
         words += ", upper end off scale →"
-    place = "right" if end > 0.5 * most else "left"
-    axes.text(end, 0.32, words, ha=place, va="center", color=style.CERTIFIED, fontsize=9)
+    alignment = "right" if right_end > 0.5 * right_limit else "left"
+    axes.text(right_end, 0.32, words, ha=alignment, va="center", color=style.CERTIFIED, fontsize=9)
 
 
-def _at_least(axes: Axes, row: float, value: float, most: float, colour: str) -> None:
-    """An arrow from a lower end upward."""
+def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, colour: str) -> None:
+    """Draw a lower bound as an arrow that points upward.
+
+    Args:
+        axes: the axes.
+        row: vertical position.
+        value: the lower bound.
+        right_limit: right limit of the axis.
+        colour: colour of the arrow.
+    """
     axes.annotate(
         "",
-        xy=(min(value + 0.16 * most, most), row),
+        xy=(min(value + 0.16 * right_limit, right_limit), row),
         xytext=(value, row),
         arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.6},
     )
@@ -116,18 +146,20 @@ def _at_least(axes: Axes, row: float, value: float, most: float, colour: str) ->
     axes.text(
         value,
         row + 0.36,
-        f"at least {_short(value)}",
+        f"at least {_format_bound(value)}",
         color=colour,
         fontsize=9,
-        ha="left" if value < 0.7 * most else "right",
+        ha="left" if value < 0.7 * right_limit else "right",
     )
 
 
-def _short(value: float) -> str:
+def _format_bound(value: float) -> str:
+    """Format a bound with four digits."""
     return f"{value:.4g}" if math.isfinite(value) else "unbounded"
 
 
 def _title(answer: JsonObject) -> str:
+    """Return the title: the setting, the number of samples, and the confidence."""
     relation = answer.get("relation", "two given updates")
     return (
         f"Audit: {relation}, one {answer['unit']} against {answer['observer']}; {answer['samples']:,} runs on each data"

@@ -1,4 +1,4 @@
-"""Cells of a grid that say what is proved: readings of a formula for δ, and attacks on trained models."""
+"""Lines of a grid with proved values: readings of a formula for δ, and attacks on trained models."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.witness.drawings import style
 
 DELTA = "log10_delta"
-"""The measure of experiments about δ."""
+"""Measure of the experiments on δ."""
 CERTIFIED = "certified: at most"
+"""Legend of the certified upper bound."""
 
 Cells = Sequence[JsonObject]
 Labels = list[tuple[float, str, str]]
-"""Height, words and colour of each."""
+"""Height, words and colour of each label."""
 
 
-def drawers(answer: JsonObject) -> Mapping[str, Callable[..., Labels]]:
-    """What draws a line of cells, by their kind; of kinds that are not told the grid draws the line itself."""
-    found: dict[str, Callable[..., Labels]] = {"membership": inferences}
-    return found | {"audit": formulas} if answer.get("measure") == DELTA else found
+def line_drawers(answer: JsonObject) -> Mapping[str, Callable[..., Labels]]:
+    """Return the functions that draw a line of cells, by kind of the cells; the grid draws all other kinds."""
+    drawers: dict[str, Callable[..., Labels]] = {"membership": draw_attacks}
+    if answer.get("measure") == DELTA:
+        drawers["audit"] = draw_formulas
+    return drawers
 
 
-def formulas(
+def draw_formulas(
     axes: Axes,
     places: npt.NDArray[np.float64],
     cells: Cells,
@@ -34,23 +37,32 @@ def formulas(
     looks: JsonRecord,
     _: JsonObject,
 ) -> Labels:
-    """log10 δ of each reading of a formula, and what attacks prove of it."""
+    """Draw log₁₀ δ of each reading of a formula, with the lower bounds of attacks.
+
+    Args:
+        axes: the axes.
+        places: horizontal positions of the cells.
+        cells: the cells of the line.
+        colour: colour of the line, or None for one colour for each name.
+        looks: dash and marker by legend, to which new legends are added.
+        _: not used.
+    """
     labels: Labels = []
-    inked = colour or style.MEASURED
+    line_colour = colour or style.MEASURED
     for number, name in enumerate(cells[0]["log10_deltas"]):
         look = looks.setdefault(f"{name} δ", (style.DASHES[number % len(style.DASHES)], None))
         values = style.numbers(cell["log10_deltas"][name] for cell in cells)
-        axes.plot(places, values, color=inked, linewidth=1.6, linestyle=look[0])
-        labels.append((float(values[-1]), f"{name} δ", inked))
+        axes.plot(places, values, color=line_colour, linewidth=1.6, linestyle=look[0])
+        labels.append((float(values[-1]), f"{name} δ", line_colour))
     lower = [cell.get("claim", {}).get("delta_lower", 0.0) for cell in cells]
     proved = np.array([np.log10(value) if value > 0.0 else np.nan for value in lower])
     if np.isfinite(proved).any():
         looks.setdefault("proved by an attack: δ at least", ("", "o"))
-        axes.plot(places, proved, color=inked, linewidth=0.0, marker="o", markersize=4)
+        axes.plot(places, proved, color=line_colour, linewidth=0.0, marker="o", markersize=4)
     return labels
 
 
-def inferences(
+def draw_attacks(
     axes: Axes,
     places: npt.NDArray[np.float64],
     cells: Cells,
@@ -58,18 +70,28 @@ def inferences(
     looks: JsonRecord,
     _: JsonObject,
 ) -> Labels:
-    """What each attack on trained models proves, below what is certified."""
+    """Draw the lower bound of each attack on trained models, with the certified upper bound.
+
+    Args:
+        axes: the axes.
+        places: horizontal positions of the cells.
+        cells: the cells of the line.
+        colour: colour of the line, or None for one colour for each name.
+        looks: dash and marker by legend, to which new legends are added.
+        _: not used.
+    """
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]
     labels: Labels = []
     for number, name in enumerate(cells[0]["attacks"]):
-        look = looks.setdefault(f"proved: {style.words(name)}", (style.DASHES[number % len(style.DASHES)], "o"))
+        look = looks.setdefault(f"proved: {style.run_words(name)}", (style.DASHES[number % len(style.DASHES)], "o"))
         # An attack that proves nothing has no place on a logarithmic axis.
         values = np.array([cell["attacks"][name] or np.nan for cell in cells], dtype=float)
-        inked = colour or style.COLOURS[number % len(style.COLOURS)]
-        axes.plot(places, values, color=inked, linewidth=1.8, marker="o", markersize=4, linestyle=look[0])
-        labels.append((float(values[-1]), style.wrapped(style.words(name)), inked))
+        line_colour = colour or style.COLOURS[number % len(style.COLOURS)]
+        axes.plot(places, values, color=line_colour, linewidth=1.8, marker="o", markersize=4, linestyle=look[0])
+        labels.append((float(values[-1]), style.wrap(style.run_words(name)), line_colour))
     upper = style.numbers(cell["epsilon"]["upper"] for cell in cells)
     looks.setdefault(CERTIFIED, ((0, (9, 2.5)), None))
     axes.plot(places, upper, color=style.CERTIFIED, linewidth=1.3, linestyle=looks[CERTIFIED][0])
-    return [each for each in labels if np.isfinite(each[0])] + [(float(upper[-1]), "certified", style.CERTIFIED)]
+    visible = [label for label in labels if np.isfinite(label[0])]
+    return [*visible, (float(upper[-1]), "certified", style.CERTIFIED)]

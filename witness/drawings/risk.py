@@ -1,8 +1,10 @@
-"""Excess risk round by round: measured with its band, the bounds, and the runs set beside it."""
+"""The figure of excess risk over rounds: the measured means with their bands, the bounds, and the compared runs."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -10,56 +12,36 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.witness.drawings import style
 
 LEAST_SHOWN = 1e-4
-"""Of the largest measured mean: what lies below is cut off, since a logarithmic axis has no end."""
+"""Least visible height, in units of the largest measured mean; a logarithmic axis has no natural lower limit."""
 DECADES_ABOVE = 3
+"""Decades above the largest mean beyond which a bound is not drawn."""
 MARK = 0.12
-"""Length of the mark of a bound, of the axis across."""
+"""Length of the mark of a bound, in units of the horizontal axis."""
+
+_ROLE_COLOURS = {"private": style.MEASURED, "non-private": style.NON_PRIVATE}
 
 
 def risk(answer: JsonObject) -> Figure:
-    """The figure of an answer of kind `risk`."""
+    """Draw an answer of kind `risk`."""
     figure = style.new_figure()
     axes = figure.add_subplot()
     labels: list[tuple[float, str, str]] = []
-    others = iter(style.COLOURS[1:])
-    shown: list[float] = []
+    colours = iter(style.COLOURS[1:])
+    heights: list[float] = []
     for series in answer["series"]:
-        private, plain = series["role"] == "private", series["role"] == "non-private"
-        colour = style.MEASURED if private else style.NON_PRIVATE if plain else next(others)
-        mean, rounds = style.numbers(series["mean"]), series["rounds"]
-        lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
-        marker = "o" if len(rounds) < 3 else None
-        axes.fill_between(rounds, np.maximum(lower, 1e-300), upper, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(
-            rounds,
-            mean,
-            color=colour,
-            linewidth=2.0 if private else 1.5,
-            linestyle="-" if private else "--",
-            marker=marker,
-        )
-        labels.append((mean[-1], "measured" if private else style.wrapped(_told(series)), colour))
-        shown += [float(each) for each in mean if each > 0.0]
-    top = max(shown, default=1.0)
-    last = answer["series"][0]["rounds"][-1]
-    reach = MARK * max(series["rounds"][-1] for series in answer["series"])
-    marks: dict[str, Line2D] = {}
-    for bound in answer["bounds"]:
-        value = style.number(bound["value"])
-        hidden = bound["constant"] == "hidden"
-        if hidden or bound["quantity"] != "excess" or not 0.0 < value <= top * 10**DECADES_ABOVE:
-            continue
-        verdict = f"holds: {bound['holds']}" if bound["compared"] else "not compared"
-        # Of the output alone: no line over rounds after which nothing is promised.
-        dash = "-" if bound["compared"] else ":"
-        (mark,) = axes.plot((last - reach, last), (value, value), color=style.BOUND, linewidth=2.5, linestyle=dash)
-        marks[f"bound {len(marks) + 1}: {bound['theorem']}, on the output after round {last} ({verdict})"] = mark
-        labels.append((value, f"bound {len(marks)}\n({verdict})", style.BOUND))
-        shown.append(value)
+        colour = _ROLE_COLOURS[series["role"]] if series["role"] in _ROLE_COLOURS else next(colours)
+        mean = _draw_series(axes, series, colour)
+        name = "measured" if series["role"] == "private" else style.wrap(_series_words(series))
+        labels.append((mean[-1], name, colour))
+        heights += [float(value) for value in mean if value > 0.0]
+    top = max(heights, default=1.0)
+    last_round = max(series["rounds"][-1] for series in answer["series"])
+    marks = _draw_bounds(axes, answer, top, MARK * last_round, labels)
+    heights += [style.number(bound["value"]) for bound in _visible_bounds(answer, top)]
     style.logarithmic(axes)
-    if shown:
-        axes.set_ylim(max(min(shown), top * LEAST_SHOWN) / 1.6, max(shown) * 1.6)
-    axes.set_xlim(0, max(series["rounds"][-1] for series in answer["series"]))
+    if heights:
+        axes.set_ylim(max(min(heights), top * LEAST_SHOWN) / 1.6, max(heights) * 1.6)
+    axes.set_xlim(0, last_round)
     axes.set_xlabel("communication rounds")
     axes.set_ylabel("excess risk (unit of the loss)")
     axes.set_title(_title(answer))
@@ -69,12 +51,65 @@ def risk(answer: JsonObject) -> Figure:
     return figure
 
 
-def _told(series: JsonObject) -> str:
-    """What the run is, in words."""
-    return str(series.get("title") or style.words(series["name"]))
+def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.float64]:
+    """Draw the curve of one run with its band, and return its means."""
+    mean, rounds = style.numbers(series["mean"]), series["rounds"]
+    lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
+    width, dash = (2.0, "-") if series["role"] == "private" else (1.5, "--")
+    axes.fill_between(rounds, np.maximum(lower, 1e-300), upper, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(
+        rounds,
+        mean,
+        color=colour,
+        linewidth=width,
+        linestyle=dash,
+        marker="o" if len(rounds) < 3 else None,
+    )
+    return mean
+
+
+def _draw_bounds(
+    axes: Axes, answer: JsonObject, top: float, length: float, labels: list[tuple[float, str, str]]
+) -> dict[str, Line2D]:
+    """Draw a mark for each bound on the output, add its label, and return the marks by their legends.
+
+    Args:
+        axes: the axes.
+        answer: the answer.
+        top: largest measured mean.
+        length: length of a mark, in rounds. A longer line would suggest a bound on earlier rounds.
+        labels: labels, to which those of the bounds are added.
+    """
+    marks: dict[str, Line2D] = {}
+    last = answer["series"][0]["rounds"][-1]
+    for bound in _visible_bounds(answer, top):
+        value = style.number(bound["value"])
+        verdict = f"holds: {bound['holds']}" if bound["compared"] else "not compared"
+        dash = "-" if bound["compared"] else ":"
+        (mark,) = axes.plot((last - length, last), (value, value), color=style.BOUND, linewidth=2.5, linestyle=dash)
+        marks[f"bound {len(marks) + 1}: {bound['theorem']}, on the output after round {last} ({verdict})"] = mark
+        labels.append((value, f"bound {len(marks)}\n({verdict})", style.BOUND))
+    return marks
+
+
+def _visible_bounds(answer: JsonObject, top: float) -> list[JsonObject]:
+    """Return the bounds on the excess with explicit constants, at most `DECADES_ABOVE` decades above the curves."""
+    return [
+        bound
+        for bound in answer["bounds"]
+        if bound["constant"] != "hidden"
+        and bound["quantity"] == "excess"
+        and 0.0 < style.number(bound["value"]) <= top * 10**DECADES_ABOVE
+    ]
+
+
+def _series_words(series: JsonObject) -> str:
+    """Return the title of a run, or its name in words."""
+    return str(series.get("title") or style.run_words(series["name"]))
 
 
 def _title(answer: JsonObject) -> str:
+    """Return the title: the algorithm, the privacy of the noise, and the data."""
     guarantee = answer.get("guarantee")
     privacy = "noise as given"
     if guarantee is not None:
@@ -82,8 +117,8 @@ def _title(answer: JsonObject) -> str:
         delta = style.power_of_ten(target["log10_delta"])
         privacy = f"ε = {target['epsilon']:g}, δ = {delta}, {guarantee['definition']}"
     problem = answer["problem"]
-    held = problem.get("samples_per_client")
-    records = "fresh records" if held is None else f"{held} records each"
+    records_each = problem.get("samples_per_client")
+    records = "fresh records" if records_each is None else f"{records_each} records each"
     return (
         f"{answer['algorithm']}: mean of {answer['repetitions']} repetitions with its {answer['confidence']:.0%} band\n"
         f"{privacy}; {problem['clients']} clients, {records}, {problem['dimension']} coordinates"

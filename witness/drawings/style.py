@@ -1,4 +1,4 @@
-"""What figures share: colours that colour-blind readers tell apart, labels beside lines, the size, and the file."""
+"""The shared style of figures: colours for colour-blind readers, labels next to lines, sizes, and the file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ Format = Literal["png", "svg"]
 
 MEASURED, BOUND, NON_PRIVATE, CERTIFIED = "#0072B2", "#D55E00", "#6E6E6E", "#009E73"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8C6D1F", "#000000")
-"""Of Okabe and Ito, whose yellow is too pale for a line."""
+"""Colours of Okabe and Ito; a darker colour replaces yellow, which is too pale for a line."""
 DASHES = ("-", (0, (9, 2.5)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
 INCHES = (8.0, 4.8)
 LABEL_SPACING = 0.062
-"""Of one line of a label, over the height of the axes."""
+"""Height of one line of a label, in units of the axes' height."""
 LABEL_CHARACTERS = 20
-"""Of one line of a label."""
+"""Most characters in one line of a label."""
 DOTS_PER_INCH = 120
+SWEEPS = 200
+"""Sweeps over the labels; more labels than fit on the axes still overlap after them."""
 SETTINGS: Any = {
     "svg.hashsalt": "epsilond",  # names inside the file do not change from run to run
     "svg.fonttype": "none",
@@ -46,64 +48,75 @@ SETTINGS: Any = {
 
 
 def new_figure(inches: tuple[float, float] = INCHES) -> Figure:
-    """An empty figure, drawn without any window system."""
+    """Return an empty figure that needs no window system."""
     figure = Figure(figsize=inches, dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def settings() -> AbstractContextManager[None]:
-    """The style, while a figure is made and written."""
+    """Return a context with the style, for making and rendering a figure."""
     return mpl.rc_context(SETTINGS)
 
 
-def written(figure: Figure, file_format: Format) -> bytes:
-    """The file: the same bytes for the same figure."""
-    held = io.BytesIO()
-    # Neither a date nor a version of the program that drew it.
+def render(figure: Figure, file_format: Format) -> bytes:
+    """Return the figure as a file; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    # The file contains neither the date nor the version of matplotlib.
     metadata = {"Date": None} if file_format == "svg" else {"Software": None}
-    figure.savefig(held, format=file_format, metadata=metadata)
-    return held.getvalue()
+    figure.savefig(buffer, format=file_format, metadata=metadata)
+    return buffer.getvalue()
 
 
 def number(value: str | float) -> float:
-    """A number of an answer, where infinities are words."""
-    words = {"unbounded": math.inf, "-unbounded": -math.inf}
-    return words[value] if isinstance(value, str) else float(value)
+    """Return a number of an answer as a double; infinities are words there."""
+    run_words = {"unbounded": math.inf, "-unbounded": -math.inf}
+    return run_words[value] if isinstance(value, str) else float(value)
 
 
 def numbers(values: Iterable[str | float]) -> npt.NDArray[np.float64]:
-    """Numbers of an answer; those that cannot be drawn are left out."""
-    held = np.array([number(value) for value in values], dtype=float)
-    return np.where(np.isfinite(held), held, np.nan)
+    """Return numbers of an answer as an array; infinite ones become NaN and are not drawn."""
+    array = np.array([number(value) for value in values], dtype=float)
+    return np.where(np.isfinite(array), array, np.nan)
 
 
 def logarithmic(axes: Axes) -> None:
-    """Make the vertical axis logarithmic, also where nothing on it is positive."""
+    """Make the vertical axis logarithmic, even if no value on it is positive."""
     if not math.isfinite(axes.dataLim.minposy):
         axes.set_ylim(0.1, 10.0)
     axes.set_yscale("log")
 
 
 def power_of_ten(exponent: float) -> str:
-    """10 to that power, as it is drawn."""
+    """Return a power of ten in the notation of figures."""
     return f"$10^{{{exponent:.4g}}}$"
 
 
-def words(name: str) -> str:
-    """A run's name as it is read."""
-    known = {"non-private": "without noise", "noisy-sgd": "noisy SGD", "test_rrmse": "RRMSE, on records held out,"}
-    known |= {f"test_{what}": f"{what}, on records held out," for what in ("error", "accuracy")}
-    return known.get(name, name.replace("-", " "))
+def run_words(name: str) -> str:
+    """Return the name of a run or of a score as it is displayed."""
+    displayed = {
+        "non-private": "without noise",
+        "noisy-sgd": "noisy SGD",
+        "test_rrmse": "RRMSE, on records held out,",
+        "test_error": "error, on records held out,",
+        "test_accuracy": "accuracy, on records held out,",
+    }
+    return displayed.get(name, name.replace("-", " "))
 
 
-def wrapped(words: str) -> str:
-    """In lines short enough to stand beside the axes."""
+def wrap(words: str) -> str:
+    """Wrap words into lines that fit next to the axes."""
     return "\n".join(textwrap.wrap(words, LABEL_CHARACTERS))
 
 
 def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading: str | None = None) -> None:
-    """Words right of the axes at these heights (value, words, colour), moved apart where they would overlap."""
+    """Write labels at the right of the axes, moved apart if they would overlap.
+
+    Args:
+        axes: the axes, with all lines drawn.
+        labels: height, words and colour of each label.
+        heading: heading above the labels.
+    """
     drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]
     if not drawable:
         return
@@ -111,7 +124,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
     low, high = axes.get_ylim()
     scaled = [min(max(_share(axes, value, low, high), 0.0), 1.0) for value, _, _ in drawable]
     sizes = [LABEL_SPACING * (1 + words.count("\n")) for _, words, _ in drawable]
-    places = _apart(scaled, sizes)
+    places = _separate(scaled, sizes)
     for (_, words, colour), height, place in zip(drawable, scaled, places, strict=True):
         if abs(place - height) > 0.005:
             axes.plot(
@@ -125,23 +138,24 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
 
 
 def _share(axes: Axes, value: float, low: float, high: float) -> float:
+    """Return the position of a value on the vertical axis, between 0 (bottom) and 1 (top)."""
     if axes.get_yscale() == "log":
         return 0.0 if value <= 0.0 else math.log(value / low) / math.log(high / low)
     return (value - low) / (high - low)
 
 
-def _apart(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """The heights, moved as little as a few sweeps manage so that labels of these sizes do not overlap."""
+def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Move labels at these heights apart, in a few sweeps, until labels of these sizes do not overlap."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     places = [heights[index] for index in order]
-    needed = [(sizes[low] + sizes[high]) / 2 for low, high in pairwise(order)]
-    for _ in range(200):
-        for lower, apart in enumerate(needed):
-            short = apart - (places[lower + 1] - places[lower])
-            if short > 1e-9:
-                places[lower] -= short / 2
-                places[lower + 1] += short / 2
-    moved = [0.0] * len(heights)
+    distances = [(sizes[below] + sizes[above]) / 2 for below, above in pairwise(order)]
+    for _ in range(SWEEPS):
+        for index, distance in enumerate(distances):
+            overlap = distance - (places[index + 1] - places[index])
+            if overlap > 1e-9:
+                places[index] -= overlap / 2
+                places[index + 1] += overlap / 2
+    separated = [0.0] * len(heights)
     for index, place in zip(order, places, strict=True):
-        moved[index] = place
-    return moved
+        separated[index] = place
+    return separated

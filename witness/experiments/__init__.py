@@ -1,1 +1,1 @@
-"""The papers' experiments, one file each. `witness/presets.py` has the list of them."""
+"""The papers' experiments, with one file for each; `witness/presets.py` lists them."""

@@ -1,14 +1,14 @@
 """Figure 2 of Asoodeh et al.: δ over ε of one pass with hidden states, printed, corrected, certified, and attacked.
 
-n = 100 users, L = ρ = 1, β = 2, η = ½, σ = 1.5, and batches of q = 0.1, 0.2 and 0.3 of the users. Where 1/q is no whole
-number the printed curve has n/m steps for the ⌊n/m⌋ that can be run. Each cell audits the run at the printed δ, and
-the ε that stands under it in the figure is its claim.
+The setting is n = 100 users, L = ρ = 1, β = 2, η = ½, σ = 1.5, and batches of q = 0.1, 0.2 and 0.3 of the users. If 1/q
+is not an integer, the printed curve has n/m steps although only ⌊n/m⌋ can be run. Each cell audits the run at the
+printed δ, and claims the ε of this δ in the figure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from epsilond.accountants.account import account
@@ -26,10 +26,12 @@ SHARES = (0.1, 0.2, 0.3)
 EPSILONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 SAMPLES_PER_REPETITION = 2000
 PRINTED, CORRECTED, CERTIFIED = "printed", "corrected", "certified"
+Point = tuple[CellAnswer, Mapping[str, float]]
+"""A cell, and log10 δ of each reading at its ε."""
 
 
-def inputs(epsilon: float, share: float) -> OnePass:
-    """The theorem's, at one point of the figure."""
+def theorem_inputs(epsilon: float, share: float) -> OnePass:
+    """Return the theorem's inputs at one point of the figure, for a share q of the users in a batch."""
     return OnePass(
         epsilon=epsilon,
         clients=USERS,
@@ -42,8 +44,8 @@ def inputs(epsilon: float, share: float) -> OnePass:
     )
 
 
-def spec(share: float) -> ProjectedSgd:
-    """What is run."""
+def run_spec(share: float) -> ProjectedSgd:
+    """Return the spec of the run with a share q of the users in a batch."""
     return ProjectedSgd(
         clients=USERS,
         participants=round(share * USERS),
@@ -55,69 +57,83 @@ def spec(share: float) -> ProjectedSgd:
     )
 
 
-def deltas(epsilon: float, share: float) -> dict[str, float]:
-    """log10 δ at ε: as printed, corrected, and the least that any theorem certifies."""
-    asked = inputs(epsilon, share)
-    curve = account(spec(share), relation="replace-one", observer="final-model").guarantee.curve
+def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
+    """Return log10 δ at ε: as printed, corrected, and the least that any theorem certifies."""
+    point = theorem_inputs(epsilon, share)
+    curve = account(run_spec(share), relation="replace-one", observer="final-model").guarantee.curve
     return {
-        PRINTED: float(theorem_2(asked, "printed")["log10_delta"]),
-        CORRECTED: float(theorem_2(asked, "corrected")["log10_delta"]),
+        PRINTED: float(theorem_2(point, "printed")["log10_delta"]),
+        CORRECTED: float(theorem_2(point, "corrected")["log10_delta"]),
         CERTIFIED: curve.log_delta(epsilon).upper / math.log(10.0),
     }
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each q and ε."""
-    found = []
+    """Return one cell for each q and ε.
+
+    Args:
+        repetitions: blocks of samples of each audit.
+        seed: seed of all randomness.
+    """
+    grid = []
     for share in SHARES:
         for epsilon in EPSILONS:
-            told = deltas(epsilon, share)
+            readings = log10_deltas(epsilon, share)
             simulation = AuditSimulation(
-                spec=spec(share),
+                spec=run_spec(share),
                 relation="replace-one",
                 unit="record",
                 observer="final-model",
-                log10_delta=told[PRINTED],
+                log10_delta=readings[PRINTED],
                 samples=SAMPLES_PER_REPETITION * repetitions,
                 seed=seed,
                 claim=AuditClaim(epsilon=epsilon) if epsilon > 0.0 else None,
             )
-            found.append(Cell(place={"epsilon": epsilon, "share": share}, simulation=simulation, log10_deltas=told))
-    return tuple(found)
+            grid.append(Cell(place={"epsilon": epsilon, "share": share}, simulation=simulation, log10_deltas=readings))
+    return tuple(grid)
 
 
-def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Whether the printed curve is true, whether attacks reach it, and how far below it δ can be certified."""
-    told = [(cell, cell.log10_deltas) for cell in answered if cell.log10_deltas is not None]
-    true = sum(one[CERTIFIED] <= one[PRINTED] for _, one in told)
-    disproved = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in told)
-    less = [10.0 ** (one[PRINTED] - one[CERTIFIED]) for _, one in told]
-    raised = [10.0 ** (one[PRINTED] - one[CORRECTED]) for _, one in told]
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge whether the printed curve is true, whether attacks reach it, and whether it falls with the batch."""
+    points = [(cell, cell.log10_deltas) for cell in answers if cell.log10_deltas is not None]
+    return (_judge_privacy(points), _judge_order(points))
+
+
+def _judge_privacy(points: Sequence[Point]) -> Finding:
+    """Judge whether the printed δ is valid, and compare it with the certified and the corrected δ."""
+    confirmed = sum(deltas[CERTIFIED] <= deltas[PRINTED] for _, deltas in points)
+    refuted = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in points)
+    certified_ratios = [10.0 ** (deltas[PRINTED] - deltas[CERTIFIED]) for _, deltas in points]
+    corrected_ratios = [10.0 ** (deltas[PRINTED] - deltas[CORRECTED]) for _, deltas in points]
     words = (
-        f"A δ no larger than the printed one is certified at {true} of {len(told)} points, {min(less):.3g} to"
-        f" {max(less):.3g} times smaller; attacks disprove {disproved}. The printed δ is up to {max(raised):.3g} times"
-        " that of the steps that can be run."
+        f"A δ no larger than the printed one is certified at {confirmed} of {len(points)} points,"
+        f" {min(certified_ratios):.3g} to {max(certified_ratios):.3g} times smaller; attacks disprove {refuted}."
+        f" The printed δ is up to {max(corrected_ratios):.3g} times that of the steps that can be run."
     )
-    ordered = [
-        [one[PRINTED] for cell, one in told if cell.place["epsilon"] == epsilon]
-        for epsilon in dict.fromkeys(cell.place["epsilon"] for cell, _ in told)
-    ]
-    falling = sum(all(later < earlier for earlier, later in pairwise(line)) for line in ordered)
-    return (
-        Tally(
-            holds=true,
-            fails=disproved,
-            of=len(told),
-            universal=True,
-            noun=("point", "points"),
-            open_where="neither a certificate nor an attack decides",
-        ).finding("The curves of the figure are private: each δ holds at the ε under it.", words),
-        Tally(holds=falling, fails=len(ordered) - falling, of=len(ordered), noun=("value of ε", "values of ε")).finding(
-            "In the figure δ is the smaller, the more users take part in a round.",
-            f"At {falling} of {len(ordered)} values of ε the printed δ falls from q = {SHARES[0]:g} to"
-            f" {SHARES[-1]:g}. The claim is about this figure: at other parameters δ may rise with the batch.",
-        ),
+    tally = Tally(
+        holds=confirmed,
+        fails=refuted,
+        of=len(points),
+        universal=True,
+        noun=("point", "points"),
+        open_where="neither a certificate nor an attack decides",
     )
+    return tally.finding("The curves of the figure are private: each δ holds at the ε under it.", words)
+
+
+def _judge_order(points: Sequence[Point]) -> Finding:
+    """Judge whether the printed δ falls as more users take part in a round."""
+    falling = total = 0
+    for epsilon in dict.fromkeys(cell.place["epsilon"] for cell, _ in points):
+        line = [deltas[PRINTED] for cell, deltas in points if cell.place["epsilon"] == epsilon]
+        falling += all(later < earlier for earlier, later in pairwise(line))
+        total += 1
+    words = (
+        f"At {falling} of {total} values of ε the printed δ falls from q = {SHARES[0]:g} to"
+        f" {SHARES[-1]:g}. The claim is about this figure: at other parameters δ may rise with the batch."
+    )
+    tally = Tally(holds=falling, fails=total - falling, of=total, noun=("value of ε", "values of ε"))
+    return tally.finding("In the figure δ is the smaller, the more users take part in a round.", words)
 
 
 PRESET = Preset(

@@ -1,9 +1,9 @@
-"""Das et al.'s experiments on digits: integer noise on normalised updates against what it is compared with.
+"""Das et al.'s experiments on digits: integer noise on normalised updates, compared with other noise and updates.
 
-Softmax on ten digits, one client's whole data protected. The first experiment sets truncated discrete Laplace noise
-beside Binomial noise, normalised updates beside clipped ones, and noise of each client beside noise of a server that is
-trusted, which moves the mean of r messages by Δ∞ = 2s/r at most. The second has no noise: normalised updates beside
-FedAvg, on records dealt at random and sorted by digit.
+The task is softmax regression on ten digits, with one client's whole data protected. The first experiment compares
+truncated discrete Laplace noise with Binomial noise, normalised updates with clipped updates, and noise of each client
+with noise of a trusted server. The server's noise has sensitivity Δ∞ = 2s/r for the mean of r messages. The second
+experiment has no noise: it compares normalised updates with FedAvg, on records assigned at random or sorted by digit.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.data_sets import DataSetProblem, Split
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
-from epsilond.witness.findings import duel, falling, score, score_beside
+from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Place, Preset, format_scientific
+from epsilond.witness.findings import comparison_score, judge_pairs, judge_trend, private_score
 from epsilond.witness.joins.grid_fedavg import binomial_trials
 from epsilond.witness.joins.norm_fedavg import printed_log_delta
 from epsilond.witness.risks.answer import Measured
@@ -33,11 +33,11 @@ EPSILONS = (8.0, 16.0, 32.0, 100.0, 300.0)
 DELTA = 1e-5
 CLIENTS, ROUNDS, LOCAL_STEPS, LEVELS = 50, 16, 2, 16
 CLIPPING_NORM = 0.4
-"""About a client's update in the first rounds; later ones are shorter."""
+"""Approximate norm of a client's update in the first rounds; later updates are shorter."""
 LOCAL_STEP = 1.0
 STEPS = (0.3, 1.0, 3.0)
-"""How far the server moves in a round on unit messages that agree, at most."""
-ACCURACY, WHAT = "test_accuracy", "accuracy"
+"""Largest distances that the server moves in a round, if all unit messages have the same direction."""
+ACCURACY, QUANTITY = "test_accuracy", "accuracy"
 TARGETS = ("value of ε", "values of ε")
 QTDL, BINOMIAL, CLIPPED = "QTDL, normalised", "Binomial, normalised", "QTDL, clipped"
 SERVER, SERVER_CLIPPED = "server's noise, normalised", "server's noise, clipped"
@@ -74,57 +74,63 @@ PLAIN_STANDS_FOR = (
 )
 
 
-def problem(split: Split = "iid") -> DataSetProblem:
-    """The digits of 50 clients."""
+def digits_problem(split: Split = "iid") -> DataSetProblem:
+    """Return softmax regression on the digits of 50 clients."""
     return DataSetProblem(data_set="digits", loss="softmax", clients=CLIENTS, split=split, held_out=0.2, diameter=100.0)
 
 
 def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
-    """One for each arm, ε and step."""
+    """Return one cell for each arm, ε and step.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+        epsilons: values of ε.
+    """
     return tuple(
-        _noisy(arm, epsilon, step, repetitions, seed) for arm in ARMS for epsilon in epsilons for step in STEPS
+        _noisy_cell(arm, epsilon, step, repetitions, seed) for arm in ARMS for epsilon in epsilons for step in STEPS
     )
 
 
-def _noisy(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
+def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
+    """Return the cell of one arm; Binomial noise is given and accounted, and other noise is calibrated."""
+    place: Place = {"arm": arm, "epsilon": epsilon, "step": step}
+    shared: Fields = {"problem": digits_problem(), "repetitions": repetitions, "seed": seed, "points": 1}
+    run = _noisy_run(arm, epsilon, step)
+    if arm == BINOMIAL:
+        simulation = RiskSimulation(run=run, alternatives=(), **shared)
+        return Cell(place=place, simulation=simulation, claimed=Claimed(epsilon=epsilon, delta=DELTA))
+    alternatives = ("non-private", "as-printed") if arm == QTDL else ()
+    simulation = RiskSimulation(run=run, epsilon=epsilon, delta=DELTA, alternatives=alternatives, **shared)
+    return Cell(place=place, simulation=simulation)
+
+
+def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
+    """Return the run of one arm, with noise only if it is Binomial."""
     if arm == QTDL:
-        run: Any = NormFedavgRun(**SHAPE, server_step_size=step)
-    elif arm == BINOMIAL:
+        return NormFedavgRun(**SHAPE, server_step_size=step)
+    if arm == BINOMIAL:
         trials = binomial_trials(DIMENSION, LEVELS, ROUNDS, epsilon, DELTA)
-        run = GridFedavgRun(**SHAPE, server_step_size=step, trials=trials)
-    else:
-        clipped = arm in (CLIPPED, SERVER_CLIPPED)
-        run = GridFedavgRun(
-            **SHAPE,
-            server_step_size=step / CLIPPING_NORM if clipped else step,
-            scaling="clipped" if clipped else "normalised",
-            clipping_norm=CLIPPING_NORM if clipped else None,
-            noise_at="clients" if arm == CLIPPED else "server",
-        )
-    given = arm == BINOMIAL
-    return Cell(
-        place={"arm": arm, "epsilon": epsilon, "step": step},
-        simulation=RiskSimulation(
-            run=run,
-            problem=problem(),
-            epsilon=None if given else epsilon,
-            delta=None if given else DELTA,
-            repetitions=repetitions,
-            seed=seed,
-            points=1,
-            alternatives=("non-private", "as-printed") if arm == QTDL else (),
-        ),
-        claimed=Claimed(epsilon=epsilon, delta=DELTA) if given else None,
+        return GridFedavgRun(**SHAPE, server_step_size=step, trials=trials)
+    if arm == SERVER:
+        return GridFedavgRun(**SHAPE, server_step_size=step, scaling="normalised", noise_at="server")
+    return GridFedavgRun(
+        **SHAPE,
+        server_step_size=step / CLIPPING_NORM,
+        scaling="clipped",
+        clipping_norm=CLIPPING_NORM,
+        noise_at="clients" if arm == CLIPPED else "server",
     )
 
 
 def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """The paper's claims of the noise and of normalising."""
-    by_arm = {arm: _of(cells, arm) for arm in ARMS}
+    """Judge the paper's claims on the noise and on normalisation."""
+    by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
 
-    def more(claim: str, first: str, second: str) -> Finding:
+    def judge_arms(claim: str, first: str, second: str) -> Finding:
+        """Judge whether the first arm is more accurate than the second."""
         pairs = list(zip(by_arm[first], by_arm[second], strict=True))
-        return duel(claim, pairs, names=(first, second), what=WHAT, lower_is_better=False)
+        return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
 
     limited = {
         cell.place["epsilon"]
@@ -133,75 +139,95 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         and cell.epsilon is not None
         and cell.epsilon.upper < 0.99 * float(cell.place["epsilon"])
     }
-    fair = [cell for cell in cells if cell.place["epsilon"] not in limited]
-    noise = duel(
+    comparable = [cell for cell in cells if cell.place["epsilon"] not in limited]
+    noise_finding = judge_pairs(
         "Truncated discrete Laplace noise is more accurate than Binomial noise.",
-        list(zip(_of(fair, QTDL), _of(fair, BINOMIAL), strict=True)),
+        list(zip(_accuracies(comparable, QTDL), _accuracies(comparable, BINOMIAL), strict=True)),
         names=(QTDL, BINOMIAL),
-        what=WHAT,
+        quantity=QUANTITY,
         lower_is_better=False,
     )
-    limit = (
-        f" {len(limited)} larger ε are left out: the Binomial theorem, proved up to ε = 1 a round, asks for more noise"
-        " there than they need."
-    )
+    if limited:
+        limit_words = (
+            f" {len(limited)} larger ε are left out: the Binomial theorem, proved up to ε = 1 a round, asks for more"
+            " noise there than they need."
+        )
+        noise_finding = replace(noise_finding, words=noise_finding.words + limit_words)
     return (
-        replace(noise, words=noise.words + (limit if limited else "")),
-        _bits(cells, limited),
-        more("Normalised updates are more accurate than clipped ones, with the clients' noise.", QTDL, CLIPPED),
-        more(
+        noise_finding,
+        _judge_bits(cells, limited),
+        judge_arms("Normalised updates are more accurate than clipped ones, with the clients' noise.", QTDL, CLIPPED),
+        judge_arms(
             "Normalised updates are more accurate than clipped ones, with the server's noise.", SERVER, SERVER_CLIPPED
         ),
-        falling("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], what=WHAT, lower_is_better=False),
-        *_printed(cells),
+        judge_trend("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], quantity=QUANTITY, lower_is_better=False),
+        *_judge_printed_noise(cells),
     )
 
 
-def _of(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
-    """Accuracies of an arm, by ascending ε."""
-    read = score(ACCURACY)
+def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
+    """Return the accuracies of an arm, by ascending ε."""
+    read = private_score(ACCURACY)
     return [measured for cell in cells if cell.place["arm"] == arm and (measured := read(cell)) is not None]
 
 
-def _bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
-    """Bits of a coordinate of a message."""
-    claim = "Truncated discrete Laplace noise needs fewer bits than Binomial noise."
-    few = [(2 * (LEVELS + cell.parameters.noise_levels)).bit_length() for cell in cells if cell.place["arm"] == QTDL]
-    many = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
-    fewer = sum(one < other for one, other in zip(few, many, strict=True))
-    told = ", ".join(f"{one} against {other}" for one, other in zip(few, many, strict=True))
-    words = f"Bits of each coordinate, from the least ε to the largest: {told}."
+def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
+    """Judge which noise needs fewer bits for a coordinate of a message.
+
+    Args:
+        cells: cells of the experiment.
+        limited: values of ε at which the Binomial theorem prescribes more noise than the target needs.
+    """
+    laplace = [_laplace_bits(cell) for cell in cells if cell.place["arm"] == QTDL]
+    binomial = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
+    pairs = list(zip(laplace, binomial, strict=True))
+    comparisons = ", ".join(f"{first} against {second}" for first, second in pairs)
+    words = f"Bits of each coordinate, from the least ε to the largest: {comparisons}."
     if limited:
         words += f" At the {len(limited)} larger ε the Binomial theorem asks for more noise than they need."
-    more = sum(one > other for one, other in zip(few, many, strict=True))
-    tally = Tally(holds=fewer, fails=more, of=len(few), noun=TARGETS, open_where="they need as many")
-    return tally.finding(claim, words)
-
-
-def _printed(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """What the printed noise guarantees, and how accurate it is."""
-    claim = "The printed truncated noise is private at the target."
-    own = [cell for cell in cells if cell.place["arm"] == QTDL and cell.parameters.printed_noise_levels is not None]
-    told = []
-    for cell in own:
-        found = printed_log_delta(problem().build(), cell.parameters, float(cell.place["epsilon"]))
-        told.append((cell.place["epsilon"], min(0.0, found)))
-    if not told:
-        return ()
-    false = [epsilon for epsilon, log_delta in told if log_delta > math.log(DELTA)]
-    listed = ", ".join(f"{_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in told)
-    accuracy = score_beside("as-printed", ACCURACY)
-    means = [measured.mean for cell in own if (measured := accuracy(cell)) is not None]
-    words = f"Its δ is at least {listed}, where {scientific(DELTA)} is asked. It reaches an accuracy of "
-    words += ", ".join(f"{mean:.3g}" for mean in means) + "."
     tally = Tally(
-        holds=0, fails=len(false), of=len(told), universal=True, noun=TARGETS, open_where="its lower end of δ is below"
+        holds=sum(first < second for first, second in pairs),
+        fails=sum(first > second for first, second in pairs),
+        of=len(pairs),
+        noun=TARGETS,
+        open_where="they need as many",
     )
-    return (tally.finding(claim, words),)
+    return tally.finding("Truncated discrete Laplace noise needs fewer bits than Binomial noise.", words)
 
 
-def _delta(log_delta: float) -> str:
-    """δ, and next to 1 what is missing to it."""
+def _laplace_bits(cell: CellAnswer) -> int:
+    """Return the bits of a coordinate with truncated discrete Laplace noise."""
+    return int(2 * (LEVELS + cell.parameters.noise_levels)).bit_length()
+
+
+def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge whether the printed noise has the claimed δ, and state its accuracy; no finding without such noise."""
+    printed = [cell for cell in cells if cell.place["arm"] == QTDL and cell.parameters.printed_noise_levels is not None]
+    bounds = []
+    for cell in printed:
+        log_delta = printed_log_delta(digits_problem().build(), cell.parameters, float(cell.place["epsilon"]))
+        bounds.append((cell.place["epsilon"], min(0.0, log_delta)))
+    if not bounds:
+        return ()
+    refuted = sum(log_delta > math.log(DELTA) for _, log_delta in bounds)
+    deltas = ", ".join(f"{_format_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in bounds)
+    read_accuracy = comparison_score("as-printed", ACCURACY)
+    accuracies = [measured.mean for cell in printed if (measured := read_accuracy(cell)) is not None]
+    words = f"Its δ is at least {deltas}, where {format_scientific(DELTA)} is asked. It reaches an accuracy of "
+    words += ", ".join(f"{accuracy:.3g}" for accuracy in accuracies) + "."
+    tally = Tally(
+        holds=0,
+        fails=refuted,
+        of=len(bounds),
+        universal=True,
+        noun=TARGETS,
+        open_where="its lower end of δ is below",
+    )
+    return (tally.finding("The printed truncated noise is private at the target.", words),)
+
+
+def _format_delta(log_delta: float) -> str:
+    """Format δ with three digits, or as 1 − x if δ is within 0.001 of 1."""
     missing = -math.expm1(log_delta)
     if missing > 1e-3:
         return f"{math.exp(log_delta):.3g}"
@@ -215,17 +241,21 @@ NORMALISED, PLAIN = "NormFedAvg", "FedAvg"
 SPLITS: tuple[Split, ...] = ("iid", "by-label")
 LOCAL = (1, 3, 8)
 PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0)
-"""Of a client's step in FedAvg, and of the server's in NormFedAvg."""
+"""Multiples of a client's step in FedAvg, and of the server's step in NormFedAvg."""
 
 
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each split, algorithm, number of local steps and step."""
+    """Return one cell for each split, algorithm, number of local steps and step.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
+    shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
     return tuple(
         Cell(
             place={"split": split, "arm": arm, "local_steps": local, "step": step},
-            simulation=RiskSimulation(
-                run=_plain(arm, local, step), problem=problem(split), repetitions=repetitions, seed=seed, points=1
-            ),
+            simulation=RiskSimulation(run=_plain_run(arm, local, step), problem=digits_problem(split), **shared),
         )
         for split in SPLITS
         for arm in (NORMALISED, PLAIN)
@@ -234,7 +264,8 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     )
 
 
-def _plain(arm: str, local: int, step: float) -> Any:
+def _plain_run(arm: str, local: int, step: float) -> Any:
+    """Return the run of FedAvg, or of NormFedAvg without noise."""
     shape: Fields = {"participants": CLIENTS // 2, "rounds": ROUNDS, "local_steps": local}
     if arm == PLAIN:
         return FedavgRun(**shape, local_step_size=LOCAL_STEP * step)
@@ -242,19 +273,20 @@ def _plain(arm: str, local: int, step: float) -> Any:
 
 
 def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Whether normalising costs accuracy."""
-    read = score(ACCURACY)
+    """Judge whether normalisation costs accuracy."""
+    read = private_score(ACCURACY)
 
-    def of(arm: str, split: str) -> list[Measured]:
-        chosen = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
-        return [measured for cell in chosen if (measured := read(cell)) is not None]
+    def accuracies(arm: str, split: str) -> list[Measured]:
+        """Return the accuracies of an algorithm on one split."""
+        selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
+        return [measured for cell in selected if (measured := read(cell)) is not None]
 
     return tuple(
-        duel(
+        judge_pairs(
             f"Normalising updates costs no accuracy, on records dealt {words}.",
-            list(zip(of(NORMALISED, split), of(PLAIN, split), strict=True)),
+            list(zip(accuracies(NORMALISED, split), accuracies(PLAIN, split), strict=True)),
             names=(NORMALISED, PLAIN),
-            what=WHAT,
+            quantity=QUANTITY,
             lower_is_better=False,
             no_worse=True,
         )
@@ -273,7 +305,7 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
         source="Das et al., Tables 2 to 5",
         stands_in_for=NOISE_STANDS_FOR,
         across=Axis(
-            name="epsilon", title=f"ε of each client's data at δ = {scientific(DELTA)}, all rounds", scale="log"
+            name="epsilon", title=f"ε of each client's data at δ = {format_scientific(DELTA)}, all rounds", scale="log"
         ),
         lines=Axis(name="arm", title="noise certified"),
         tuned=TUNED,

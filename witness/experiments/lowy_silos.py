@@ -1,8 +1,9 @@
-"""Lowy and Razaviyayn's experiments: noisy mini-batch SGD against noisy local SGD, with and without trust in a server.
+"""Lowy and Razaviyayn's experiments: noisy mini-batch SGD and noisy local SGD, with and without a trusted server.
 
-Both spend the same number of gradients in a round: a batch of K records at once, or E local steps of K/E each. Every
-ε, round count, δ = n⁻² and K = n√ε/(2√R) is as in their Appendix H, at the sizes of the data here. The printed noise
-uses the constant L of that appendix: 2 max‖x‖ for classification, and the clipping threshold for regression.
+Both algorithms compute the same number of gradients in a round: a batch of K records at once, or E local steps of K/E
+records each. Every ε, the number R of rounds, δ = n⁻² and K = n√ε/(2√R) are as in their Appendix H, at the sizes of the
+data here. The printed noise uses the constant L of that appendix: 2 max‖x‖ for classification, and the clipping
+threshold for regression.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 from epsilond.simulators.problems.data_sets import PAIRS, DataSetProblem
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset
-from epsilond.witness.findings import duel, falling, printed_noise, score, score_beside
+from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Place, Preset
+from epsilond.witness.findings import comparison_score, judge_pairs, judge_printed_noise, judge_trend, private_score
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
@@ -35,7 +36,7 @@ MINI_BATCH, LOCAL, SHUFFLED, PRINTED = (
 ARMS = (MINI_BATCH, LOCAL, SHUFFLED, PRINTED)
 LOCAL_STEPS = 5
 STEPS = (0.016, 0.08, 0.4, 2.0, 10.0)
-"""Step sizes, times the problem's own: η of mini-batch SGD, and E times that of local SGD."""
+"""Step sizes, in units of the problem's own step: η of mini-batch SGD, and E times the step of local SGD."""
 
 
 Setting = tuple[float | int | str, float]
@@ -46,7 +47,7 @@ Setting = tuple[float | int | str, float]
 class SilosClaims:
     """Statement of the paper on private mini-batch SGD compared with local SGD without noise."""
 
-    beside_no_noise: str
+    claim_on_local: str
     least_epsilon: float
     """Smallest ε of the statement."""
     as_well: bool
@@ -54,22 +55,22 @@ class SilosClaims:
 
 
 OUTPERFORMS = SilosClaims(
-    beside_no_noise="From ε = 12 on, private mini-batch SGD predicts better than local SGD without noise.",
+    claim_on_local="From ε = 12 on, private mini-batch SGD predicts better than local SGD without noise.",
     least_epsilon=12.0,
     as_well=False,
 )
-"""Section 5 on MNIST."""
+"""Statement of Section 5 on MNIST."""
 ESSENTIALLY_AS_WELL = SilosClaims(
-    beside_no_noise="From ε = 2 on, private mini-batch SGD predicts essentially as well as local SGD without noise.",
+    claim_on_local="From ε = 2 on, private mini-batch SGD predicts essentially as well as local SGD without noise.",
     least_epsilon=2.0,
     as_well=True,
 )
-"""Section 5 on the insurance records; it gives no margin, so that overlapping bands count as equal."""
+"""Statement of Section 5 on the insurance records. It gives no margin, so that overlapping bands count as equal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Silos:
-    """One data set, dealt to silos, over ε and a second axis: the silos of a round, or how many there are."""
+    """One data set, divided among silos, over ε and a second axis: the silos of a round, or the number of silos."""
 
     panel: Axis
     problems: dict[int, DataSetProblem] = field(hash=False)
@@ -78,9 +79,9 @@ class Silos:
     epsilons: tuple[float, ...]
     rounds: int
     measure: str
-    what: str
+    quantity: str
     step: float
-    """The middle of the step sizes that are tried: about 1/β."""
+    """Middle of the step sizes, about 1/β."""
     printed_lipschitz: Callable[[DataSetProblem], float] | None
     """Lipschitz constant L that Appendix H puts into the printed noise; None for a loss that it does not treat."""
     claims: SilosClaims
@@ -108,38 +109,36 @@ class Silos:
         )
 
     def _cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
+        """Return the cell of one arm; printed noise has a claim, and other noise is calibrated."""
         problem = self.problems[value]
-        kept = problem.dealt - problem.tested
-        delta = kept**-2.0
-        participants, eta = self.participants(value), step * self.step
+        records = problem.dealt - problem.tested
+        delta = records**-2.0
         lipschitz = 1.0 if self.printed_lipschitz is None else self.printed_lipschitz(problem)
-        batch, std = _printed(lipschitz, kept, self.rounds, epsilon, delta)
+        batch, std = _printed_parameters(lipschitz, records, self.rounds, epsilon, delta)
+        shared: Fields = {"problem": problem, "repetitions": repetitions, "seed": seed, "points": 1}
+        run = self._run(arm, self.participants(value), batch, step * self.step, std)
+        place: Place = {self.panel.name: value, "arm": arm, "epsilon": epsilon, "step": step}
+        if arm == PRINTED:
+            simulation = RiskSimulation(run=run, alternatives=(), **shared)
+            return Cell(place=place, simulation=simulation, claimed=Claimed(epsilon=epsilon, delta=delta))
+        alternatives = ("non-private",) if arm in (MINI_BATCH, LOCAL) else ()
+        simulation = RiskSimulation(run=run, epsilon=epsilon, delta=delta, alternatives=alternatives, **shared)
+        return Cell(place=place, simulation=simulation)
+
+    def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
+        """Return the run of one arm; without noise unless the arm has the printed noise."""
         shape: Fields = {"rounds": self.rounds, "participants": participants}
-        local = min(LOCAL_STEPS, batch)
-        runs: dict[str, Callable[[], Any]] = {
-            MINI_BATCH: lambda: MbSgdRun(**shape, batch_size=batch, step_size=eta),
-            LOCAL: lambda: LocalSgdRun(**shape, local_steps=local, batch_size=batch // local, step_size=eta / local),
-            SHUFFLED: lambda: ShuffledMbSgdRun(**shape, batch_size=batch, step_size=eta),
-            PRINTED: lambda: MbSgdRun(**shape, batch_size=batch, step_size=eta, noise_std=std),
-        }
-        printed = arm == PRINTED
-        return Cell(
-            place={self.panel.name: value, "arm": arm, "epsilon": epsilon, "step": step},
-            simulation=RiskSimulation(
-                run=runs[arm](),
-                problem=problem,
-                epsilon=None if printed else epsilon,
-                delta=None if printed else delta,
-                repetitions=repetitions,
-                seed=seed,
-                points=1,
-                alternatives=("non-private",) if arm in (MINI_BATCH, LOCAL) else (),
-            ),
-            claimed=Claimed(epsilon=epsilon, delta=delta) if printed else None,
+        if arm == LOCAL:
+            steps = min(LOCAL_STEPS, batch)
+            return LocalSgdRun(**shape, local_steps=steps, batch_size=batch // steps, step_size=step_size / steps)
+        if arm == SHUFFLED:
+            return ShuffledMbSgdRun(**shape, batch_size=batch, step_size=step_size)
+        return MbSgdRun(
+            **shape, batch_size=batch, step_size=step_size, noise_std=printed_std if arm == PRINTED else None
         )
 
     def judge(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-        """Decide each of the paper's claims in the settings that the claim is about.
+        """Judge each of the paper's claims in the settings that the claim is about.
 
         Args:
             cells: the experiment's answer, one cell for each setting and arm.
@@ -151,32 +150,32 @@ class Silos:
         local = self._measurements(cells, LOCAL)
         noiseless = self._measurements(cells, LOCAL, run="non-private")
         shuffled = self._measurements(cells, SHUFFLED)
-        claimed = {setting for setting in private if setting[1] >= self.claims.least_epsilon}
+        claimed = [setting for setting in private if setting[1] >= self.claims.least_epsilon]
+        private_to_local = [(private[setting], local[setting]) for setting in private]
+        private_to_noiseless = [(private[setting], noiseless[setting]) for setting in claimed]
+        shuffled_to_private = [(shuffled[setting], private[setting]) for setting in private]
+        lines = [self._line(private, value) for value in self.problems]
         return (
-            duel(
+            judge_pairs(
                 "Private mini-batch SGD predicts better than private local SGD at the same ε.",
-                [(private[setting], local[setting]) for setting in private],
+                private_to_local,
                 names=("mini-batch SGD", "local SGD"),
-                what=self.what,
+                quantity=self.quantity,
             ),
-            duel(
-                self.claims.beside_no_noise,
-                [(private[setting], noiseless[setting]) for setting in private if setting in claimed],
+            judge_pairs(
+                self.claims.claim_on_local,
+                private_to_noiseless,
                 names=("private mini-batch SGD", "local SGD without noise"),
-                what=self.what,
+                quantity=self.quantity,
                 no_worse=self.claims.as_well,
             ),
-            falling(
-                "More privacy costs accuracy: the error falls as ε grows.",
-                [self._line(private, value) for value in self.problems],
-                what=self.what,
-            ),
+            judge_trend("More privacy costs accuracy: the error falls as ε grows.", lines, quantity=self.quantity),
             *self._printed_noise(cells),
-            duel(
+            judge_pairs(
                 "A shuffler that is trusted in place of the server buys accuracy.",
-                [(shuffled[setting], private[setting]) for setting in private],
+                shuffled_to_private,
                 names=("shuffled mini-batch SGD", "mini-batch SGD without trust"),
-                what=self.what,
+                quantity=self.quantity,
             ),
         )
 
@@ -184,11 +183,11 @@ class Silos:
         """Decide whether the printed noise has its ε, if the paper prints one for this loss."""
         if self.printed_lipschitz is None:
             return ()
-        return (printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
+        return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
         """Return the score of one arm, by panel and ε: of the private run, or of the named comparison run."""
-        read = score(self.measure) if run is None else score_beside(run, self.measure)
+        read = private_score(self.measure) if run is None else comparison_score(run, self.measure)
         return {
             (cell.place[self.panel.name], float(cell.place["epsilon"])): measured
             for cell in cells
@@ -200,11 +199,17 @@ class Silos:
         return [measurements[value, epsilon] for epsilon in self.epsilons]
 
     def preset(self, name: str, title: str, *, repetitions: int) -> Preset:
-        """The experiment under a name."""
+        """Return the preset of the experiment.
+
+        Args:
+            name: name of the preset.
+            title: title of the figure.
+            repetitions: default number of independent runs of each cell.
+        """
         return Preset(
             name=name,
             title=title,
-            summary=f"{self.what} of mini-batch and local SGD at certified noise, and shuffled"
+            summary=f"{self.quantity} of mini-batch and local SGD at certified noise, and shuffled"
             + (", and at the printed noise" if PRINTED in self.arms else ""),
             source=self.source,
             stands_in_for=self.stands_in_for,
@@ -234,7 +239,7 @@ def loss_lipschitz(problem: DataSetProblem) -> float:
     return problem.build().constants.lipschitz
 
 
-def _printed(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
+def _printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
     """Return the batch size K and the noise σ of Appendix H.
 
     Args:
@@ -252,6 +257,7 @@ def _printed(lipschitz: float, samples: int, rounds: int, epsilon: float, delta:
 
 
 HELD_OUT = 0.2
+"""Share of each silo's records that is held out."""
 MNIST, INSURANCE = SETTINGS["mnist"], SETTINGS["insurance"]
 DIGITS = (
     "No package ships MNIST, of which the paper has 25 silos of 1238 images (50 principal components), one odd and one"
@@ -264,22 +270,30 @@ DIGITS = (
 """Data in place of the paper's, the same for all experiments on digits."""
 
 
-def _digits(loss: str, participants: Sequence[int], epsilons: Sequence[float]) -> Silos:
+def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], epsilons: Sequence[float]) -> Silos:
+    """Return the experiment on digits: by logistic regression as in the paper, or by softmax regression."""
     problem = DataSetProblem(
         data_set="digits",
-        loss=loss,  # type: ignore[arg-type]
+        loss=loss,
         clients=PAIRS,
         split="odd-even-pairs",
         held_out=HELD_OUT,
         diameter=20.0,
     )
-    own = (
-        "Stands for no figure: it asks the questions of Figures 3 and 6 (odd against even digits) of all ten digits by"
-        " softmax regression, for which it prints no noise, with all silos in each round. "
-        if loss == "softmax"
-        else "Stands for Figures 3 and 6: test error of logistic regression over ε, by how many silos are in a round."
-        " Figure 5 has silos with identically distributed records and is not run. "
-    )
+    softmax: Fields = {
+        "printed_lipschitz": None,
+        "step": 2.0,
+        "source": "Lowy and Razaviyayn 2023, after Figures 3 and 6",
+        "stands_in_for": "Stands for no figure: it asks the questions of Figures 3 and 6 (odd against even digits) of"
+        " all ten digits by softmax regression, for which it prints no noise, with all silos in each round. " + DIGITS,
+    }
+    logistic: Fields = {
+        "printed_lipschitz": twice_the_largest_norm,
+        "step": 4.0,
+        "source": "Lowy and Razaviyayn 2023, Figures 3 and 6",
+        "stands_in_for": "Stands for Figures 3 and 6: test error of logistic regression over ε, by how many silos are"
+        " in a round. Figure 5 has silos with identically distributed records and is not run. " + DIGITS,
+    }
     return Silos(
         panel=Axis(name="participants", title="silos in a round"),
         problems=dict.fromkeys(participants, problem),
@@ -287,16 +301,14 @@ def _digits(loss: str, participants: Sequence[int], epsilons: Sequence[float]) -
         epsilons=tuple(epsilons),
         rounds=MNIST["rounds"],
         measure="test_error",
-        what="test error",
-        printed_lipschitz=twice_the_largest_norm if loss == "logistic" else None,
+        quantity="test error",
         claims=OUTPERFORMS,
-        step=4.0 if loss == "logistic" else 2.0,
-        source="Lowy and Razaviyayn 2023, " + ("after Figures 3 and 6" if loss == "softmax" else "Figures 3 and 6"),
-        stands_in_for=own + DIGITS,
+        **(softmax if loss == "softmax" else logistic),
     )
 
 
 def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
+    """Return the experiment on linear regression, with records sorted by their target."""
     return Silos(
         panel=Axis(name="silos", title="silos"),
         problems={
@@ -307,7 +319,7 @@ def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
         epsilons=tuple(epsilons),
         rounds=INSURANCE["rounds"],
         measure="test_rrmse",
-        what="RRMSE",
+        quantity="RRMSE",
         step=1.0,
         printed_lipschitz=loss_lipschitz,
         claims=ESSENTIALLY_AS_WELL,

@@ -1,10 +1,10 @@
-"""Mini-batch SGD at several ε, beside our explicit bound: small enough for a first look."""
+"""Mini-batch SGD at several values of ε, compared with the explicit bound; it is small enough for a first look."""
 
 from __future__ import annotations
 
 from epsilond.simulators.algorithms.mb_sgd import MbSgdRun
 from epsilond.simulators.problems.kinds import MeanEstimationProblem
-from epsilond.witness.experiment import Axis, Cell, Preset, scientific
+from epsilond.witness.experiment import Axis, Cell, Preset, format_scientific
 from epsilond.witness.risks.measurement import RiskSimulation
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -14,7 +14,12 @@ RUN = MbSgdRun(rounds=40, batch_size=20)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each ε."""
+    """Return one cell for each ε.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"epsilon": epsilon},
@@ -31,7 +36,9 @@ PRESET = Preset(
     title="Noisy mini-batch SGD beside its bound",
     summary="excess risk of mean estimation at five values of ε, beside the explicit bound and the non-private run",
     source="Lowy and Razaviyayn 2023, Algorithm 1",
-    across=Axis(name="epsilon", title=f"ε at δ = {scientific(DELTA)}, of each record against the server", scale="log"),
+    across=Axis(
+        name="epsilon", title=f"ε at δ = {format_scientific(DELTA)}, of each record against the server", scale="log"
+    ),
     repetitions=100,
     cells=cells,
 )

@@ -1,7 +1,7 @@
 """Attacks on trained models, over noise: canaries in one run, real records with flipped labels, and whole clients.
 
-What is proved stands below what is certified of the same training; how near depends on what the attacker sees, and on
-how bad the canaries are.
+The lower bounds are below the certified ε of the same training. The difference depends on the observer and on the
+canaries' gradients.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from epsilond.simulators.memberships.training import CanaryTraining
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.simulators.problems.kinds import LogisticProblem
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.findings import shown
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.findings import format_bound
 from epsilond.witness.memberships.request import MembershipSimulation
 from epsilond.witness.tally import Tally
 
@@ -28,9 +28,9 @@ ROUNDS, RATE = 40, 0.25
 WORST, FLIPPED, CLIENTS = "worst gradients", "flipped labels", "whole clients"
 
 
-def training(kind: str, noise: float) -> CanaryTraining:
-    """DP-SGD with the worst canaries, DP-SGD on digits with flipped labels, or DP-FedAvg with worst clients."""
-    if kind == FLIPPED:
+def training(canaries: str, noise: float) -> CanaryTraining:
+    """Return DP-SGD with the worst canaries, DP-SGD on digits with flipped labels, or DP-FedAvg with worst clients."""
+    if canaries == FLIPPED:
         return CanaryTraining(
             problem=DIGITS,
             unit="record",
@@ -42,23 +42,30 @@ def training(kind: str, noise: float) -> CanaryTraining:
             canary="flipped-labels",
             canaries=300,
         )
-    client = kind == CLIENTS
+    is_client = canaries == CLIENTS
     return CanaryTraining(
         problem=SYNTHETIC,
-        unit="client" if client else "record",
+        unit="client" if is_client else "record",
         rounds=ROUNDS,
         sampling_rate=RATE,
         clipping_norm=1.0,
         noise_multiplier=noise,
         step_size=0.5,
-        local_steps=5 if client else 1,
+        local_steps=5 if is_client else 1,
         canary="gradient",
         canaries=500,
     )
 
 
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
-    """One for each noise and kind of canary."""
+    """Return one cell for each noise and kind of canary.
+
+    Args:
+        repetitions: trainings of each cell.
+        seed: seed of all randomness.
+        noises: noise multipliers.
+        references: reference runs of the cells with flipped labels.
+    """
     return tuple(
         Cell(
             place={"noise_multiplier": noise, "canaries": kind},
@@ -75,45 +82,59 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
     )
 
 
-def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Whether any attack contradicts a certificate, and how much of it the best of them prove."""
-    pairs = [
-        (cell, name, lower, cell.epsilon.upper)
-        for cell in answered
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge whether an attack contradicts a certificate, and which attack proves more."""
+    return (_judge_certificates(answers), _judge_observers(answers))
+
+
+def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
+    """Judge whether all lower bounds of attacks are below the certified upper bounds."""
+    bounds = [
+        (cell, attack, lower, cell.epsilon.upper)
+        for cell in answers
         if cell.attacks is not None and cell.epsilon is not None
-        for name, lower in cell.attacks.items()
+        for attack, lower in cell.attacks.items()
     ]
-    above = [pair for pair in pairs if pair[2] > pair[3]]
-    cell, name, lower, upper = max(pairs, key=lambda pair: pair[2] / pair[3])
+    contradicting = sum(lower > upper for _, _, lower, upper in bounds)
+    cell, attack, lower, upper = max(bounds, key=lambda bound: bound[2] / bound[3])
     words = (
-        f"{len(above)} of {len(pairs)} bounds by attacks lie above the certified end. The nearest is"
-        f" {lower / upper:.0%} of it: {name}, {cell.place['canaries']}, noise multiplier"
-        f" {cell.place['noise_multiplier']:g}, ε ≥ {shown(lower, ROUND_FLOOR)} where {shown(upper, ROUND_CEILING)} is"
-        " certified."
+        f"{contradicting} of {len(bounds)} bounds by attacks lie above the certified end. The nearest is"
+        f" {lower / upper:.0%} of it: {attack}, {cell.place['canaries']}, noise multiplier"
+        f" {cell.place['noise_multiplier']:g}, ε ≥ {format_bound(lower, ROUND_FLOOR)} where"
+        f" {format_bound(upper, ROUND_CEILING)} is certified."
     )
-    seen = [
-        (cell.attacks["every-model"], max(value for name, value in cell.attacks.items() if name != "every-model"))
-        for cell in answered
-        if cell.attacks is not None
-    ]
-    more, less = (sum(first > second for first, second in seen), sum(first < second for first, second in seen))
-    return (
-        Tally(
-            holds=len(pairs) - len(above), fails=len(above), of=len(pairs), universal=True, noun=("bound", "bounds")
-        ).finding("No attack proves more than is certified.", words),
-        Tally(
-            holds=more,
-            fails=less,
-            of=len(seen),
-            noun=("training", "trainings"),
-            open_where="both prove as much",
-        ).finding(
-            "The attack on every model proves more than the best attack on the last one.",
-            f"The bound is larger in {more} of {len(seen)} trainings, and smaller in {less}: attacks on the last model"
-            f" may be by likelihood ratios, for which others were trained beside it, and the one on every model is not."
-            f" Bounds that hold with 95 % confidence are compared as they are.",
-        ),
+    tally = Tally(
+        holds=len(bounds) - contradicting,
+        fails=contradicting,
+        of=len(bounds),
+        universal=True,
+        noun=("bound", "bounds"),
     )
+    return tally.finding("No attack proves more than is certified.", words)
+
+
+def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
+    """Judge whether the attack on every model proves more than the attacks on the last model."""
+    pairs = []
+    for cell in answers:
+        if cell.attacks is not None:
+            on_last = [lower for attack, lower in cell.attacks.items() if attack != "every-model"]
+            pairs.append((cell.attacks["every-model"], max(on_last)))
+    more = sum(every_model > last_model for every_model, last_model in pairs)
+    less = sum(every_model < last_model for every_model, last_model in pairs)
+    words = (
+        f"The bound is larger in {more} of {len(pairs)} trainings, and smaller in {less}: attacks on the last model"
+        f" may be by likelihood ratios, for which others were trained beside it, and the one on every model is not."
+        f" Bounds that hold with 95 % confidence are compared as they are."
+    )
+    tally = Tally(
+        holds=more,
+        fails=less,
+        of=len(pairs),
+        noun=("training", "trainings"),
+        open_where="both prove as much",
+    )
+    return tally.finding("The attack on every model proves more than the best attack on the last one.", words)
 
 
 STANDS_IN = (
@@ -126,7 +147,7 @@ ACROSS = Axis(name="noise_multiplier", title="noise multiplier", scale="log")
 LINES = Axis(name="canaries", title="canaries")
 PRESET = Preset(
     name="membership",
-    title=f"Membership inference in few runs: proved and certified ε at δ = {scientific(DELTA)}",
+    title=f"Membership inference in few runs: proved and certified ε at δ = {format_scientific(DELTA)}",
     summary="one-run audits of DP-SGD and DP-FedAvg: worst gradients, digits with flipped labels, whole clients",
     source="Steinke, Nasr and Jagielski 2023; Carlini et al. 2022",
     across=ACROSS,
@@ -138,7 +159,7 @@ PRESET = Preset(
 )
 SHORT_PRESET = Preset(
     name="membership-short",
-    title=f"Membership inference at one noise: proved and certified ε at δ = {scientific(DELTA)}",
+    title=f"Membership inference at one noise: proved and certified ε at δ = {format_scientific(DELTA)}",
     summary="the same with one noise and few references: a first look",
     source="Steinke, Nasr and Jagielski 2023; Carlini et al. 2022",
     across=ACROSS,

@@ -1,4 +1,4 @@
-"""Noise that is taken back against noise that stays, at the same privacy, over ρ and how many report in a round."""
+"""Cancelled noise compared with fresh noise at the same privacy, over ρ and the number of participants in a round."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ PROBLEM = LogisticProblem(clients=20, samples_per_client=100, dimension=10, diam
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each ρ and number of participants; ρ is asked for by the ε that it is at this δ, to the last digits."""
+    """Return one cell for each ρ and number of participants; the target is the ε of ρ at this δ.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"gaussian_dp_mu": mu, "participants": participants},

@@ -1,10 +1,10 @@
-"""Accuracy on handwritten digits of noise that is taken back, and of what it is compared with (Tables 1 and 2).
+"""Accuracy of cancelled noise on handwritten digits, compared with other algorithms (Tables 1 and 2).
 
-The paper trains softmax regression on MNIST with 100 clients; times are left out here. The digits of scikit-learn
-stand in for it: features of norm at most 1, and a ball whose diameter is the paper's 0.1 in its own units, where
-features have norm at most √784 = 28. Records are drawn anew from each client's own, as the theorems have it, and a
-fifth of them is held out. DP-μ²-FL at certified and at the printed noise is compared with noisy SGD and fresh noise at
-the same ρ, and with Lowy and Razaviyayn's one-pass algorithm at the same ε, of as many records.
+The paper trains softmax regression on MNIST with 100 clients; its times are left out. scikit-learn's digits replace
+MNIST: features have norm at most 1, and the ball has the paper's diameter of 0.1 in units of features with norm at most
+√784 = 28. Records are drawn anew from each client's own records, as the theorems assume, and a fifth of them is held
+out. DP-μ²-FL at certified and at printed noise is compared with noisy SGD and with fresh noise at the same ρ. It is
+also compared with Lowy and Razaviyayn's one-pass algorithm at the same ε and with the same number of records.
 """
 
 from __future__ import annotations
@@ -13,25 +13,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_epsilon
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import STATED, StatedInputs
 from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, scientific
-from epsilond.witness.findings import duel, printed_noise, score, score_beside
-from epsilond.witness.joins.mu2_sgd import federation_of
+from epsilond.witness.experiment import Axis, Cell, Claimed, Finding, Preset, format_scientific
+from epsilond.witness.findings import comparison_score, judge_pairs, judge_printed_noise, private_score
+from epsilond.witness.joins.mu2_sgd import federation_fields
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
 MUS = (4.0, 8.0, 12.0)
 SIZES = ((20, 10), (100, 50))
-"""Clients, and how many report in a round: half of them."""
+"""Number of clients, and number of participants in a round: half of them."""
 FEW, SHARES, MU = 20, (4, 10, 16), 8.0
-"""Table 2: a fifth, a half and four fifths of the clients at ρ = 8, of as many records in all."""
+"""Clients, participants in a round, and ρ of Table 2: a fifth, a half and four fifths of the clients, with equal
+numbers of records."""
 RECORDS = 12_000
-"""m T of 20 clients, in all of Table 2, and in Table 1 600 reports of every client, as in the paper."""
+"""Number mT of records of all participants in Table 2. In Table 1, every client reports 600 times in the mean, as in
+the paper."""
 REPORTS = 600
 DELTA = 1e-5
 DIAMETER = 2.8
@@ -55,7 +58,7 @@ TABLE_2 = {
         (80, 0.638, 0.57, 0.658),
     )
 }
-"""The accuracies of Tables 1 and 2, by ρ and by the clients in a round."""
+"""Accuracies of Tables 1 and 2, by ρ and by the participants in a round."""
 AHEAD = " and ".join(
     f"{symbol} = {value:g}"
     for symbol, printed in (("ρ", TABLE_1), ("m", TABLE_2))
@@ -74,8 +77,8 @@ AS_ACCURATE = (
 )
 
 
-def problem(clients: int, rounds: int) -> DataSetProblem:
-    """Softmax regression on the digits, dealt at random."""
+def digits_problem(clients: int, rounds: int) -> DataSetProblem:
+    """Return softmax regression on the digits, assigned to the clients at random."""
     return DataSetProblem(
         data_set="digits",
         loss="softmax",
@@ -87,129 +90,153 @@ def problem(clients: int, rounds: int) -> DataSetProblem:
     )
 
 
-def simulations(
+def build_simulations(
     clients: int, participants: int, rounds: int, mu: float, repetitions: int, seed: int
 ) -> dict[str, RiskSimulation]:
-    """Both algorithms at the ε that ρ is at δ, and the paper's at the noise and step that it prints for ρ."""
-    own = problem(clients, rounds)
-    runs: dict[str, Mu2SgdRun | OnePassAcceleratedMbSgdRun] = {
-        TAKEN_BACK: Mu2SgdRun(rounds=rounds, participants=participants),
-        PRINTED: _printed(own, Mu2SgdRun(rounds=rounds, participants=participants), mu),
-        ONE_PASS: OnePassAcceleratedMbSgdRun(
-            rounds=rounds // BATCH_SIZE, batch_size=BATCH_SIZE, participants=participants
-        ),
-    }
+    """Return the simulations of both algorithms at the ε of ρ, and of the printed noise and step for ρ.
+
+    Args:
+        clients: number of clients.
+        participants: clients in a round.
+        rounds: number of rounds.
+        mu: ρ of Gaussian differential privacy.
+        repetitions: independent runs of each simulation.
+        seed: seed of all randomness.
+
+    Returns:
+        The simulations by name.
+    """
+    problem = digits_problem(clients, rounds)
+    mu2_sgd = Mu2SgdRun(rounds=rounds, participants=participants)
+    one_pass = OnePassAcceleratedMbSgdRun(rounds=rounds // BATCH_SIZE, batch_size=BATCH_SIZE, participants=participants)
+    shared: Fields = {"problem": problem, "repetitions": repetitions, "seed": seed, "points": 1}
+    epsilon = _epsilon(mu)
     return {
-        name: RiskSimulation(
-            run=run,
-            problem=own,
-            epsilon=None if name == PRINTED else _epsilon(mu),
-            delta=None if name == PRINTED else DELTA,
-            repetitions=repetitions,
-            seed=seed,
-            points=1,
-            alternatives=() if name == PRINTED else None,
-        )
-        for name, run in runs.items()
+        TAKEN_BACK: RiskSimulation(run=mu2_sgd, epsilon=epsilon, delta=DELTA, **shared),
+        PRINTED: RiskSimulation(run=_set_printed_noise(problem, mu2_sgd, mu), alternatives=(), **shared),
+        ONE_PASS: RiskSimulation(run=one_pass, epsilon=epsilon, delta=DELTA, **shared),
     }
 
 
-def _printed(own: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
-    """With the noise and the step of Theorem 5.2, as it stands."""
-    found = STATED.evaluate(StatedInputs(**federation_of(own.build(), run), gaussian_dp_mu=mu)).outputs
-    return replace(run, noise_std=found["base_std"], step_size=found["step_size"])
+def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
+    """Return the run with the noise and the step of Theorem 5.2 as printed."""
+    outputs = STATED.evaluate(StatedInputs(**federation_fields(problem.build(), run), gaussian_dp_mu=mu)).outputs
+    return replace(run, noise_std=outputs["base_std"], step_size=outputs["step_size"])
 
 
 def _epsilon(mu: float) -> float:
+    """Return the ε of ρ at the experiment's δ."""
     return exact_epsilon(mu=mu, log_delta=math.log(DELTA))
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Table 1: one for each ρ, size and algorithm."""
+    """Return the cells of Table 1: one for each ρ, size and algorithm.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"gaussian_dp_mu": mu, "algorithm": name, "clients": clients},
             simulation=simulation,
-            claimed=_claimed(name, mu),
+            claimed=_claim(name, mu),
             published=TABLE_1[mu].get(name) if clients == PAPER_CLIENTS else None,
         )
         for clients, participants in SIZES
         for mu in MUS
-        for name, simulation in simulations(
+        for name, simulation in build_simulations(
             clients, participants, REPORTS * clients // participants, mu, repetitions, seed
         ).items()
     )
 
 
 def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Table 2: one for each number of clients in a round, and algorithm."""
+    """Return the cells of Table 2: one for each number of participants in a round, and algorithm.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"participants": participants, "algorithm": name},
             simulation=simulation,
-            claimed=_claimed(name, MU),
+            claimed=_claim(name, MU),
             published=TABLE_2[participants * PAPER_CLIENTS // FEW].get(name),
         )
         for participants in SHARES
-        for name, simulation in simulations(FEW, participants, RECORDS // participants, MU, repetitions, seed).items()
+        for name, simulation in build_simulations(
+            FEW, participants, RECORDS // participants, MU, repetitions, seed
+        ).items()
     )
 
 
-def _claimed(name: str, mu: float) -> Claimed | None:
-    """Of the printed noise: the ε of ρ."""
+def _claim(name: str, mu: float) -> Claimed | None:
+    """Return the claim of the printed noise, the ε of its ρ; None for certified noise."""
     return Claimed(epsilon=_epsilon(mu), delta=DELTA) if name == PRINTED else None
 
 
-def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Compare noise that is taken back with each of the other algorithms, setting by setting.
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Compare cancelled noise with each of the other algorithms, setting by setting.
 
     Args:
-        answered: the experiment's answer, one cell for each setting and algorithm.
+        answers: the experiment's answer, one cell for each setting and algorithm.
 
     Returns:
         One finding for each of the paper's claims. Times are not measured.
     """
-    own = [cell for cell in answered if cell.place["algorithm"] == TAKEN_BACK]
-    one_pass = [cell for cell in answered if cell.place["algorithm"] == ONE_PASS]
-    scores = [score(MEASURE)(cell) for cell in own]
-    noisy_sgd = [score_beside("noisy-sgd", MEASURE)(cell) for cell in own]
-    independent = [score_beside("independent-noise", MEASURE)(cell) for cell in own]
+    cancelled = [cell for cell in answers if cell.place["algorithm"] == TAKEN_BACK]
+    one_pass_cells = [cell for cell in answers if cell.place["algorithm"] == ONE_PASS]
+    scores = [private_score(MEASURE)(cell) for cell in cancelled]
+    noisy_sgd = [comparison_score("noisy-sgd", MEASURE)(cell) for cell in cancelled]
+    independent = [comparison_score("independent-noise", MEASURE)(cell) for cell in cancelled]
     span = _span(scores)
     return (
-        _comparison("At the same privacy noise that is taken back is more accurate than noisy SGD.", scores, noisy_sgd),
-        _comparison(
+        _judge_scores(
+            "At the same privacy noise that is taken back is more accurate than noisy SGD.", scores, noisy_sgd
+        ),
+        _judge_scores(
             "At the same privacy noise that is taken back is more accurate than noise that stays.",
             scores,
             independent,
             name="noise that stays",
         ),
-        _comparison(
+        _judge_scores(
             AS_ACCURATE,
             scores,
-            [score(MEASURE)(cell) for cell in one_pass],
+            [private_score(MEASURE)(cell) for cell in one_pass_cells],
             name="Lowy and Razaviyayn's one-pass algorithm",
             remark=f"The paper runs theirs for several passes, and measures times. Over the settings here the accuracy"
             f" of noise that is taken back varies by {span:.1f} points, in the paper's tables by up to"
             f" {PAPER_SPAN:.1f}: these data hardly separate the algorithms.",
         ),
-        printed_noise(answered, "The printed noise is private at the ε of its ρ."),
+        judge_printed_noise(answers, "The printed noise is private at the ε of its ρ."),
     )
 
 
-def _comparison(
+def _judge_scores(
     claim: str,
     scores: Sequence[Measured | None],
-    others: Sequence[Measured | None],
+    other_scores: Sequence[Measured | None],
     *,
     name: str = "noisy SGD",
     remark: str | None = None,
 ) -> Finding:
-    """Judge whether noise that is taken back is more accurate, or, with a remark, whether it is as accurate."""
-    finding = duel(
+    """Judge whether cancelled noise is more accurate, or, with a remark, whether it is as accurate.
+
+    Args:
+        claim: the paper's claim in words.
+        scores: accuracies with cancelled noise.
+        other_scores: accuracies of the other algorithm, in the same settings.
+        name: name of the other algorithm.
+        remark: sentences to add to the finding.
+    """
+    finding = judge_pairs(
         claim,
-        [(first, second) for first, second in zip(scores, others, strict=True) if first and second],
+        [(first, second) for first, second in zip(scores, other_scores, strict=True) if first and second],
         names=("noise that is taken back", name),
-        what="held-out accuracy",
+        quantity="held-out accuracy",
         lower_is_better=False,
         no_worse=remark is not None,
     )
@@ -232,14 +259,14 @@ STANDS_IN = (
     " record, against a server that sees all messages; ρ is as of Gaussian differential privacy, and an ε of dozens"
     " protects little."
 )
-TOLD = ", ".join(f"{_epsilon(mu):.3g}" for mu in MUS)
+EPSILON_LIST = ", ".join(f"{_epsilon(mu):.3g}" for mu in MUS)
 LINES = Axis(name="algorithm", title="at the same ε")
 PRESET = Preset(
     name="mu2-digits",
     title="Noise that is taken back, on handwritten digits: accuracy over ρ",
     summary="softmax regression by DP-μ²-FL, noisy SGD, fresh noise and a one-pass algorithm, with 20 and 100 clients",
     source="Reshef and Levy, Table 1",
-    across=Axis(name="gaussian_dp_mu", title=f"ρ of each record (ε at δ = {scientific(DELTA)}: {TOLD})"),
+    across=Axis(name="gaussian_dp_mu", title=f"ρ of each record (ε at δ = {format_scientific(DELTA)}: {EPSILON_LIST})"),
     lines=LINES,
     panels=Axis(name="clients", title="clients"),
     repetitions=8,

@@ -1,9 +1,9 @@
-"""PPSGD on handwritten digits, a model for each client: which personalization is best at which ε (Figures 1b to 1d).
+"""PPSGD on handwritten digits, with a model for each client: the best personalization at each ε (Figures 1b to 1d).
 
-The paper has Stack Overflow's tags and EMNIST by writer, which no package ships. The digits of scikit-learn stand in
-for them: cut in file order, where a writer's digits stand together, and sorted by label, where clients hold two digits
-or so. As in the appendix the shared part's step is αN times a client's own up to αN = 1, and a client's own is smaller
-beyond; of a grid of steps each cell keeps the best.
+The paper uses Stack Overflow's tags and EMNIST by writer, which no package ships. scikit-learn's digits replace them:
+split in file order, where a writer's digits are adjacent, and sorted by label, where a client has about two digits. As
+in the appendix, the step of the shared part is αN times a client's own step up to αN = 1. For larger αN, a client's own
+step is smaller. Each cell keeps the best of a grid of steps.
 """
 
 from __future__ import annotations
@@ -14,9 +14,16 @@ from collections.abc import Sequence
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_digits import ClientSplit, PersonalizedDigits
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.experiments.ppsgd_synthetic import LESS_CLAIM, OWN_CLAIM, OWN_NAMES
-from epsilond.witness.findings import MeasuredPoint, best_of_own, descending, duel
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.experiments.ppsgd_synthetic import (
+    LESS_CLAIM,
+    OWN_CLAIM,
+    OWN_NAMES,
+    noise_name,
+    personalization_fields,
+    personalization_name,
+)
+from epsilond.witness.findings import MeasuredPoint, best_unshared, judge_order, judge_pairs
 from epsilond.witness.risks.measurement import RiskSimulation
 
 TIMES_CLIENTS = (0.0, 0.1, 1.0, 10.0, math.inf)
@@ -27,36 +34,33 @@ CLIENTS = 89
 DELTA = 1e-4
 CLIPPING_NORM = 0.5
 STEPS = (2.0, 8.0)
-"""Of which each cell keeps the best, as the paper does."""
+"""Step sizes; each cell keeps the best of them, as the paper does."""
 ROUNDS, BATCH_SIZE = 100, 10
-MEASURE, WHAT = "test_accuracy", "held-out accuracy"
+MEASURE, QUANTITY = "test_accuracy", "held-out accuracy"
 
 
-def word(times: float) -> str:
-    """α N as a place on the axis."""
-    return "all shared" if math.isinf(times) else "all own" if times == 0.0 else f"{times:g}"
-
-
-def told(epsilon: float | None) -> str:
-    """ε as a place on the axis."""
-    return "no noise" if epsilon is None else f"ε = {epsilon:g}"
-
-
-def simulation(
+def build_simulation(
     times: float, epsilon: float | None, split: ClientSplit, step: float, repetitions: int, seed: int
 ) -> RiskSimulation:
-    """One cell's."""
-    unbounded = math.isinf(times)
+    """Return the simulation of one cell.
+
+    Args:
+        times: personalization α times the number of clients; infinite if all is shared.
+        epsilon: ε of a client's data, or None for a run without noise.
+        split: how the digits are assigned to the clients.
+        step: step size.
+        repetitions: independent runs.
+        seed: seed of all randomness.
+    """
+    run = PpsgdRun(
+        rounds=ROUNDS,
+        batch_size=BATCH_SIZE,
+        clipping_norm=CLIPPING_NORM,
+        noise_std=0.0 if epsilon is None else None,
+        **personalization_fields(times, CLIENTS, step),
+    )
     return RiskSimulation(
-        run=PpsgdRun(
-            rounds=ROUNDS,
-            batch_size=BATCH_SIZE,
-            clipping_norm=CLIPPING_NORM,
-            personalization="unbounded" if unbounded else times / CLIENTS,
-            step_size=None if unbounded else step * CLIENTS / max(times, 1.0),
-            shared_step_size=step if unbounded else None,
-            noise_std=0.0 if epsilon is None else None,
-        ),
+        run=run,
         problem=PersonalizedDigits(clients=CLIENTS, split=split),
         epsilon=epsilon,
         delta=None if epsilon is None else DELTA,
@@ -68,11 +72,21 @@ def simulation(
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each split, ε and personalization."""
+    """Return one cell for each split, ε, personalization and step.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
-            place={"personalization": word(times), "epsilon": told(epsilon), "split": name, "step": step},
-            simulation=simulation(times, epsilon, split, step, repetitions, seed),
+            place={
+                "personalization": personalization_name(times),
+                "epsilon": noise_name(epsilon),
+                "split": name,
+                "step": step,
+            },
+            simulation=build_simulation(times, epsilon, split, step, repetitions, seed),
         )
         for name, split in SPLITS.items()
         for epsilon in EPSILONS
@@ -81,29 +95,29 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     )
 
 
-def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Whether one's own models pay, and whether less ε asks for more of them."""
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge whether clients' own models are more accurate, and whether a smaller ε favours them."""
     scores = {
         (cell.place["split"], cell.place["epsilon"], cell.place["personalization"]): cell.scores[MEASURE]
-        for cell in answered
+        for cell in answers
         if cell.scores is not None
     }
-    lines = {
-        split: [
-            MeasuredPoint(told(epsilon), {place: scores[split, told(epsilon), place] for place in PLACES})
-            for epsilon in EPSILONS
-        ]
-        for split in SPLITS
-    }
-    private = [stage for stages in lines.values() for stage in stages if stage.name != told(None)]
-    pairs = [best_of_own(stage, PLACES[-1], lower_is_better=False) for stage in private]
+    lines: dict[str, list[MeasuredPoint]] = {}
+    for split in SPLITS:
+        lines[split] = []
+        for noise in map(noise_name, EPSILONS):
+            lines[split].append(MeasuredPoint(noise, {place: scores[split, noise, place] for place in PLACES}))
+    stages = [stage for line in lines.values() for stage in line]
+    pairs = [
+        best_unshared(stage, PLACES[-1], lower_is_better=False) for stage in stages if stage.name != noise_name(None)
+    ]
     return (
-        duel(OWN_CLAIM, pairs, names=OWN_NAMES, what=WHAT, lower_is_better=False),
-        descending(LESS_CLAIM, lines, what=WHAT, lower_is_better=False),
+        judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity=QUANTITY, lower_is_better=False),
+        judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False),
     )
 
 
-PLACES = tuple(word(times) for times in TIMES_CLIENTS)
+PLACES = tuple(personalization_name(times) for times in TIMES_CLIENTS)
 STANDS_IN = (
     "Stands for Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). No package ships"
     " either set: here 89 clients have 20 of scikit-learn's 1797 digits each, of which 6 are held out. Cut in file"
@@ -115,7 +129,7 @@ STANDS_IN = (
     " client's whole data, against all other clients."
 )
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
-LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")
+LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")
 SOURCE = "Bietti et al., Figures 1b to 1d"
 
 PRESET = Preset(

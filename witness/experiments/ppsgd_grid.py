@@ -1,8 +1,8 @@
 """The grids of Appendix A of Bietti et al. on their synthetic set, reduced in size: steps, personalization and noise.
 
 `STEPS`, `TIMES_PARTICIPANTS` and `NOISE_MULTIPLIERS` are the appendix' lists for the synthetic set. As in the authors'
-program all clients take part, and noise of σC/N is added to the mean. The preset runs all steps and personalizations
-at three of the noises.
+program, all clients take part, and noise of σC/N is added to the mean. The preset runs all steps and personalizations
+at three noise multipliers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Axis, Cell, Finding, Preset
-from epsilond.witness.experiments.ppsgd_digits import word
 from epsilond.witness.experiments.ppsgd_synthetic import (
     BATCH_SIZE,
     CLIPPING_NORM,
@@ -25,22 +24,30 @@ from epsilond.witness.experiments.ppsgd_synthetic import (
     ROUNDS,
     SPREAD_STD,
     TARGET_NOISE_STD,
+    personalization_fields,
+    personalization_name,
 )
-from epsilond.witness.findings import MeasuredPoint, descending, shown
+from epsilond.witness.findings import MeasuredPoint, format_bound, judge_order
 from epsilond.witness.risks.answer import Measured
 from epsilond.witness.risks.measurement import RiskSimulation
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.2, 1.5, 1.8)
 TIMES_PARTICIPANTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, math.inf)
 NOISE_MULTIPLIERS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-SHOWN = (0.0, 10.0, 100.0)
+NOISES = (0.0, 10.0, 100.0)
+"""Noise multipliers of the preset."""
 CLIENTS, DIMENSION = 100, 20
 DELTA = 1e-4
-"""Of the appendix."""
+"""δ of the appendix."""
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each step, personalization and noise that is shown."""
+    """Return one cell for each step, personalization and noise multiplier.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,
         dimension=DIMENSION,
@@ -51,7 +58,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     )
     return tuple(
         Cell(
-            place={"step_size": step, "personalization": word(times), "noise_multiplier": noise},
+            place={"step_size": step, "personalization": personalization_name(times), "noise_multiplier": noise},
             simulation=RiskSimulation(
                 run=_run(times, step, noise),
                 problem=problem,
@@ -61,49 +68,53 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
                 alternatives=(),
             ),
         )
-        for noise in SHOWN
+        for noise in NOISES
         for times in TIMES_PARTICIPANTS
         for step in STEPS
     )
 
 
 def _run(times: float, step: float, noise: float) -> PpsgdRun:
-    unbounded = math.isinf(times)
+    """Return the run at one point of the grid, with a given noise multiplier."""
     return PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
         clipping_norm=CLIPPING_NORM,
-        personalization="unbounded" if unbounded else times / CLIENTS,
-        step_size=None if unbounded else step * CLIENTS / max(times, 1.0),
-        shared_step_size=step if unbounded else None,
         noise_std=noise * CLIPPING_NORM / CLIENTS,
+        **personalization_fields(times, CLIENTS, step),
     )
 
 
-def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Whether the best personalization shares less as noise grows; at each personalization with the best step."""
-    stages = [_stage(noise, [cell for cell in answered if cell.place["noise_multiplier"] == noise]) for noise in SHOWN]
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge whether the best personalization shares less as the noise grows, each with its best step."""
+    stages = []
+    for noise in NOISES:
+        cells_of_noise = [cell for cell in answers if cell.place["noise_multiplier"] == noise]
+        stages.append(_best_of_each(noise, cells_of_noise))
     claim = "The more noise, the less is shared at the best personalization and step."
-    return (descending(claim, {"αN": stages}, what="excess"),)
+    return (judge_order(claim, {"αN": stages}, quantity="excess"),)
 
 
-def _stage(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
-    """At each personalization the step of the least mean excess."""
+def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
+    """Return the least mean excess over the steps, for each personalization."""
     best: dict[str, Measured] = {}
     for cell in cells:
-        place, found = str(cell.place["personalization"]), cell.final_excess
-        if found is not None and not math.isnan(found.mean) and (place not in best or found.mean < best[place].mean):
-            best[place] = found
-    return MeasuredPoint(_told(noise), {word(times): best[word(times)] for times in TIMES_PARTICIPANTS})
+        place, excess = str(cell.place["personalization"]), cell.final_excess
+        if excess is None or math.isnan(excess.mean):
+            continue
+        if place not in best or excess.mean < best[place].mean:
+            best[place] = excess
+    places = [personalization_name(times) for times in TIMES_PARTICIPANTS]
+    return MeasuredPoint(_noise_name(noise), {place: best[place] for place in places})
 
 
-def _told(noise: float) -> str:
-    """A noise multiplier with its ε, which is that of Gaussian noise in every round."""
+def _noise_name(noise: float) -> str:
+    """Return the noise multiplier with its ε, that of Gaussian noise in every round."""
     if noise == 0.0:
         return "no noise"
     mu = sensitivity_factor("replace-one") * math.sqrt(ROUNDS) / noise
     epsilon = figures_at(mu, epsilon=None, log_delta=math.log(DELTA))["epsilon"]
-    return f"σ = {noise:g} (ε ≤ {shown(epsilon, ROUND_CEILING)})"
+    return f"σ = {noise:g} (ε ≤ {format_bound(epsilon, ROUND_CEILING)})"
 
 
 PRESET = Preset(

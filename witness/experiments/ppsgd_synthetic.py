@@ -1,8 +1,8 @@
 """PPSGD on the synthetic set of its paper, over personalization and noise: reduced, and in full size.
 
-Linear regression with Gaussian features of decaying variance; the clients' optima are far from the start and close to
-each other. A client's own step is `STEP` up to personalization 1/N and smaller beyond, so that the shared step never
-exceeds it.
+The task is linear regression with Gaussian features of decaying variance. The clients' optima are far from the start
+and close to each other. A client's own step is `STEP` up to personalization 1/N and smaller for larger α, so that the
+shared step never exceeds it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+from epsilond.accountants.json_types import Fields
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun
 from epsilond.simulators.problems.personalized_problems import PersonalizedLeastSquares
 from epsilond.witness.cells import CellAnswer
-from epsilond.witness.experiment import Axis, Cell, Finding, Preset, scientific
-from epsilond.witness.findings import MeasuredPoint, best_of_own, descending, duel
+from epsilond.witness.experiment import Axis, Cell, Finding, Preset, format_scientific
+from epsilond.witness.findings import MeasuredPoint, best_unshared, judge_order, judge_pairs
 from epsilond.witness.risks.measurement import RiskSimulation
 
 OWN_CLAIM = "Under user-level privacy models of one's own are more accurate than one model for all."
@@ -30,11 +31,19 @@ STEP = 0.2
 BATCH_SIZE = 10
 ROUNDS = 300
 OPTIMUM_STD, SPREAD_STD, TARGET_NOISE_STD = 10.0, 0.01, 0.01
-"""Per coordinate: of the clients' common optimum, and of each client's own distance from it."""
+"""Standard deviations per coordinate: of the clients' common optimum, of each client's distance from it, and of the
+noise of targets."""
 
 
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
-    """One for each personalization and ε."""
+    """Return one cell for each personalization and ε.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+        clients: number of clients.
+        dimension: number of coordinates.
+    """
     problem = PersonalizedLeastSquares(
         clients=clients,
         dimension=dimension,
@@ -45,9 +54,9 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     )
     return tuple(
         Cell(
-            place={"personalization": _word(times), "epsilon": _told(epsilon)},
+            place={"personalization": personalization_name(times), "epsilon": noise_name(epsilon)},
             simulation=RiskSimulation(
-                run=_run(times, clients, noisy=epsilon is not None),
+                run=_run(times, clients, has_noise=epsilon is not None),
                 problem=problem,
                 epsilon=epsilon,
                 delta=None if epsilon is None else DELTA,
@@ -62,49 +71,66 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
     )
 
 
-def _run(times: float, clients: int, *, noisy: bool) -> PpsgdRun:
-    unbounded = math.isinf(times)
+def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
+    """Return the run of one cell, without noise or for a calibration."""
     return PpsgdRun(
         rounds=ROUNDS,
         batch_size=BATCH_SIZE,
         clipping_norm=CLIPPING_NORM,
-        personalization="unbounded" if unbounded else times / clients,
-        step_size=None if unbounded else STEP * clients / max(times, 1.0),
-        shared_step_size=STEP if unbounded else None,
-        noise_std=None if noisy else 0.0,
+        noise_std=None if has_noise else 0.0,
+        **personalization_fields(times, clients, STEP),
     )
 
 
-def _word(times: float) -> str:
-    return "all shared" if math.isinf(times) else "all own" if times == 0.0 else f"{times:g}"
+def personalization_fields(times: float, clients: int, step: float) -> Fields:
+    """Return the personalization of a run, and the step sizes for it.
+
+    The step of the shared part never exceeds `step`.
+
+    Args:
+        times: personalization α times the number of clients; infinite if all is shared.
+        clients: number N of clients.
+        step: step size of a client's own part for αN ≤ 1, and of the shared part for larger αN.
+    """
+    if math.isinf(times):
+        return {"personalization": "unbounded", "shared_step_size": step}
+    return {"personalization": times / clients, "step_size": step * clients / max(times, 1.0)}
 
 
-def judge(answered: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Whether one's own models pay under privacy, and whether less ε asks for more of them."""
-    places = [_word(times) for times in TIMES_CLIENTS]
-    stages = []
-    for epsilon in EPSILONS:
-        of = {
-            cell.place["personalization"]: cell.final_excess
-            for cell in answered
-            if cell.place["epsilon"] == _told(epsilon)
-        }
-        stages.append(
-            MeasuredPoint(_told(epsilon), {place: found for place in places if (found := of[place]) is not None})
-        )
-    pairs = [best_of_own(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
+def personalization_name(times: float) -> str:
+    """Return the personalization αN as a name on the axis."""
+    if math.isinf(times):
+        return "all shared"
+    return "all own" if times == 0.0 else f"{times:g}"
+
+
+def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+    """Judge whether clients' own models are more accurate under privacy, and whether a smaller ε favours them."""
+    places = [personalization_name(times) for times in TIMES_CLIENTS]
+    stages = [_stage(noise_name(epsilon), places, answers) for epsilon in EPSILONS]
+    pairs = [best_unshared(stage, places[-1], lower_is_better=True) for stage in stages[1:]]
     return (
-        duel(OWN_CLAIM, pairs, names=OWN_NAMES, what="excess risk"),
-        descending(LESS_CLAIM, {"αN": stages}, what="excess risk"),
+        judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity="excess risk"),
+        judge_order(LESS_CLAIM, {"αN": stages}, quantity="excess risk"),
     )
 
 
-def _told(epsilon: float | None) -> str:
+def _stage(noise: str, places: Sequence[str], answers: Sequence[CellAnswer]) -> MeasuredPoint:
+    """Return the excess at one noise for each personalization, in the order of `places`."""
+    excess = {
+        str(cell.place["personalization"]): cell.final_excess for cell in answers if cell.place["epsilon"] == noise
+    }
+    measured = {place: value for place in places if (value := excess[place]) is not None}
+    return MeasuredPoint(noise, measured)
+
+
+def noise_name(epsilon: float | None) -> str:
+    """Return ε as a name on the axis."""
     return "no noise" if epsilon is None else f"ε = {epsilon:g}"
 
 
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
-LINES = Axis(name="epsilon", title=f"δ = {scientific(DELTA)}")
+LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")
 SOURCE = "Bietti et al., Figure 1a"
 STANDS_IN = (
     "Stands for Figure 1a, on its own synthetic linear regression: {size}. In the paper the last 5 coordinates differ"

@@ -1,10 +1,10 @@
-"""Quantised updates with integer noise: certified noise against the printed one, at the same true ε."""
+"""Quantised updates with integer noise: certified noise compared with printed noise at the same true ε."""
 
 from __future__ import annotations
 
 from epsilond.simulators.algorithms.norm_fedavg import NormFedavgRun
 from epsilond.simulators.problems.kinds import LeastSquaresProblem
-from epsilond.witness.experiment import Axis, Cell, Preset, scientific
+from epsilond.witness.experiment import Axis, Cell, Preset, format_scientific
 from epsilond.witness.risks.measurement import RiskSimulation
 
 EPSILONS = (4.0, 8.0, 16.0, 32.0)
@@ -14,7 +14,12 @@ RUN = NormFedavgRun(participants=50, rounds=30, local_steps=2, quantization_leve
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each ε."""
+    """Return one cell for each ε.
+
+    Args:
+        repetitions: independent runs of each cell.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"epsilon": epsilon},
@@ -38,7 +43,7 @@ PRESET = Preset(
     title="Certified integer noise against the printed one, at the same true ε",
     summary="DP-NormFedAvg with the least certified noise, and with the printed decay at levels that make it true",
     source="Das et al., Theorems 1 and 2",
-    across=Axis(name="epsilon", title=f"ε of each client's data at δ = {scientific(DELTA)}", scale="log"),
+    across=Axis(name="epsilon", title=f"ε of each client's data at δ = {format_scientific(DELTA)}", scale="log"),
     repetitions=50,
     cells=cells,
 )

@@ -1,4 +1,4 @@
-"""The integer noise that Theorem 1 of Das et al. prescribes, attacked: the ε that it claims is disproved."""
+"""An attack on the integer noise that Theorem 1 of Das et al. prescribes, which refutes its claimed ε."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ SAMPLES_PER_REPETITION = 2000
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """One for each ε that is claimed."""
+    """Return one cell for each claimed ε.
+
+    Args:
+        repetitions: blocks of samples of each audit.
+        seed: seed of all randomness.
+    """
     return tuple(
         Cell(
             place={"epsilon": epsilon},

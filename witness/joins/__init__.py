@@ -1,4 +1,4 @@
-"""Each algorithm's simulation beside its calibrator and its bounds: one file each, and the list of them."""
+"""The joins of all algorithms: each connects a simulation to its calibrator and its bounds."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ JOINS: tuple[Join, ...] = (
 """THE list of joins, one for each algorithm."""
 
 
-def join_of(algorithm: str) -> Join:
-    """The join of the algorithm of that name."""
+def find_join(algorithm: str) -> Join:
+    """Return the join of the algorithm with the given name."""
     return next(join for join in JOINS if join.algorithm == algorithm)

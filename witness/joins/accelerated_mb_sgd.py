@@ -1,4 +1,4 @@
-"""accelerated-mb-sgd: its calibrator, and the explicit bound of the run's own stages on the data at hand."""
+"""accelerated-mb-sgd: its calibrator, and the explicit bound on the data at hand for the run's own stages."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.random_participation import harmonic_mean
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, Parameters, PromisedBound
-from epsilond.witness.joins.settled import (
+from epsilond.witness.joins.client_groups import bound_clients, calibration_clients, has_equal_weights, set_noise
+from epsilond.witness.joins.problem_fields import (
     LEAST_NOISE,
-    distance_of,
     empirical_gradient_std,
     empirical_heterogeneity,
-    settled,
-    shape_of,
-    smoothness_of,
+    initial_distance_bound,
+    run_fields,
+    settle_conditions,
+    smoothness_bound,
     target_fields,
 )
-from epsilond.witness.joins.unlike import asked_clients, bounded_clients, weighed_alike, with_noise_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.theorem import Theorem
@@ -54,62 +54,74 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: AcceleratedMbSgdRun, target: Target
 ) -> tuple[AcceleratedMbSgdRun, Calibration]:
-    """The smallest certified noise, and the stages that go with it unless the run has its own.
+    """Calibrate the smallest certified noise, and the stages unless the run has its own.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        InvalidInput: no bound applies to this sampling, so that the stages have to be given.
-        NoCertificate: as the calibrator.
+        InvalidInput: the run has no stages, and no bound for this sampling chooses them.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    asked = AcceleratedMbSgdProblem(
+    question = AcceleratedMbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="server",
-        **accelerated_shape(problem, run),
+        **accelerated_fields(problem, run),
         sampling=run.sampling,
-        empirical_gradient_std=empirical_gradient_std(problem) if weighed_alike(run.client_groups) else None,
+        empirical_gradient_std=empirical_gradient_std(problem) if has_equal_weights(run.client_groups) else None,
     )
-    answer: Calibration = CALIBRATOR.solve(asked)
-    return with_stages(run, answer.parameters), answer
+    answer: Calibration = CALIBRATOR.solve(question)
+    return set_stages(run, answer.parameters), answer
 
 
-def accelerated_shape(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
-    """Fields that both accelerated calibrators have."""
-    known = problem.constants
+def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
+    """Return the fields that both accelerated calibrators share."""
+    constants = problem.constants
     return {
-        **shape_of(problem, run),
-        **asked_clients(problem, run, run.participation, run.client_groups),
-        "diameter": known.diameter,
+        **run_fields(problem, run),
+        **calibration_clients(problem, run, run.participation, run.client_groups),
+        "diameter": constants.diameter,
         "strong_convexity": convexity_of(problem, run),
-        "initial_gap": gap_of(problem),
+        "initial_gap": initial_gap(problem),
     }
 
 
-def gap_of(problem: SimulatedProblem) -> float:
-    """Δ > 0."""
-    known = problem.constants
-    whole = known.lipschitz * known.diameter
-    return min(max(known.initial_gap, 1e-12 * whole), whole)
+def initial_gap(problem: SimulatedProblem) -> float:
+    """Return a positive upper bound Δ ≤ LD on the excess risk of the start."""
+    constants = problem.constants
+    largest = constants.lipschitz * constants.diameter
+    return min(max(constants.initial_gap, 1e-12 * largest), largest)
 
 
-def with_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """The run with calibrated noise, and the calibrated stages where it has none.
+def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
+    """Return the run with the calibrated noise, and with the calibrated stages if it has none.
+
+    Args:
+        run: the run, with or without stages.
+        parameters: parameters of the calibration.
 
     Raises:
-        InvalidInput: there are neither.
+        InvalidInput: neither the run nor the calibration has stages.
     """
     if run.stages is not None:
-        return with_noise_of(run, parameters)
+        return set_noise(run, parameters)
     if parameters.stages is None:
         raise InvalidInput.at("/stages", "are needed: no bound of this sampling chooses them")
-    stages = tuple(StageRequest(rounds=one.rounds, prox_weight=one.prox_weight) for one in parameters.stages)
-    return with_noise_of(replace(run, stages=stages), parameters)
+    stages = tuple(StageRequest(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in parameters.stages)
+    return set_noise(replace(run, stages=stages), parameters)
 
 
 def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
-    """`epsilond.accelerated-sgd-excess-risk` of the data at hand, at the run's own σ and stages."""
+    """Return `epsilond.accelerated-sgd-excess-risk` for the data at hand, at the run's own σ and stages."""
     return (
-        of_stages(
+        bound_for_stages(
             problem,
             run,
             objective="empirical",
@@ -119,36 +131,48 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
     )
 
 
-def of_stages(
+def bound_for_stages(
     problem: SimulatedProblem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
 ) -> PromisedBound:
-    """The bound of the given objective, which has to be the problem's for it to be compared."""
-    known, law = problem.constants, run.participation
+    """Return the explicit bound on the excess risk for the stages of the run.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise and stages.
+        objective: objective of the bound. The bound's conditions fail unless it is the problem's objective.
+        gradient_std: bound on the standard deviation of gradients for that objective.
+        heterogeneity: bound on the heterogeneity for that objective.
+
+    Returns:
+        The bound. Clients that differ use the bound with groups, without statistics unless all losses have equal
+        weights.
+    """
+    constants, law = problem.constants, run.participation
     statistics: Fields = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
     shared: Fields = {
         "dimension": problem.dimension,
-        "smoothness": smoothness_of(problem),
+        "smoothness": smoothness_bound(problem),
         "strong_convexity": convexity_of(problem, run),
-        "diameter": known.diameter,
-        "initial_distance": distance_of(problem),
-        "initial_gap": gap_of(problem),
+        "diameter": constants.diameter,
+        "initial_distance": initial_distance_bound(problem),
+        "initial_gap": initial_gap(problem),
         "objective": objective,
     }
     if run.client_groups is not None:
-        clients = bounded_clients(problem, run, law, run.client_groups)
-        told = statistics if weighed_alike(run.client_groups) else {}
+        clients = bound_clients(problem, run, law, run.client_groups)
+        statistics = statistics if has_equal_weights(run.client_groups) else {}
         theorem: Theorem = FEDERATED_ACCELERATED_RISK
-        inputs: Any = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **shared, **told)
-        seen: AcceleratedProblem = inputs.problem_on(None)
+        inputs: Any = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **shared, **statistics)
+        risk_problem: AcceleratedProblem = inputs.problem_on(None)
     else:
-        theorem, shape = ACCELERATED_RISK_BOUND, shape_of(problem, run)
+        theorem, shape = ACCELERATED_RISK_BOUND, run_fields(problem, run)
         mean = shape["participants"] if law is None else harmonic_mean(law)
         shape["participants"] = max(1, math.floor(mean))
         noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
         inputs = AcceleratedRiskInputs(**shape | shared, **statistics, noise_std=noise_std)
-        seen = replace(inputs.problem, participants=mean)
-    stages = tuple(Stage(rounds=one.rounds, prox_weight=one.prox_weight) for one in run.stages or ())
-    found = accelerated_risk(seen, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
+        risk_problem = replace(inputs.problem, participants=mean)
+    stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
+    risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
     unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
     facts = {
         "closed-convex-domain": Verdict.YES,
@@ -160,9 +184,9 @@ def of_stages(
     return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
-        value=found.total,
+        value=risk.total,
         constant="explicit",
-        conditions=settled((one.at(inputs) for one in theorem.conditions), facts),
+        conditions=settle_conditions((condition.at(inputs) for condition in theorem.conditions), facts),
     )
 
 

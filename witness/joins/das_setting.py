@@ -1,8 +1,8 @@
-"""What the convergence theorems of Das et al. ask of a problem, from the problem itself.
+"""Constants of the convergence theorems of Das et al. for a simulated problem.
 
-Losses are convex, hence quasar-convex with ζ = 1, and smooth everywhere, not on the ball alone. The theorems are of the
-clients' losses on the data at hand: where the data is the population, that is the objective. The distances are proved
-upper bounds: in both theorems more distance only makes the bound larger.
+Losses are convex, hence quasar-convex with ζ = 1, and smooth everywhere, not only on the ball. The theorems bound the
+clients' losses on the data at hand, which is the objective if the data is the population. The distances are proved
+upper bounds. A larger distance only increases the bound in both theorems.
 """
 
 from __future__ import annotations
@@ -18,52 +18,56 @@ from epsilond.simulators.problems.problem import Floats, Records
 from epsilond.witness.join import AnyProblem
 
 NEGLIGIBLE, CLEAR = 1e-14, 1e-10
-"""Eigenvalues, relative to the largest, that are 0, and those that surely are not; none between is accepted."""
+"""Largest relative size of an eigenvalue that counts as 0, and least one of an eigenvalue that is not 0. A Hessian with
+an eigenvalue between them is not used, because its rank is uncertain."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DasSetting:
-    """Constants of the theorems, in the problem's units, and the conditions that speak of it."""
+    """Constants of the theorems, in the problem's units, and the conditions on the problem."""
 
     smoothness: float
     initial_distance: float
-    """‖w₀ − w*‖ or more, w₀ = 0."""
+    """Upper bound on ‖w₀ − w*‖, for the start w₀ = 0 and the minimiser w*."""
     client_optimum_distance: float
-    """Mean over clients of ‖w*_i − w*‖ or more, w*_i the nearest; 0 where it is not known, which a condition says."""
+    """Upper bound on the mean over clients of ‖w*_i − w*‖, with w*_i the nearest minimiser of client i. It is 0 if no
+    bound is known; the condition `client-optima` then fails."""
     client_optimum_rms: float
-    """The same of root mean squares."""
+    """Upper bound on the root mean square over clients of ‖w*_i − w*‖."""
     conditions: tuple[ConditionResult, ...]
 
     @classmethod
     def of(cls, problem: AnyProblem) -> DasSetting:
-        """From the problem's finite populations and its certified minimum."""
+        """Compute the constants from the problem's finite populations and its certified minimum."""
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
         curvature = constants.strong_convexity
         if hessians is not None:
             curvature = max(curvature, float(np.linalg.eigvalsh(hessians.mean(axis=0))[0]) - CLEAR)
-        known = curvature > 1e-6 * constants.smoothness
+        is_curved = curvature > 1e-6 * constants.smoothness
         # F(w) − F* ≥ (λ/2)‖w − w*‖².
-        slack = math.sqrt(2.0 * constants.optimum_gap / curvature) if known else 0.0
+        slack = math.sqrt(2.0 * constants.optimum_gap / curvature) if is_curved else 0.0
         reach = constants.optimum_norm + slack
         distances = _client_distances(problem, gradients, hessians)
-        optima = np.zeros(1) if distances is None else distances + (slack if problem.population.own else 0.0)
-        empirical = problem.objective == "empirical"
-        inside = Verdict.of(reach < 0.5 * constants.diameter) if known else Verdict.UNDECIDABLE
+        optimum_distances = np.zeros(1) if distances is None else distances + (slack if problem.population.own else 0.0)
+        is_empirical = problem.objective == "empirical"
+        is_inside = Verdict.of(reach < 0.5 * constants.diameter) if is_curved else Verdict.UNDECIDABLE
         return cls(
             smoothness=constants.smoothness,
             initial_distance=reach,
-            client_optimum_distance=float(np.mean(optima)),
-            client_optimum_rms=math.sqrt(float(np.mean(np.square(optima)))),
+            client_optimum_distance=float(np.mean(optimum_distances)),
+            client_optimum_rms=math.sqrt(float(np.mean(np.square(optimum_distances)))),
             conditions=(
                 ConditionResult("quasar-convex", "every client's loss is convex and β-smooth, everywhere", Verdict.YES),
                 ConditionResult(
-                    "empirical-objective", "the objective is the mean loss of the data at hand", Verdict.of(empirical)
+                    "empirical-objective",
+                    "the objective is the mean loss of the data at hand",
+                    Verdict.of(is_empirical),
                 ),
                 ConditionResult(
                     "interior-minimiser",
                     "the minimiser on the ball is inside it, hence one over all models, and it is known",
-                    inside,
+                    is_inside,
                     reach,
                     0.5 * constants.diameter,
                 ),
@@ -77,7 +81,7 @@ class DasSetting:
 
 
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
-    """Clients' gradients there, and their Hessians where these are the same everywhere: quadratic losses."""
+    """Return the clients' gradients at the minimiser, and their Hessians if the losses are quadratic."""
     population, loss = problem.population, getattr(problem, "loss", None)
     gradients = problem.mean_gradient(problem.minimiser, Records(population.features, population.targets))
     if loss is None or loss.name not in ("squared", "linear"):
@@ -88,7 +92,11 @@ def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
 
 
 def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats | None) -> Floats | None:
-    """0 for equal clients; Newton's step for quadratics; ‖∇f_i(w*)‖/μ for strongly convex losses; (N)."""
+    """Return upper bounds on ‖w*_i − w*‖ for each client, of shape (N), or None if none is known.
+
+    The distance is 0 for equal clients, the length of Newton's step for quadratic losses, and at most ‖∇f_i(w*)‖/μ for
+    μ-strongly convex losses.
+    """
     if problem.population.own == 0 or problem.clients == 1:
         return np.zeros(problem.clients)
     if hessians is None:

@@ -1,4 +1,4 @@
-"""FedAvg beside Theorem 4 of Das et al. It has no noise to calibrate."""
+"""fedavg: Theorem 4 of Das et al. The algorithm adds no noise, so that nothing can be calibrated."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
-"""Relative difference of step sizes that are the same."""
+"""Relative tolerance for equal step sizes; it allows for rounding."""
 
 
 def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
-    """Never: FedAvg is private to nobody.
+    """Reject every target: FedAvg adds no noise and has no differential privacy.
+
+    Args:
+        problem: not used.
+        run: not used.
+        target: not used.
 
     Raises:
         InvalidInput: always.
@@ -30,11 +35,14 @@ def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tupl
 
 
 def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ...]:
-    """Theorem 4, on the least squared gradient norm over rounds; the clients' distances enter by their mean square."""
+    """Return Theorem 4, a bound on the least squared gradient norm over rounds.
+
+    The clients' distances enter by their root mean square.
+    """
     setting = DasSetting.of(problem)
     if setting.initial_distance == 0.0:
         return ()
-    found = THEOREM_4.evaluate(
+    evaluation = THEOREM_4.evaluate(
         FedAvgInputs(
             smoothness=setting.smoothness,
             quasar_convexity=1.0,
@@ -46,18 +54,18 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
             participants=run.participants,
         )
     )
-    left, right = local_step_size(problem, run), float(found.outputs["local_step_size"])
+    step, prescribed = local_step_size(problem, run), float(evaluation.outputs["local_step_size"])
     bound = PromisedBound(
         theorem=THEOREM_4.id,
-        status=found.status,
-        value=float(found.outputs["squared_gradient_norm"]),
+        status=evaluation.status,
+        value=float(evaluation.outputs["squared_gradient_norm"]),
         quantity="least_squared_gradient_norm",
         constant="explicit",
         conditions=(
             *setting.conditions,
             ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES),
             ConditionResult(
-                "local-step", "η = ζ/(c̄LE)", Verdict.of(math.isclose(left, right, rel_tol=SAME)), left, right
+                "local-step", "η = ζ/(c̄LE)", Verdict.of(math.isclose(step, prescribed, rel_tol=SAME)), step, prescribed
             ),
         ),
     )

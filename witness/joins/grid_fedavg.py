@@ -1,8 +1,9 @@
-"""grid-fedavg: noise for any two updates of norm at most 1, truncated Laplace by the calibrator, Binomial by cpSGD.
+"""grid-fedavg: truncated Laplace noise from the calibrator, and Binomial noise accounted by cpSGD's theorem.
 
-Two vectors of the unit ball are no further apart than two unit vectors may be, so that clipped updates need the noise
-of normalised ones. The sum of all messages moves by what one of them moves: noise that a trusted server adds once to
-the sum has the certificate of one message, against whoever sees the models alone. No bound on the risk is known to us.
+The largest distance of two vectors in the unit ball is that of two unit vectors. Clipped updates therefore need the
+same noise as normalised updates. The sum of all messages changes by as much as one message. Noise that a trusted
+server adds once to the sum therefore has the certificate of one message, against an observer of the models. No bound on
+the risk of this algorithm is known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import NoCertificate
+from epsilond.accountants.quantities import Observer, Unit
 from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.mechanisms.binomial import (
     PROVED_EPSILON,
@@ -28,25 +30,36 @@ from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, PromisedBound
-from epsilond.witness.joins.norm_fedavg import solved
+from epsilond.witness.joins.norm_fedavg import solve
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 SLACK_SHARE = 0.5
-"""Of δ, spent on composing rounds of Binomial noise; the rest is the rounds' own."""
-DIGITS = 60
-"""Halvings of an interval."""
+"""Share of δ that is spent on composing rounds of Binomial noise. The remainder is divided equally among the rounds."""
+BISECTIONS = 60
+"""Steps of the bisection for the ε of a round; 60 halvings of [0, 1] reach the resolution of doubles."""
 
 
 def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
-    """The least certified truncated discrete Laplace noise.
+    """Calibrate the least certified truncated discrete Laplace noise.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        NoCertificate: as the calibrator.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
     delta = target.given_delta
-    found = solved(
+    local_noise = run.noise_at == "clients"
+    unit: Unit = "record" if local_noise else "client"
+    observer: Observer = "server" if local_noise else "released-models"
+    answer = solve(
         NormFedavgProblem(
             epsilon=target.epsilon,
             delta=delta,
@@ -55,22 +68,27 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
             quantization_levels=run.quantization_levels,
             rounds=run.rounds,
             participants=run.participants,
-            # Noise at the server is counted without the draw of clients, which would only add to privacy.
+            # Client sampling is not counted for noise at the server. Counting it would only lower ε.
             clients=run.participants,
             relation="replace-one",
-            unit="record" if run.noise_at == "clients" else "client",
-            observer="server" if run.noise_at == "clients" else "released-models",
+            unit=unit,
+            observer=observer,
             smoothness=problem.constants.smoothness,
             quasar_convexity=1.0,
             initial_distance=0.5 * problem.constants.diameter,
             local_steps=run.local_steps,
         )
     )
-    return replace(run, noise_levels=found.parameters.noise_levels, decay_rate=found.parameters.decay_rate), found
+    return replace(run, noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate), answer
 
 
 def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: float) -> Interval:
-    """Of Binomial noise: from above alone.
+    """Return an enclosure of ε at δ for the run's Binomial noise; its lower bound is 0.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with Binomial noise.
+        log_delta: natural logarithm of δ.
 
     Raises:
         NoCertificate: the noise is not Binomial, or less than its theorem is proved for.
@@ -87,37 +105,61 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
 
 @functools.lru_cache(maxsize=256)
 def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: int, delta: float) -> float:
-    """ε at δ of so many rounds with N trials on every coordinate of a message, by cpSGD's Theorem 1 and composition.
+    """Return an upper bound on ε at δ for rounds of Binomial noise, by cpSGD's Theorem 1 and composition.
+
+    Args:
+        dimension: coordinates of a message.
+        levels: quantization levels of a coordinate.
+        trials: number N of trials of the Binomial noise on each coordinate.
+        rounds: number of rounds.
+        delta: δ of all rounds together.
 
     Raises:
-        NoCertificate: a round's ε is above 1, where the theorem's proof ends, or N is too small for it.
+        NoCertificate: ε of a round exceeds 1, beyond which the theorem has no proof, or N is too small for it.
     """
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
-    one = binomial_epsilon(inputs, trials)
-    if one > PROVED_EPSILON or trials < 4.0 * least_variance(inputs):
+    round_epsilon = binomial_epsilon(inputs, trials)
+    if round_epsilon > PROVED_EPSILON or trials < 4.0 * least_variance(inputs):
         raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")
-    return best_composition(epsilon=one, delta=SLACK_SHARE * delta, rounds=rounds)
+    return best_composition(epsilon=round_epsilon, delta=SLACK_SHARE * delta, rounds=rounds)
 
 
 @functools.lru_cache(maxsize=256)
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
-    """The least even N that this certifies for the target; None beyond 10^15.
+    """Return the least even N that `binomial_rounds_epsilon` certifies for the target, or None beyond 10^15.
 
-    Where the target allows more than ε = 1 a round, N is that of 1.
+    If the target allows more than ε = 1 in a round, N is that of ε = 1.
+
+    Args:
+        dimension: coordinates of a message.
+        levels: quantization levels of a coordinate.
+        rounds: number of rounds.
+        epsilon: target ε of all rounds together.
+        delta: target δ of all rounds together.
     """
-    low, high = 0.0, PROVED_EPSILON
-    if best_composition(epsilon=high, delta=SLACK_SHARE * delta, rounds=rounds) > epsilon:
-        for _ in range(DIGITS):
-            middle = 0.5 * (low + high)
-            fits = best_composition(epsilon=middle, delta=SLACK_SHARE * delta, rounds=rounds) <= epsilon
-            low, high = (middle, high) if fits else (low, middle)
-    else:
-        low = high
-    found = least_trials(_inputs(dimension, levels, rounds, delta, low))
-    return None if found is None else found + found % 2
+    trials = least_trials(_inputs(dimension, levels, rounds, delta, _round_epsilon(rounds, epsilon, delta)))
+    if trials is None:
+        return None
+    return trials + trials % 2
+
+
+def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
+    """Return the largest ε ≤ 1 of a round with which the composition meets the target, by bisection from below."""
+    slack = SLACK_SHARE * delta
+    if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:
+        return PROVED_EPSILON
+    lower, upper = 0.0, PROVED_EPSILON
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (lower + upper)
+        if best_composition(epsilon=middle, delta=slack, rounds=rounds) <= epsilon:
+            lower = middle
+        else:
+            upper = middle
+    return lower
 
 
 def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: float) -> BinomialInputs:
+    """Return the inputs of cpSGD's theorem for one round of messages with two arbitrary unit vectors."""
     movement = unit_vector_bounds(dimension, levels)
     assert movement.l2 is not None
     return BinomialInputs(
@@ -132,7 +174,7 @@ def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: flo
 
 
 def bounds(problem: SimulatedProblem, run: GridFedavgRun) -> tuple[PromisedBound, ...]:
-    """None."""
+    """Return no bounds: none is known for this algorithm."""
     del problem, run
     return ()
 

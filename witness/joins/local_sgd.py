@@ -1,7 +1,8 @@
-"""local-sgd: the noise of mb-sgd for R · E rounds of one local batch each; no bound on its risk is known to us.
+"""local-sgd: the noise of mb-sgd for R · E rounds of one local batch each. No bound on its risk is known.
 
-A client's noisy gradients are R · E releases of fresh batches, each a function of the model before it, which they and
-the server's models determine. What the client sends is a function of them, so that their guarantee is its own.
+A client's noisy gradients are R · E releases on fresh batches. Each is a function of the preceding model, which is
+determined by the earlier gradients and the server's models. The message of the client is a function of these gradients
+and has their guarantee by post-processing.
 """
 
 from __future__ import annotations
@@ -15,39 +16,52 @@ from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.simulators.algorithms.local_sgd import LocalSgdRun
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, PromisedBound
-from epsilond.witness.joins.mb_sgd import epsilon_of_batches, solved
-from epsilond.witness.joins.settled import shape_of, target_fields
+from epsilond.witness.joins.mb_sgd import account_batches, solve
+from epsilond.witness.joins.problem_fields import run_fields, target_fields
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 
 def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tuple[LocalSgdRun, Calibration]:
-    """The smallest certified noise of every local step.
+    """Calibrate the smallest certified noise of every local step.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        NoCertificate: as the calibrator.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    asked = MbSgdProblem(
+    question = MbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="server",
-        **shape_of(problem, run) | {"rounds": run.rounds * run.local_steps},
+        **run_fields(problem, run) | {"rounds": run.rounds * run.local_steps},
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
     )
-    answer = solved(asked)
+    answer = solve(question)
     return replace(run, noise_std=answer.parameters.noise_std), answer
 
 
 def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: float) -> Interval:
-    """Of the run's own noise, for each record of a client against a server that sees every message.
+    """Return an enclosure of ε at δ for the run's own noise, of one record against a server that sees every message.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+        log_delta: natural logarithm of δ.
 
     Raises:
-        NoCertificate: there is no noise.
+        NoCertificate: the run has no noise.
     """
-    return epsilon_of_batches(
+    return account_batches(
         noise_multiplier=(run.noise_std or 0.0) * run.batch_size / problem.constants.lipschitz,
         sampling="without-replacement",
         batch_size=run.batch_size,
@@ -58,7 +72,7 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
 
 
 def bounds(problem: SimulatedProblem, run: LocalSgdRun) -> tuple[PromisedBound, ...]:
-    """None."""
+    """Return no bounds: none is known for this algorithm."""
     del problem, run
     return ()
 

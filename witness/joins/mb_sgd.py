@@ -1,4 +1,4 @@
-"""mb-sgd: its calibrator, the explicit bound at the run's own step, and Theorem 2.1's where the step is as printed."""
+"""mb-sgd: its calibrator, the explicit bound at the run's own step, and Theorem 2.1 at its prescribed step."""
 
 from __future__ import annotations
 
@@ -28,79 +28,95 @@ from epsilond.simulators.algorithms.random_participation import harmonic_mean
 from epsilond.simulators.federations.groups import Groups, client_arrays_of, loss_scales
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, Parameters, PromisedBound
-from epsilond.witness.joins.settled import (
+from epsilond.witness.joins.client_groups import (
+    bound_clients,
+    calibration_clients,
+    effective_noise_std,
+    set_noise,
+)
+from epsilond.witness.joins.problem_fields import (
     LEAST_NOISE,
-    distance_of,
     empirical_gradient_std,
     empirical_heterogeneity,
-    settled,
-    shape_of,
-    smoothness_of,
+    initial_distance_bound,
+    run_fields,
+    settle_conditions,
+    smoothness_bound,
     target_fields,
-)
-from epsilond.witness.joins.unlike import (
-    asked_clients,
-    bounded_clients,
-    effective_noise_std,
-    with_noise_of,
 )
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 ANY_DELTA = 1e-5
-"""A risk depends on ε and δ through σ alone: at this δ there is an ε for which any σ is the printed one."""
-MOST = 1e9
-ALIKE = 1e-9
-"""Relative difference of step sizes and weights that rounding may make."""
+"""δ for evaluating Theorem 2.1. Its risk depends on (ε, δ) only by σ, so that at every δ some ε gives the run's σ."""
+LARGEST_EPSILON = 1e9
+"""Largest ε for evaluating Theorem 2.1, the largest that its inputs accept."""
+SAME = 1e-9
+"""Relative tolerance for equal step sizes and weights; it allows for rounding."""
 
 
 def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
-    """The smallest certified noise, and the step that goes with it unless the run has one.
+    """Calibrate the smallest certified noise, and the step unless the run has one.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        InvalidInput: no bound applies to this sampling, so that the step has to be given.
-        NoCertificate: as the calibrator.
+        InvalidInput: the run has no step, and no bound for this sampling chooses one.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    asked = MbSgdProblem(
+    question = MbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="server",
-        **shape_of(problem, run) | asked_clients(problem, run, run.law, run.groups),
+        **run_fields(problem, run) | calibration_clients(problem, run, run.law, run.groups),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
         sampling=run.sampling,
     )
-    answer = solved(asked)
-    return with_parameters(run, answer.parameters), answer
+    answer = solve(question)
+    return set_parameters(run, answer.parameters), answer
 
 
 @functools.lru_cache(maxsize=256)
-def solved(asked: MbSgdProblem) -> Calibration:
-    """The calibrator's answer; the same for the same question, which the cells of an experiment ask again and again.
+def solve(question: MbSgdProblem) -> Calibration:
+    """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
 
     Raises:
-        NoCertificate: as the calibrator.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    answer: Calibration = CALIBRATOR.solve(asked)
+    answer: Calibration = CALIBRATOR.solve(question)
     return answer
 
 
 def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float) -> Interval:
-    """Of the run's own noise, for each record of any client against a server that sees every message.
+    """Return an enclosure of ε at δ for the run's own noise, of one record against a server that sees every message.
+
+    If clients differ, each bound is the largest over the groups.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+        log_delta: natural logarithm of δ.
 
     Raises:
-        NoCertificate: there is no noise, or nothing is known of this sampling.
+        NoCertificate: the run has no noise, or no theorem applies to its sampling.
     """
     if run.groups is None:
         kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
-        unlike = client_arrays_of(problem, run, run.sampling)
-        scaled = unlike.noise_stds / unlike.scales
-        kinds = set(zip(scaled.tolist(), unlike.batches.tolist(), unlike.sizes.tolist(), strict=True))
-    found = [
-        epsilon_of_batches(
+        clients = client_arrays_of(problem, run, run.sampling)
+        scaled_noise = clients.noise_stds / clients.scales
+        kinds = set(zip(scaled_noise.tolist(), clients.batches.tolist(), clients.sizes.tolist(), strict=True))
+    intervals = [
+        account_batches(
             noise_multiplier=noise_std * batch / problem.constants.lipschitz,
             sampling=run.sampling,
             batch_size=batch,
@@ -110,11 +126,11 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         )
         for noise_std, batch, records in kinds
     ]
-    return Interval(max(one.lower for one in found), max(one.upper for one in found))
+    return Interval(max(interval.lower for interval in intervals), max(interval.upper for interval in intervals))
 
 
 @functools.lru_cache(maxsize=256)
-def epsilon_of_batches(
+def account_batches(
     *,
     noise_multiplier: float,
     sampling: Sampling,
@@ -123,156 +139,181 @@ def epsilon_of_batches(
     times: int,
     log_delta: float,
 ) -> Interval:
-    """Of means of so many records' gradients with noise, of fresh batches, so many times.
+    """Return an enclosure of ε at δ for noisy mean gradients of fresh batches.
+
+    Args:
+        noise_multiplier: noise standard deviation over the sensitivity of a batch's sum of gradients.
+        sampling: draw of the batches.
+        batch_size: records of a batch.
+        samples_per_client: records of the client.
+        times: number of batches.
+        log_delta: natural logarithm of δ.
 
     Raises:
-        NoCertificate: there is no noise, or nothing is known of this sampling.
+        NoCertificate: there is no noise, or no theorem applies to the sampling.
     """
-    full = sampling == "full"
+    is_full = sampling == "full"
     batch = Subsampled(
         sampling=sampling,
-        batch_size=None if full else batch_size,
-        population=None if full else samples_per_client,
+        batch_size=None if is_full else batch_size,
+        population=None if is_full else samples_per_client,
         mechanism=Gaussian(noise_multiplier=noise_multiplier),
     )
-    found = account(Repeated(times=times, mechanism=batch), relation="replace-one", unit="record", observer="server")
-    return found.guarantee.curve.bound_epsilon(log_delta)
+    answer = account(Repeated(times=times, mechanism=batch), relation="replace-one", unit="record", observer="server")
+    return answer.guarantee.curve.bound_epsilon(log_delta)
 
 
-def with_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """The run with calibrated noise, and the calibrated step where it has none.
+def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
+    """Return the run with the calibrated noise, and with the calibrated step if it has none.
+
+    Args:
+        run: the run, with or without a step size.
+        parameters: parameters of the calibration.
 
     Raises:
-        InvalidInput: there is neither.
+        InvalidInput: neither the run nor the calibration has a step.
     """
     step = run.step_size or parameters.step_size
     if step is None:
         raise InvalidInput.at("/step_size", "is needed: no bound of this sampling chooses one")
-    return with_noise_of(replace(run, step_size=step), parameters)
+    return set_noise(replace(run, step_size=step), parameters)
 
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
-    """Our explicit bound and Theorem 2.1, both at the run's own σ, R, K and η."""
+    """Return the explicit bound and Theorem 2.1 at the run's own σ, rounds R, batch size K and step η."""
     if run.groups is not None:
-        return (of_unlike(problem, run, run.groups),)
-    return (explicit(problem, run), *printed(problem, run))
+        return (bound_for_groups(problem, run, run.groups),)
+    return (explicit_bound(problem, run), *printed_bound(problem, run))
 
 
-def of_unlike(problem: SimulatedProblem, run: MbSgdShape, groups: Groups) -> PromisedBound:
-    """`epsilond.federated-sgd-excess-risk`: of the population, and so of the data at hand, where it charges more."""
-    step, kept, least = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
+def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups) -> PromisedBound:
+    """Return `epsilond.federated-sgd-excess-risk`, for clients that differ.
+
+    The bound is stated for the population's risk. It is valid for the risk on the data at hand too, where it is looser.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise and step.
+        groups: groups of equal clients.
+    """
+    step, decay, least_scale = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
     inputs = FederatedInputs(
-        **bounded_clients(problem, run, run.law, groups),
+        **bound_clients(problem, run, run.law, groups),
         rounds=run.rounds,
         dimension=problem.dimension,
-        smoothness=smoothness_of(problem),
-        strong_convexity=min(convexity, (1.0 - kept) / (step * least)),
-        initial_distance=distance_of(problem),
+        smoothness=smoothness_bound(problem),
+        strong_convexity=min(convexity, (1.0 - decay) / (step * least_scale)),
+        initial_distance=initial_distance_bound(problem),
         step_size=step,
     )
-    found = FEDERATED_RISK.evaluate(inputs)
-    known = {
+    evaluation = FEDERATED_RISK.evaluate(inputs)
+    facts = {
         "closed-convex-domain": Verdict.YES,
         "loss": Verdict.YES,
         "fresh-sampling": Verdict.of(run.batches in ("without-replacement", "full")),
-        "averaged-output": Verdict.of(1.0 - kept <= step * least * convexity * (1.0 + ALIKE)),
+        "averaged-output": Verdict.of(1.0 - decay <= step * least_scale * convexity * (1.0 + SAME)),
         "independent-records": Verdict.YES,
         "exact-proximal-step": Verdict.YES,
     }
     return PromisedBound(
         theorem=FEDERATED_RISK.id,
         status=FEDERATED_RISK.status,
-        value=found.outputs["excess_risk"],
+        value=evaluation.outputs["excess_risk"],
         constant="explicit",
-        conditions=settled(found.conditions, known),
+        conditions=settle_conditions(evaluation.conditions, facts),
     )
 
 
-def explicit(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
-    """`epsilond.mini-batch-sgd-excess-risk`.
+def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
+    """Return `epsilond.mini-batch-sgd-excess-risk` at the run's own parameters.
 
-    An average whose weights grow less than by 1/(1 − ημ) is that of a smaller μ, which the loss has too; of a larger
-    growth nothing is proved.
+    The weights of the average may grow by less than 1/(1 − ημ) per round. The bound then uses the smaller μ of these
+    weights, with which the loss is strongly convex as well. For a larger growth nothing is proved, and a condition
+    fails.
     """
-    step, kept = run.step_size or 0.0, fading(problem, run)
+    step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
-    shape = shape_of(problem, run)
+    shape = run_fields(problem, run)
     if run.law is not None:
-        # The bound is of 1/E[1/M_r] clients; of fewer it is larger.
+        # The bound is stated for 1/E[1/M_r] clients and decreases with their number.
         shape["participants"] = max(1, math.floor(harmonic_mean(run.law)))
     inputs = ExcessRiskInputs(
         **shape,
         noise_std=max(effective_noise_std(problem, run, run.noise_std or 0.0), LEAST_NOISE),
-        strong_convexity=min(convexity, (1.0 - kept) / step),
+        strong_convexity=min(convexity, (1.0 - decay) / step),
         step_size=step,
         empirical_gradient_std=empirical_gradient_std(problem),
         empirical_heterogeneity=empirical_heterogeneity(problem),
         objective=problem.objective,
     )
-    found = EXCESS_RISK_BOUND.evaluate(inputs)
-    known = {
+    evaluation = EXCESS_RISK_BOUND.evaluate(inputs)
+    facts = {
         "closed-convex-domain": Verdict.YES,
         "loss": Verdict.YES,
         "fresh-sampling": Verdict.of(run.batches in ("without-replacement", "full")),
-        "averaged-output": Verdict.of(1.0 - kept <= step * convexity * (1.0 + ALIKE)),
+        "averaged-output": Verdict.of(1.0 - decay <= step * convexity * (1.0 + SAME)),
         "independent-records": Verdict.YES,
     }
     return PromisedBound(
         theorem=EXCESS_RISK_BOUND.id,
         status=EXCESS_RISK_BOUND.status,
-        value=found.outputs["excess_risk"],
+        value=evaluation.outputs["excess_risk"],
         constant="explicit",
-        conditions=settled(found.conditions, known),
+        conditions=settle_conditions(evaluation.conditions, facts),
     )
 
 
-def printed(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Theorem 2.1, complete and convex: 272 L D ν/√M. It speaks of one step size, that it prescribes."""
-    known, noise = problem.constants, run.noise_std or 0.0
-    if problem.objective != "population" or known.strong_convexity > 0.0 or noise == 0.0:
+def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
+    """Yield Theorem 2.1, complete and convex: 272 L D ν/√M at its prescribed step size, if it applies."""
+    constants, noise_std = problem.constants, run.noise_std or 0.0
+    if problem.objective != "population" or constants.strong_convexity > 0.0 or noise_std == 0.0:
         return
     if run.law is not None or run.levels is not None:
         return
     logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
-    # Beyond the largest ε that is offered the printed noise is more than the run's, for which the bound holds too.
-    epsilon = min(16.0 * known.lipschitz * math.sqrt(run.rounds * logs) / (problem.samples_per_client * noise), MOST)
-    shape = shape_of(problem, run)
+    # At the largest ε the printed noise exceeds the run's noise. The bound holds for less noise, too.
+    epsilon = min(
+        16.0 * constants.lipschitz * math.sqrt(run.rounds * logs) / (problem.samples_per_client * noise_std),
+        LARGEST_EPSILON,
+    )
+    shape = run_fields(problem, run)
     del shape["initial_distance"]
     inputs = SmoothInputs(
         **shape,
         epsilon=epsilon,
         delta=ANY_DELTA,
-        diameter=known.diameter,
+        diameter=constants.diameter,
         sampling="with-replacement" if run.batches == "with-replacement" else "without-replacement",
     )
-    found = THEOREM_2_1.evaluate(inputs, "corrected")
-    step, asked = run.step_size or 0.0, found.outputs["step_size"]
+    evaluation = THEOREM_2_1.evaluate(inputs, "corrected")
+    step, prescribed = run.step_size or 0.0, evaluation.outputs["step_size"]
     facts = {
         "fresh-noise": Verdict.YES,
         "bounded-gradients": Verdict.YES,
         "loss": Verdict.YES,
-        "identical-clients": Verdict.of(known.heterogeneity == 0.0),
+        "identical-clients": Verdict.of(constants.heterogeneity == 0.0),
         "domain": Verdict.YES,
         "averaged-output": Verdict.of(fading(problem, run) == 1.0),
         "hidden-constants": Verdict.YES,
     }
-    own = ConditionResult(
+    step_condition = ConditionResult(
         "prescribed-step",
         "the step size is the one prescribed",
-        Verdict.of(math.isclose(step, asked, rel_tol=ALIKE)),
+        Verdict.of(math.isclose(step, prescribed, rel_tol=SAME)),
         step,
-        asked,
+        prescribed,
     )
-    sampled = ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson"))
-    # What the theorem's privacy needs says nothing of its risk, which is all that is compared here.
-    apart = ("epsilon-range", "minimal-batch-size")
+    sampling_condition = ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson"))
+    # Conditions of the theorem's privacy do not affect its bound on the risk.
+    privacy_conditions = ("epsilon-range", "minimal-batch-size")
+    risk_conditions = [condition for condition in evaluation.conditions if condition.id not in privacy_conditions]
     yield PromisedBound(
         theorem=THEOREM_2_1.id,
         status=Status(THEOREM_2_1.status),
-        value=found.outputs["excess_risk"],
+        value=evaluation.outputs["excess_risk"],
         constant="explicit",
-        conditions=(*settled((one for one in found.conditions if one.id not in apart), facts), own, sampled),
+        conditions=(*settle_conditions(risk_conditions, facts), step_condition, sampling_condition),
     )
 
 

@@ -1,4 +1,4 @@
-"""Noise cancellation: noise and step from the calibrator at the problem's constants, bounds at the run's own."""
+"""mu2-sgd: noise and step from the calibrator at the problem's constants, and bounds at the run's own."""
 
 from __future__ import annotations
 
@@ -31,19 +31,28 @@ from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
 from epsilond.simulators.algorithms.mu2_sgd.run import Mu2SgdRun, fresh_noise_std, report_norm, step_size
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Join, PromisedBound
-from epsilond.witness.joins.settled import settled, target_fields
-from epsilond.witness.joins.steps import at_step
+from epsilond.witness.joins.prescribed_step import check_step
+from epsilond.witness.joins.problem_fields import settle_conditions, target_fields
 
 NO_NOISE = 1e-30
-"""Of a run without noise the bounds are taken at this share of S: they grow with the noise."""
+"""Base of the noise, in units of the largest report, for bounds on a run without noise. The bounds increase with the
+noise, so that they hold without it."""
 
 
 def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdRun, Calibration]:
-    """The least certified base of the noise, and the step that the certified bound likes best where none is given.
+    """Calibrate the least certified base of the noise, and the step of least certified bound if the run has none.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
         InvalidInput: the data is used more than once, or no bound applies that would choose a step.
-        NoCertificate: as the calibrator.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
     if problem.objective != "population":
         message = "each record is to be used once: the data must be drawn from the population"
@@ -54,7 +63,7 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
             server=run.server,
             participation=_participation(run),
             **_setting(run),
-            **federation_of(problem, run),
+            **federation_fields(problem, run),
         )
     )
     step = run.step_size or (None if run.method == "noisy-sgd" else answer.parameters.step_size)
@@ -64,16 +73,27 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
 
 
 def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: float) -> Interval:
-    """What is certified of the most exposed record at this noise, if its client may report in every round."""
-    asked = Mu2SgdProblem(
-        gaussian_dp_mu=1.0,  # the noise decides, not this
+    """Return an enclosure of ε at δ for the most exposed record at the run's noise.
+
+    The record's client may report in every round that the participation allows.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+        log_delta: natural logarithm of δ.
+
+    Raises:
+        NoCertificate: no theorem certifies the noise.
+    """
+    question = Mu2SgdProblem(
+        gaussian_dp_mu=1.0,  # required by the problem, and not used with a given noise
         server=run.server,
         participation=_participation(run),
         **_setting(run),
-        **federation_of(problem, run),
+        **federation_fields(problem, run),
     )
-    mu = ScheduleNoise(problem=asked, std=run.noise_std or 0.0).mu(asked.cap)
-    return guarantee_at(asked, mu).curve.bound_epsilon(log_delta)
+    mu = ScheduleNoise(problem=question, std=run.noise_std or 0.0).mu(question.cap)
+    return guarantee_at(question, mu).curve.bound_epsilon(log_delta)
 
 
 def _setting(run: Mu2SgdRun) -> Fields:
@@ -82,132 +102,143 @@ def _setting(run: Mu2SgdRun) -> Fields:
     return {"relation": "replace-one", "unit": "record", "observer": observer}
 
 
-def federation_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
-    """The run's fields as theorems and calibrator name them.
+def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
+    """Return the fields of the run that the theorems and the calibrator share.
 
-    What is not known by construction is left out, and then taken at its largest.
+    `smoothness_heterogeneity` is left out unless it is 0 by construction; its largest value is then assumed.
     """
-    known = problem.constants
-    alike = {"smoothness_heterogeneity": 0.0} if known.heterogeneity == 0.0 else {}
+    constants = problem.constants
+    equal_clients = {"smoothness_heterogeneity": 0.0} if constants.heterogeneity == 0.0 else {}
     return {
         "clients": problem.clients,
         "participants": run.reporting(problem.clients),
         "rounds": run.rounds,
         "dimension": problem.dimension,
-        "lipschitz": known.lipschitz,
-        "smoothness": known.smoothness,
-        "diameter": known.diameter,
-        "gradient_std": min(known.gradient_std, known.lipschitz),
-        "heterogeneity": min(known.heterogeneity, known.lipschitz),
-        **alike,
+        "lipschitz": constants.lipschitz,
+        "smoothness": constants.smoothness,
+        "diameter": constants.diameter,
+        "gradient_std": min(constants.gradient_std, constants.lipschitz),
+        "heterogeneity": min(constants.heterogeneity, constants.lipschitz),
+        **equal_clients,
     }
 
 
 def _participation(run: Mu2SgdRun) -> Any:
+    """Return the pattern of rounds in which the clients report, or None if the clients are drawn."""
     groups = run.taking_part.groups
     if groups is None:
         return None
-    told = tuple({"clients": group.clients, "rounds": group.rounds} for group in groups)
-    return {"kind": "pattern", "groups": told}
+    patterns = tuple({"clients": group.clients, "rounds": group.rounds} for group in groups)
+    return {"kind": "pattern", "groups": patterns}
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
-    """Those of the method and the server at hand, at the run's noise and step."""
+    """Return the bounds for the method and server of the run, at its noise and step."""
     by_method = {
-        "cancelled-noise": _trusted if run.server == "trusted" else _cancelled,
-        "independent-noise": _nothing if run.server == "trusted" else _independent,
-        "noisy-sgd": _baseline,
-        "gap-differences": _nothing,
+        "cancelled-noise": _trusted_server_bounds if run.server == "trusted" else _cancelled_noise_bounds,
+        "independent-noise": _no_bounds if run.server == "trusted" else _independent_noise_bounds,
+        "noisy-sgd": _baseline_bounds,
+        "gap-differences": _no_bounds,
     }
     return tuple(by_method[run.method](problem, run))
 
 
-def verdicts(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
-    """What problems and runs are by construction.
+def decide_conditions(problem: SimulatedProblem, run: Mu2SgdRun) -> Mapping[str, Verdict]:
+    """Decide the conditions that hold, or fail, by construction of problems and runs.
 
-    Losses of our problems are smooth on the whole space. Their gradients are only bounded on the domain, and the
-    proofs bound none elsewhere.
+    The losses of the problems are smooth on the whole space. Their gradients are bounded only on the domain, which
+    suffices for the proofs.
     """
-    everyone = run.reporting(problem.clients) == problem.clients
+    is_full = run.reporting(problem.clients) == problem.clients
     groups = run.taking_part.groups
-    always = groups is not None and everyone and all(len(group.rounds) == run.rounds for group in groups)
+    participate_always = groups is not None and is_full and all(len(group.rounds) == run.rounds for group in groups)
     return {
         "smooth-on-a-neighbourhood": Verdict.YES,
         "domain": Verdict.YES,
-        "uniform-participation": Verdict.of(groups is None or always),
+        "uniform-participation": Verdict.of(groups is None or participate_always),
         "fresh-records": Verdict.YES,
         "planned-divisor": Verdict.YES,
         "loss": Verdict.YES,
     }
 
 
-def _cancelled(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
+def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
+    """Yield the certified bound for cancelled noise, and the printed one if its schedule has this noise."""
     norm = report_norm(problem)
-    base = max(run.noise_std or 0.0, NO_NOISE * norm)
-    given, step = federation_of(problem, run), step_size(problem, run)
-    yield _bound(CERTIFIED, CertifiedInputs(**given, base_std=base, step_size=step), "excess_risk", problem, run)
-    mu = 2.0 * norm * math.sqrt(1.0 + math.log(run.rounds)) / base  # whose printed schedule this noise is
+    base_std = max(run.noise_std or 0.0, NO_NOISE * norm)
+    fields, step = federation_fields(problem, run), step_size(problem, run)
+    yield _bound(CERTIFIED, CertifiedInputs(**fields, base_std=base_std, step_size=step), "excess_risk", problem, run)
+    # The printed schedule has this noise at the following μ.
+    mu = 2.0 * norm * math.sqrt(1.0 + math.log(run.rounds)) / base_std
     if GAUSSIAN_DP_MU.contains(mu):
-        stated = StatedInputs(**given, gaussian_dp_mu=mu, step_size=step)
-        found = _bound(STATED, stated, "excess_risk_at_step_size", problem, run)
-        proved = all(one.holds == Verdict.YES for one in found.conditions if one.id == PROVED_HERE.id)
-        yield replace(found, status=Status.PROVED) if proved else found
+        printed_inputs = StatedInputs(**fields, gaussian_dp_mu=mu, step_size=step)
+        bound = _bound(STATED, printed_inputs, "excess_risk_at_step_size", problem, run)
+        is_proved = all(result.holds == Verdict.YES for result in bound.conditions if result.id == PROVED_HERE.id)
+        yield replace(bound, status=Status.PROVED) if is_proved else bound
 
 
-def _trusted(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
+def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
+    """Yield the bound for noise that a trusted server adds."""
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
     inputs = TrustedRunInputs(
-        **federation_of(problem, run),
-        gaussian_dp_mu=min(mu, GAUSSIAN_DP_MU.le or mu),  # the noise that is given decides
+        **federation_fields(problem, run),
+        gaussian_dp_mu=min(mu, GAUSSIAN_DP_MU.le or mu),  # not used with a given noise
         noise_std=std,
         step_size=step_size(problem, run),
     )
     yield _bound(TRUSTED_RUN, inputs, "excess_risk_at_step_size", problem, run)
 
 
-def _independent(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    fresh = fresh_noise_std(problem, run)
-    mu = 2.0 * report_norm(problem) / fresh if fresh > 0.0 else math.inf
+def _independent_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
+    """Yield the bound for independent noise of every report, if the noise is in its range."""
+    fresh_std = fresh_noise_std(problem, run)
+    mu = 2.0 * report_norm(problem) / fresh_std if fresh_std > 0.0 else math.inf
     if GAUSSIAN_DP_MU.contains(mu):
-        inputs = IndependentInputs(**federation_of(problem, run), gaussian_dp_mu=mu, step_size=step_size(problem, run))
+        inputs = IndependentInputs(
+            **federation_fields(problem, run), gaussian_dp_mu=mu, step_size=step_size(problem, run)
+        )
         yield _bound(INDEPENDENT, inputs, "excess_risk", problem, run)
 
 
-def _baseline(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
-    known, reporting = problem.constants, run.reporting(problem.clients)
-    fresh = fresh_noise_std(problem, run)
-    each = fresh * math.sqrt(reporting) if run.server == "trusted" else fresh
-    mu = 2.0 * known.lipschitz / each if each > 0.0 else math.inf
+def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:
+    """Yield the bound for noisy SGD, if the noise is in its range."""
+    constants, reporting = problem.constants, run.reporting(problem.clients)
+    fresh_std = fresh_noise_std(problem, run)
+    report_std = fresh_std * math.sqrt(reporting) if run.server == "trusted" else fresh_std
+    mu = 2.0 * constants.lipschitz / report_std if report_std > 0.0 else math.inf
     if not GAUSSIAN_DP_MU.contains(mu):
         return
     inputs = BaselineInputs(
-        lipschitz=known.lipschitz,
-        diameter=known.diameter,
+        lipschitz=constants.lipschitz,
+        diameter=constants.diameter,
         dimension=problem.dimension,
         participants=reporting,
         rounds=run.rounds,
         gaussian_dp_mu=mu,
     )
-    found = _bound(BASELINE, inputs, "excess_risk", problem, run)
-    promised = BASELINE.evaluate(inputs).outputs["step_size"]
-    yield replace(found, conditions=(*found.conditions, at_step(step_size(problem, run), promised)))
+    bound = _bound(BASELINE, inputs, "excess_risk", problem, run)
+    prescribed = BASELINE.evaluate(inputs).outputs["step_size"]
+    yield replace(bound, conditions=(*bound.conditions, check_step(step_size(problem, run), prescribed)))
 
 
-def _nothing(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:  # noqa: ARG001  as the others are called
-    """Of fresh noise that a trusted server adds nothing is proved here, nor of differences since the last report."""
+def _no_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[PromisedBound]:  # noqa: ARG001  the signature of all methods
+    """Yield nothing: no bound is proved for fresh noise of a trusted server, nor for differences of reports."""
     return iter(())
 
 
 def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProblem, run: Mu2SgdRun) -> PromisedBound:
+    """Return the theorem's bound, with `value` the name of its output."""
     return PromisedBound(
         theorem=theorem.id,
         status=theorem.status,
         value=theorem.evaluate(inputs).outputs[value],
         constant="explicit",
-        conditions=settled((one.at(inputs) for one in theorem.conditions), verdicts(problem, run)),
+        conditions=settle_conditions(
+            (condition.at(inputs) for condition in theorem.conditions), decide_conditions(problem, run)
+        ),
     )
 
 

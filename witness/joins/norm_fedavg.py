@@ -1,13 +1,16 @@
-"""DP-NormFedAvg beside its calibrator and its convergence bounds, and beside the noise that its paper prints.
+"""norm-fedavg: its calibrator and its convergence bounds, and the noise that its paper prints.
 
-How the comparison with the printed noise is made honest. Noise is certified for any two unit updates of a client, in
-every round, to the observer of the run. Theorem 1 as printed has too few levels at every ε: whatever ε it is asked
-for, one coordinate alone leaves the common support with probability 0.14 or more, so that no ε at all is true of it at
-a small δ. `as-printed` is that noise, at the ε₀ that Theorem 2 gives for the target; the calibration's `as_printed` has
-its true δ, which is next to 1. There is no printed noise of equal true ε. What comes nearest is `as-printed-raised`:
-the printed decay α = ε₀/Δ₁, with ε₀ by the paper's own composition but none of its amplification and half of δ left
-for escapes, and the least number of levels with which it is certified at the target. So every run beside
-the private one has either its true guarantee or none, and takes the steps that the paper prescribes for its own noise.
+Noise is certified for any two unit updates of a client, in every round, to the observer of the run. Theorem 1 as
+printed has too few levels at every ε: one coordinate leaves the common support with probability 0.14 or more, so that
+no ε is valid for it at a small δ. Runs next to the private one have either their true guarantee or none, and take the
+steps that the paper prescribes for their own noise:
+
+`as-printed` has the printed noise at the ε₀ that Theorem 2 gives for the target. The calibration's `as_printed` has its
+true δ, which is close to 1.
+
+`as-printed-raised` is the nearest noise with the target's ε. It has the printed decay α = ε₀/Δ₁, with ε₀ from the
+paper's composition without its amplification. Half of δ is reserved for escapes. The number of levels is the least that
+is certified at the target.
 """
 
 from __future__ import annotations
@@ -45,14 +48,21 @@ from epsilond.witness.join import Allowance, Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
 
 SAME = 1e-9
-"""Relative difference of step sizes that are the same."""
+"""Relative tolerance for equal step sizes; it allows for rounding."""
 NEAR = 1e-3
-"""The same, where the distance to the minimiser is a part of them."""
+"""Relative tolerance for step sizes that depend on the distance to the minimiser, which is computed numerically."""
 MOST_DOUBLINGS = 20
+"""Doublings of the number of levels before the search gives up."""
 
 
-def asked(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
-    """The calibrator's question: clients' whole updates, any two unit vectors."""
+def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
+    """Return the calibrator's problem: whole updates of clients, with any two unit vectors as neighbours.
+
+    Args:
+        problem: the simulated problem.
+        run: the run without noise, with its quantization levels.
+        target: the (ε, δ) to meet.
+    """
     setting = DasSetting.of(problem)
     assert run.quantization_levels is not None
     delta = target.given_delta
@@ -77,37 +87,54 @@ def asked(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> Norm
 
 
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
-    """The least certified noise; beside it the printed one, and the printed one raised until it is true."""
-    question = asked(problem, run, target)
-    found = solved(question)
-    noisy = replace(run, noise_levels=found.parameters.noise_levels, decay_rate=found.parameters.decay_rate)
-    printed = next((one.parameters for one in found.readings if "noise_levels" in one.parameters), None)
+    """Calibrate the least certified noise, and add the printed noise and the raised printed noise to the run.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
+
+    Raises:
+        NoCertificate: the calibrator certifies no noise for the target.
+    """
+    question = calibration_problem(problem, run, target)
+    answer = solve(question)
+    noisy = replace(run, noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate)
+    readings = (reading.parameters for reading in answer.readings)
+    printed = next((parameters for parameters in readings if "noise_levels" in parameters), None)
     if printed is not None:
         noisy = replace(
             noisy, printed_noise_levels=int(printed["noise_levels"]), printed_decay_rate=printed["decay_rate"]
         )
-    raised = raised_noise(question)
+    raised = raise_printed_noise(question)
     if raised is not None:
-        noisy = replace(noisy, raised_noise_levels=raised[0], raised_decay_rate=raised[1])
-    return noisy, found
+        levels, rate = raised
+        noisy = replace(noisy, raised_noise_levels=levels, raised_decay_rate=rate)
+    return noisy, answer
 
 
 @functools.lru_cache(maxsize=64)
-def solved(question: NormFedavgProblem) -> Calibration:
-    """The calibrator's answer, which the cells of an experiment ask for again and again.
+def solve(question: NormFedavgProblem) -> Calibration:
+    """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
 
     Raises:
-        NoCertificate: as the calibrator.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
     answer: Calibration = CALIBRATOR.solve(question)
     return answer
 
 
 @functools.lru_cache(maxsize=64)
-def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
-    """The printed α for the target, with the fewest certified levels: (m, α).
+def raise_printed_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
+    """Return the printed decay rate α for the target, with about the fewest levels m that are certified: (m, α).
 
-    None where the draw of clients is unseen, where δ is no double, or where no number of levels is certified.
+    The number of levels exceeds the least certified one by at most 0.1 %, or by 1.
+
+    Returns:
+        (m, α), or None if clients are sampled, if δ is no double, or if no number of levels is certified.
     """
     delta = question.target.delta
     if delta is None or question.rate < 1.0:
@@ -122,45 +149,64 @@ def raised_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
         dimension=question.dimension,
     )
     rate = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"]) / question.movement.l1
+    levels = _least_certified_levels(question, rate)
+    return None if levels is None else (levels, rate)
+
+
+def _least_certified_levels(question: NormFedavgProblem, rate: float) -> int | None:
+    """Return a certified number of levels for the decay rate, within 0.1 % or 1 of the least, or None."""
     release = IntegerRelease(problem=question, movement=question.movement)
 
-    def certified(levels: int) -> bool:
+    def is_certified(levels: int) -> bool:
         try:
             curve = release.guarantee(release.noise(rate, levels)).curve
         except NoCertificate:
             return False
         return curve.bound_log_delta(question.epsilon).upper <= question.target.log_delta
 
-    high = max(least_levels(rate, release.parts, question.target.log_delta), 1)
-    low = high - 1
+    upper = max(least_levels(rate, release.parts, question.target.log_delta), 1)
+    lower = upper - 1
     for _ in range(MOST_DOUBLINGS):
-        if certified(high):
+        if is_certified(upper):
             break
-        low, high = high, 2 * high
+        lower, upper = upper, 2 * upper
     else:
         return None
-    while high - low > max(1, high // 1000):
-        middle = (low + high) // 2
-        low, high = (low, middle) if certified(middle) else (middle, high)
-    return high, rate
+    while upper - lower > max(1, upper // 1000):
+        middle = (lower + upper) // 2
+        if is_certified(middle):
+            upper = middle
+        else:
+            lower = middle
+    return upper
 
 
 def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
-    """Lower end of log δ at ε of all rounds with the run's printed noise, on two updates that are furthest apart.
+    """Return a lower bound on log δ at ε for all rounds with the run's printed noise.
+
+    The bound is the probability of leaving the common support, for the two updates that are furthest apart.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its printed noise.
+        epsilon: ε of all rounds together.
 
     Raises:
         InvalidInput: the run has no printed noise.
     """
     if run.printed_noise_levels is None or run.printed_decay_rate is None:
         raise InvalidInput.at("/printed_noise_levels", "is needed")
-    question = asked(problem, run, Target.of(epsilon, 0.5, None))
+    question = calibration_problem(problem, run, Target.of(epsilon, 0.5, None))
     release = IntegerRelease(problem=question, movement=question.movement)
-    escaped = release.escapes(release.noise(run.printed_decay_rate, run.printed_noise_levels))
-    return escaped.curve.bound_log_delta(epsilon).lower
+    escape = release.escapes(release.noise(run.printed_decay_rate, run.printed_noise_levels))
+    return escape.curve.bound_log_delta(epsilon).lower
 
 
 def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound, ...]:
-    """(39) on the mean gradient norm over rounds, and Theorem 2 on the least; no theorem is on the excess risk."""
+    """Return (39), on the mean gradient norm over rounds, and Theorem 2, on the least.
+
+    No theorem of the paper bounds the excess risk.
+    """
     setting, steps = DasSetting.of(problem), step_sizes(problem, run)
     if setting.initial_distance == 0.0:
         return ()
@@ -184,7 +230,7 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
         compression=gamma,
         participants=run.participants,
     )
-    printed = printed_ratio(
+    prescribed_ratio = printed_ratio(
         smoothness=setting.smoothness, quasar_convexity=1.0, initial_distance=setting.initial_distance
     )
     conditions = (
@@ -195,33 +241,43 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
         ConditionResult(
             "uniform-clients", "participants are drawn uniformly without replacement in each round", Verdict.YES
         ),
-        same("local-step", "η = ζ/(4LE √(1 + γ/r))", steps.local, prescribed),
+        check_step("local-step", "η = ζ/(4LE √(1 + γ/r))", steps.local, prescribed),
     )
-    # The distance is known from above; where steps are not those of exactly this bound of it, (39) is the safe one.
-    server = same("server-step", "β/η = 4L ‖w₀ − w*‖/ζ", ratio, printed, to=NEAR)
-    mean = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
-    least = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server))
-    return mean, replace(least, value=max(least.value, mean.value) if server.holds == Verdict.YES else least.value)
+    # Only an upper bound on the distance is known. If the steps are prescribed for another one, (39) remains valid.
+    server_step = check_step("server-step", "β/η = 4L ‖w₀ − w*‖/ζ", ratio, prescribed_ratio, tolerance=NEAR)
+    mean_bound = _bound(EQUATION_39, inputs, "mean_gradient_norm", conditions)
+    least_bound = _bound(THEOREM_2_UTILITY, inputs, "least_gradient_norm", (*conditions, server_step))
+    if server_step.holds == Verdict.YES:
+        least_bound = replace(least_bound, value=max(least_bound.value, mean_bound.value))
+    return mean_bound, least_bound
 
 
-def same(name: str, statement: str, left: float, right: float, *, to: float = SAME) -> ConditionResult:
-    """Whether a step is the prescribed one."""
-    return ConditionResult(name, statement, Verdict.of(math.isclose(left, right, rel_tol=to)), left, right)
+def check_step(name: str, statement: str, left: float, right: float, *, tolerance: float = SAME) -> ConditionResult:
+    """Check whether a step is the prescribed one.
+
+    Args:
+        name: id of the condition.
+        statement: the condition in words.
+        left: step of the run.
+        right: prescribed step.
+        tolerance: relative tolerance.
+    """
+    return ConditionResult(name, statement, Verdict.of(math.isclose(left, right, rel_tol=tolerance)), left, right)
 
 
 def _bound(
     theorem: Theorem, inputs: ConvergenceInputs, quantity: str, conditions: tuple[ConditionResult, ...]
 ) -> PromisedBound:
-    """At the run's parameters; what the theorem itself checks is added to what was checked here."""
-    found = theorem.evaluate(inputs)
-    own = tuple(one for one in found.conditions if one.left is not None)
+    """Return the theorem's bound at the run's parameters, with its own checked conditions after the given ones."""
+    evaluation = theorem.evaluate(inputs)
+    theorem_conditions = tuple(result for result in evaluation.conditions if result.left is not None)
     return PromisedBound(
         theorem=theorem.id,
-        status=found.status,
-        value=float(found.outputs["gradient_norm"]),
+        status=evaluation.status,
+        value=float(evaluation.outputs["gradient_norm"]),
         quantity=quantity,
         constant="explicit",
-        conditions=(*conditions, *own),
+        conditions=(*conditions, *theorem_conditions),
     )
 
 

@@ -1,4 +1,4 @@
-"""one-pass-accelerated-mb-sgd: its calibrator, and the explicit bound of the run's own stages on the population."""
+"""one-pass-accelerated-mb-sgd: its calibrator, and the explicit bound on the population for the run's own stages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProb
 from epsilond.simulators.algorithms.one_pass_accelerated_mb_sgd import OnePassAcceleratedMbSgdRun
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Join, PromisedBound
-from epsilond.witness.joins.accelerated_mb_sgd import accelerated_shape, of_stages, with_stages
-from epsilond.witness.joins.settled import target_fields
-from epsilond.witness.joins.unlike import weighed_alike
+from epsilond.witness.joins.accelerated_mb_sgd import accelerated_fields, bound_for_stages, set_stages
+from epsilond.witness.joins.client_groups import has_equal_weights
+from epsilond.witness.joins.problem_fields import target_fields
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
@@ -21,37 +21,46 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun, target: Target
 ) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
-    """The smallest certified noise, and the stages that go with it unless the run has its own.
+    """Calibrate the smallest certified noise, and the stages unless the run has its own.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        NoCertificate: as the calibrator.
+        InvalidInput: neither the run nor the calibration has stages.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    known, alike = problem.constants, weighed_alike(run.client_groups)
-    asked = OnePassProblem(
+    constants, equal_weights = problem.constants, has_equal_weights(run.client_groups)
+    question = OnePassProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="server",
-        **accelerated_shape(problem, run),
-        gradient_std=min(known.gradient_std, known.lipschitz) if alike else None,
-        identically_distributed=alike and known.heterogeneity == 0.0,
-        heterogeneity=min(known.heterogeneity, known.lipschitz) if alike else None,
+        **accelerated_fields(problem, run),
+        gradient_std=min(constants.gradient_std, constants.lipschitz) if equal_weights else None,
+        identically_distributed=equal_weights and constants.heterogeneity == 0.0,
+        heterogeneity=min(constants.heterogeneity, constants.lipschitz) if equal_weights else None,
     )
-    answer: Calibration = CALIBRATOR.solve(asked)
-    calibrated: OnePassAcceleratedMbSgdRun = with_stages(run, answer.parameters)
+    answer: Calibration = CALIBRATOR.solve(question)
+    calibrated: OnePassAcceleratedMbSgdRun = set_stages(run, answer.parameters)
     return calibrated, answer
 
 
 def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
-    """`epsilond.accelerated-sgd-excess-risk` of the population, at the run's own σ and stages."""
-    known = problem.constants
+    """Return `epsilond.accelerated-sgd-excess-risk` for the population, at the run's own σ and stages."""
+    constants = problem.constants
     return (
-        of_stages(
+        bound_for_stages(
             problem,
             run,
             objective="population",
-            gradient_std=min(known.gradient_std, known.lipschitz),
-            heterogeneity=min(known.heterogeneity, known.lipschitz),
+            gradient_std=min(constants.gradient_std, constants.lipschitz),
+            heterogeneity=min(constants.heterogeneity, constants.lipschitz),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""PPSGD: noise, α and steps from the calibrator at the problem's exact constants, bounds at the run's own."""
+"""ppsgd: noise, α and steps from the calibrator at the problem's exact constants, and bounds at the run's own."""
 
 from __future__ import annotations
 
@@ -36,48 +36,62 @@ from epsilond.calibrators.ppsgd.problem import PpsgdProblem
 from epsilond.simulators.algorithms.ppsgd.run import PpsgdRun, batch_sizes, largest_message, steps_of
 from epsilond.simulators.problems.personalized_problem import PersonalizedConstants, PersonalizedProblem
 from epsilond.witness.join import Join, PromisedBound
-from epsilond.witness.joins.settled import settled, target_fields
-from epsilond.witness.joins.steps import at_step
+from epsilond.witness.joins.prescribed_step import check_step
+from epsilond.witness.joins.problem_fields import settle_conditions, target_fields
 
 ROUNDING = 1e-12
+"""Relative tolerance for the largest message over the clipping norm; it allows for rounding."""
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """The least certified noise, and α and steps where the run leaves them open.
+    """Calibrate the least certified noise, and α and the steps if the run leaves them open.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
         InvalidInput: no clipping norm bounds the messages, or no bound applies that would choose α or the steps.
-        NoCertificate: as the calibrator.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    asked = question(problem, run, target)
-    answer = CALIBRATOR.solve(asked)
-    found = answer.parameters
-    if found.personalization is None:
+    question = calibration_problem(problem, run, target)
+    answer = CALIBRATOR.solve(question)
+    parameters = answer.parameters
+    if parameters.personalization is None:
         raise InvalidInput.at("/personalization", "is needed: no bound on the excess risk applies that would choose it")
-    chosen = replace(
+    calibrated = replace(
         run,
-        noise_std=found.noise_std,
-        clipping_norm=asked.clipping_norm,
-        personalization=found.personalization,
+        noise_std=parameters.noise_std,
+        clipping_norm=question.clipping_norm,
+        personalization=parameters.personalization,
     )
     if run.step_size is not None or run.shared_step_size is not None:
-        return chosen, answer
-    name = "shared_step_size" if found.personalization == "unbounded" else "step_size"
-    step = getattr(found, name)
-    if not step:  # nor is there one where the optimum is the start
-        raise InvalidInput.at(f"/{name}", "is needed: no bound on the excess risk chooses it")
-    return replace(chosen, **{name: step}), answer
+        return calibrated, answer
+    step_field = "shared_step_size" if parameters.personalization == "unbounded" else "step_size"
+    step = getattr(parameters, step_field)
+    if not step:  # the calibrator chooses no step if the optimum is the start
+        raise InvalidInput.at(f"/{step_field}", "is needed: no bound on the excess risk chooses it")
+    return replace(calibrated, **{step_field: step}), answer
 
 
-def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
-    """What the calibrator is asked.
+def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
+    """Return the calibrator's problem for the run.
+
+    Args:
+        problem: the simulated problem.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
 
     Raises:
-        InvalidInput: gradients have no bound, and no clipping norm is given.
+        InvalidInput: gradients have no bound, and the run has no clipping norm.
     """
-    known, most = problem.constants, largest_message(problem, run)
-    norm = run.clipping_norm or most
-    if math.isinf(norm):
+    constants, largest = problem.constants, largest_message(problem, run)
+    clipping_norm = run.clipping_norm or largest
+    if math.isinf(clipping_norm):
         message = "is needed: gradients of this problem have no bound"
         raise InvalidInput.at("/clipping_norm", message, allowed="> 0")
     return PpsgdProblem(
@@ -89,59 +103,63 @@ def question(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> Pps
         rounds=run.rounds,
         sampling=run.sampling,
         participation_rate=run.participation_rate,
-        clipping_norm=norm,
+        clipping_norm=clipping_norm,
         shared_dimension=problem.dimension,
-        smoothness=_finite(known.smoothness),
-        lipschitz=_finite(known.lipschitz),
+        smoothness=_finite(constants.smoothness),
+        lipschitz=_finite(constants.lipschitz),
         batch_size=run.batch_size,
         client_groups=_groups(run),
         weighting=run.weighting,
         personalization=run.personalization,
-        **_told(known),
+        **_optimum_fields(constants),
     )
 
 
-def _told(known: PersonalizedConstants) -> Fields:
-    """Of the optimum what there is: separable classes have none."""
+def _optimum_fields(constants: PersonalizedConstants) -> Fields:
+    """Return the constants at the optimum that are finite: separable classes have no optimum."""
     names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm", "optimum_norm", "optimum_spread")
-    return {name: value for name in names if math.isfinite(value := getattr(known, name))}
+    values = {name: getattr(constants, name) for name in names}
+    return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def _groups(run: PpsgdRun) -> Any:
+    """Return the groups of clients with their batch sizes, or None if all clients are equal."""
     if run.client_groups is None:
         return None
-    return tuple({"clients": one.clients, "batch_size": one.batch_size} for one in run.client_groups)
+    return tuple({"clients": group.clients, "batch_size": group.batch_size} for group in run.client_groups)
 
 
 def _finite(value: float) -> float | None:
+    """Return the value, or None if it is infinite."""
     return value if math.isfinite(value) else None
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, ...]:
-    """The theorems' bounds where the run takes their step, and the bound that holds at any small one.
+    """Return the theorems' bounds at their prescribed step, and the bound that holds at every small step.
 
-    Squared losses are never bounded: of a run that clips them it is undecidable whether something was clipped.
+    Squared losses have no Lipschitz constant. Whether a run clips their gradients is therefore undecidable.
     """
     if not math.isfinite(problem.constants.smoothness):
         return ()
-    found = _shared_only(problem, run) if math.isinf(run.alpha) else _weighted(problem, run)
-    return tuple(found)
+    if math.isinf(run.alpha):
+        return tuple(_shared_model_bounds(problem, run))
+    return tuple(_weighted_bounds(problem, run))
 
 
-def federation_of(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
-    """The clients as the bounds see them."""
-    known = problem.constants
+def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
+    """Return the statistics of the clients' gradients that the bounds use."""
+    constants = problem.constants
     return DrawnGradients(
         groups=tuple(
             GroupOfUsers(
-                clients=one.clients,
-                batch_size=one.batch_size,
-                shared_gradient_std=known.shared_gradient_std,
-                local_gradient_std=known.local_gradient_std,
-                shared_gradient_norm=known.shared_gradient_norm,
+                clients=group.clients,
+                batch_size=group.batch_size,
+                shared_gradient_std=constants.shared_gradient_std,
+                local_gradient_std=constants.local_gradient_std,
+                shared_gradient_norm=constants.shared_gradient_norm,
             )
-            for one in run.batches(problem.clients)
+            for group in run.batches(problem.clients)
         ),
         weighting=run.weighting,
         rate=run.rate,
@@ -149,10 +167,10 @@ def federation_of(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients
     )
 
 
-def verdicts(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
-    """What the problem and the run are by construction."""
-    clipped = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
-    unclipped = Verdict.UNDECIDABLE if clipped else Verdict.YES
+def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdict]:
+    """Decide the conditions that hold by construction of the problem and the run."""
+    may_clip = run.clipping_norm is not None and largest_message(problem, run) > run.clipping_norm * (1.0 + ROUNDING)
+    unclipped = Verdict.UNDECIDABLE if may_clip else Verdict.YES
     return {
         "convex-and-smooth": Verdict.of(math.isfinite(problem.constants.smoothness)),
         "fresh-records": Verdict.YES,
@@ -161,29 +179,32 @@ def verdicts(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[str, Verdic
     }
 
 
-def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    known, alpha, step = problem.constants, run.alpha, steps_of(problem, run)[0]
+def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
+    """Yield the bounds for a finite weight α of the shared model."""
+    constants, alpha, step = problem.constants, run.alpha, steps_of(problem, run)[0]
     norm = math.sqrt(
         minimal_norm(
             alpha=alpha,
             clients=problem.clients,
-            mean_squared=known.optimum_norm**2,
-            spread_squared=problem.clients * known.optimum_spread**2,
+            mean_squared=constants.optimum_norm**2,
+            spread_squared=problem.clients * constants.optimum_spread**2,
         )
     )
-    sampled: Fields = {
-        "client_groups": federation_of(problem, run).groups,
+    shared_fields: Fields = {
+        "client_groups": gradient_statistics(problem, run).groups,
         "rounds": run.rounds,
-        "smoothness": known.smoothness,
+        "smoothness": constants.smoothness,
         "personalization": alpha,
         "weighted_optimum_norm": norm,
         "shared_dimension": problem.dimension,
         "noise_std": run.noise_std,
     }
-    drawn = DrawnInputs(**sampled, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting)
-    outputs = PERSONALIZED_RISK.evaluate(drawn).outputs
-    yield _stated(PERSONALIZED_RISK, drawn, problem, run, step)
-    yield from _any_step(
+    drawn_inputs = DrawnInputs(
+        **shared_fields, sampling=run.sampling, participation_rate=run.rate, weighting=run.weighting
+    )
+    outputs = PERSONALIZED_RISK.evaluate(drawn_inputs).outputs
+    yield _bound_at_prescribed_step(PERSONALIZED_RISK, drawn_inputs, problem, run, step)
+    yield from _bounds_at_any_step(
         problem,
         run,
         step=step,
@@ -193,29 +214,32 @@ def _weighted(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedB
     )
     if run.sampling == "full" and run.weighting == "clients":
         sizes = batch_sizes(problem, run)
-        share = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
-        plain = BoundInputs(
+        variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
+        full_inputs = BoundInputs(
             clients=problem.clients,
             rounds=run.rounds,
-            smoothness=known.smoothness,
+            smoothness=constants.smoothness,
             personalization=alpha,
             weighted_optimum_norm=norm,
-            shared_gradient_std=known.shared_gradient_std * share,
-            local_gradient_std=known.local_gradient_std * share,
+            shared_gradient_std=constants.shared_gradient_std * variance_factor,
+            local_gradient_std=constants.local_gradient_std * variance_factor,
             shared_dimension=problem.dimension,
             noise_std=run.noise_std or 0.0,
-            lipschitz=_finite(known.lipschitz),
+            lipschitz=_finite(constants.lipschitz),
             clipping_norm=run.clipping_norm,
         )
-        yield _stated(THEOREM_4_5, plain, problem, run, step)
+        yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, step)
     if run.sampling == "poisson":
         printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
-        yield _stated(printed, SampledInputs(**sampled, participation_rate=run.rate), problem, run, step)
+        yield _bound_at_prescribed_step(
+            printed, SampledInputs(**shared_fields, participation_rate=run.rate), problem, run, step
+        )
 
 
-def _stated(
+def _bound_at_prescribed_step(
     theorem: Theorem, inputs: object, problem: PersonalizedProblem, run: PpsgdRun, step: float
 ) -> PromisedBound:
+    """Return the theorem's bound, with the condition that the run takes the prescribed step."""
     outputs = theorem.evaluate(inputs).outputs
     return PromisedBound(
         theorem=theorem.id,
@@ -223,16 +247,18 @@ def _stated(
         value=outputs["excess_risk"],
         constant="explicit",
         conditions=(
-            *settled((one.at(inputs) for one in theorem.conditions), verdicts(problem, run)),
-            at_step(step, outputs["step_size"]),
+            *settle_conditions(
+                (condition.at(inputs) for condition in theorem.conditions), decide_conditions(problem, run)
+            ),
+            check_step(step, outputs["step_size"]),
         ),
     )
 
 
-def _any_step(
+def _bounds_at_any_step(
     problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
 ) -> Iterator[PromisedBound]:
-    """The least of its two bounds that holds."""
+    """Yield the smaller of the two bounds of `ANY_STEP` that apply; nothing for a step of 0."""
     if step == 0.0:
         return
     inputs = AnyStepInputs(
@@ -243,32 +269,36 @@ def _any_step(
         gradient_std=gradient_std,
     )
     outputs = ANY_STEP.evaluate(inputs).outputs
-    conditions = settled((one.at(inputs) for one in ANY_STEP.conditions), verdicts(problem, run))
+    conditions = settle_conditions(
+        (condition.at(inputs) for condition in ANY_STEP.conditions), decide_conditions(problem, run)
+    )
     values = [outputs["excess_risk"]]
-    if next(one.holds for one in conditions if one.id == "step-below-quarter") == Verdict.YES:
+    below_quarter = next(condition for condition in conditions if condition.id == "step-below-quarter")
+    if below_quarter.holds == Verdict.YES:
         values.append(outputs["simple_excess_risk"])
+    required = [condition for condition in conditions if condition is not below_quarter]
     yield PromisedBound(
         theorem=ANY_STEP.id,
         status=ANY_STEP.status,
         value=min(values),
         constant="explicit",
         conditions=(
-            *(one for one in conditions if one.id != "step-below-quarter"),
-            *settled((UNCLIPPED.at(inputs),), verdicts(problem, run)),
+            *required,
+            *settle_conditions((UNCLIPPED.at(inputs),), decide_conditions(problem, run)),
         ),
     )
 
 
-def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """The limit of α: infinite unless all clients share one optimum."""
-    known, federation = problem.constants, federation_of(problem, run)
+def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
+    """Yield the bounds in the limit α → ∞, which are infinite unless all clients share one optimum."""
+    constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0
     limit = Landscape.of(
-        federation,
+        statistics,
         rounds=run.rounds,
-        smoothness=known.smoothness,
-        optimum_norm=known.optimum_norm,
-        optimum_spread=known.optimum_spread,
+        smoothness=constants.smoothness,
+        optimum_norm=constants.optimum_norm,
+        optimum_spread=constants.optimum_spread,
         noise_std=noise_std,
         dimension=problem.dimension,
     ).at(math.inf)
@@ -279,20 +309,22 @@ def _shared_only(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Promis
         value=limit.total,
         constant="explicit",
         conditions=(
-            *settled((one.at(None) for one in PERSONALIZED_RISK.conditions), verdicts(problem, run)),
-            at_step(step, limit.shared_step_size),
+            *settle_conditions(
+                (condition.at(None) for condition in PERSONALIZED_RISK.conditions), decide_conditions(problem, run)
+            ),
+            check_step(step, limit.shared_step_size),
         ),
     )
-    if known.optimum_spread == 0.0:
-        shared, _ = federation.smoothness_factors()
-        steep, _ = federation.variance_factors(noise_std=noise_std, dimension=problem.dimension)
-        yield from _any_step(
+    if constants.optimum_spread == 0.0:
+        smoothness_factor, _ = statistics.smoothness_factors()
+        variance, _ = statistics.variance_factors(noise_std=noise_std, dimension=problem.dimension)
+        yield from _bounds_at_any_step(
             problem,
             run,
             step=step,
-            smoothness=known.smoothness * shared,
-            norm=known.optimum_norm,
-            gradient_std=math.sqrt(steep),
+            smoothness=constants.smoothness * smoothness_factor,
+            norm=constants.optimum_norm,
+            gradient_std=math.sqrt(variance),
         )
 
 

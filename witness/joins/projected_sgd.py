@@ -1,7 +1,7 @@
-"""Projected SGD beside its calibrator and what Asoodeh et al. say of its excess risk.
+"""projected-sgd: its calibrator, and the bounds of Asoodeh et al. on its excess risk.
 
-Corollary 1 is used in its corrected reading, with the noise of every coordinate, which is what its proof gives. It and
-Corollary 2 speak of one pass over records drawn independently from one population: that is the objective here.
+Corollary 1 is used in its corrected reading, with the noise of every coordinate, as its proof gives it. Corollaries 1
+and 2 are stated for one pass over records drawn independently from one population, whose risk is the objective.
 """
 
 from __future__ import annotations
@@ -30,23 +30,33 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join, PromisedBound
 
 SAME = 1e-12
-"""Relative difference of steps that are the same."""
+"""Relative tolerance for equal step sizes; it allows for rounding."""
 FLAT = 1e-3
-"""Stands for the smoothness of linear losses, over L/ρ: any bound on it holds, but it must be positive."""
+"""Smoothness given to a bound for linear losses, in units of L/ρ with the radius ρ. The bound requires β > 0, and every
+upper bound on the smoothness is valid."""
 
 
 def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -> tuple[ProjectedSgdRun, Calibration]:
-    """The least certified noise of one pass over shuffled batches: what the calibrator speaks of.
+    """Calibrate the least certified noise of one pass over shuffled batches.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        InvalidInput: the run is another one.
+        InvalidInput: the run is not one pass over shuffled batches.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
     steps = steps_of(problem, run)
     if run.batches != "shuffled" or steps != problem.clients // run.participants:
         message = "noise is calibrated for one pass over shuffled batches only: give noise_std"
         raise InvalidInput.at("/batches" if run.batches != "shuffled" else "/rounds", message)
     constants, delta = problem.constants, target.given_delta
-    found = CALIBRATOR.solve(
+    answer = CALIBRATOR.solve(
         ProjectedSgdProblem(
             epsilon=target.epsilon,
             delta=delta,
@@ -56,7 +66,7 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
             dimension=problem.dimension,
             lipschitz=constants.lipschitz,
             radius=0.5 * constants.diameter,
-            smoothness=smoothness_of(problem),
+            smoothness=positive_smoothness(problem),
             strong_convexity=constants.strong_convexity,
             gradient_std=constants.gradient_std,
             step_schedule=run.step_schedule,
@@ -68,32 +78,34 @@ def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -
             observer="final-model",
         )
     )
-    return replace(run, noise_std=found.parameters.noise_std), found
+    return replace(run, noise_std=answer.parameters.noise_std), answer
 
 
-def smoothness_of(problem: SimulatedProblem) -> float:
-    """β, positive for linear losses too."""
+def positive_smoothness(problem: SimulatedProblem) -> float:
+    """Return an upper bound β on the smoothness, positive for linear losses too."""
     constants = problem.constants
     return constants.smoothness or FLAT * constants.lipschitz / (0.5 * constants.diameter)
 
 
 def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Corollary 1 for the last model; Corollary 2, whose constant is in no paper, for a uniform stop.
+    """Return Corollary 1 for the last model, or Corollary 2 for a uniform stop, and the bound for constant steps.
 
-    With equal steps the bound that asks for no strong convexity.
+    Corollary 2 has a hidden constant. The bound for constant steps requires no strong convexity.
     """
     if run.noise_std is None:
         return ()
-    equal = _of_equal_steps(problem, run)
+    constant_step = _constant_step_bounds(problem, run)
     if problem.constants.strong_convexity == 0.0 or run.noise_std == 0.0:
-        return equal
+        return constant_step
     if run.release == "last":
-        return (_of_the_last(problem, run), *equal)
-    return (*(_of_the_mean(problem, run) if run.release == "random-stop" else ()), *equal)
+        return (_last_model_bound(problem, run), *constant_step)
+    if run.release == "random-stop":
+        return (*_random_stop_bounds(problem, run), *constant_step)
+    return constant_step
 
 
-def _of_equal_steps(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """`epsilond.one-pass-convex-excess-risk`, of the last model or of one after a uniform step."""
+def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
+    """Return `epsilond.one-pass-convex-excess-risk` for constant steps, for the last or a random model."""
     steps, constants = steps_of(problem, run), problem.constants
     if not isinstance(run.step_schedule, Constant):
         return ()
@@ -107,37 +119,37 @@ def _of_equal_steps(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Pr
         step_size=float(run.step_schedule.at(1, 1)[0]),
         stops=steps - run.first_stop(steps) + 1,
     )
-    value = "excess_risk_of_last" if run.release == "last" else "excess_risk_at_random_stop"
-    found = PromisedBound(
+    output = "excess_risk_of_last" if run.release == "last" else "excess_risk_at_random_stop"
+    bound = PromisedBound(
         theorem=CONVEX_STOPS.id,
         status=CONVEX_STOPS.status,
-        value=float(CONVEX_STOPS.evaluate(inputs).outputs[value]),
+        value=float(CONVEX_STOPS.evaluate(inputs).outputs[output]),
         quantity="excess" if run.release == "last" else "mean_excess",
         constant="explicit",
         conditions=_fresh_records(problem, run),
     )
-    return (found,)
+    return (bound,)
 
 
-def _of_the_last(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
-    """2β(mD² + G² + dσ²)/(λ² m T), T whole batches."""
-    constants, used = problem.constants, steps_of(problem, run) * run.participants
-    noises = run.noise_stds(steps_of(problem, run))
+def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
+    """Return Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T), with T the number of whole batches of size m."""
+    constants, records_used = problem.constants, steps_of(problem, run) * run.participants
+    noise_stds = run.noise_stds(steps_of(problem, run))
     inputs = InverseTimeSteps(
         epsilon=0.0,
-        clients=used,
+        clients=records_used,
         participants=run.participants,
         dimension=problem.dimension,
         lipschitz=constants.lipschitz,
         radius=0.5 * constants.diameter,
-        smoothness=smoothness_of(problem),
+        smoothness=positive_smoothness(problem),
         strong_convexity=constants.strong_convexity,
-        noise_std=float(noises.max()),
+        noise_std=float(noise_stds.max()),
         gradient_std=constants.gradient_std,
     )
     return PromisedBound(
         theorem=COROLLARY_1.id,
-        # Refuted as printed, for its privacy and for its noise term; the reading that is used here holds.
+        # The printed corollary is refuted, for its privacy and its noise term. The corrected reading holds.
         status=Status.PROVED,
         value=math.fsum(risk_terms(inputs, "corrected").values()),
         constant="explicit",
@@ -146,18 +158,19 @@ def _of_the_last(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBou
 
 
 def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
+    """Check the conditions that both corollaries share."""
     constants, steps = problem.constants, run.step_schedule
     curvature, radius = constants.strong_convexity, 0.5 * constants.diameter
     slack = math.sqrt(2.0 * constants.optimum_gap / curvature)
     scale = steps.scale * curvature if isinstance(steps, InverseTime) else math.nan
-    inside = constants.optimum_norm + slack < radius
+    is_inside = constants.optimum_norm + slack < radius
     return (
         ConditionResult("inverse-steps", "η_t = 1/(λt)", Verdict.of(math.isclose(scale, 1.0, rel_tol=SAME))),
         *_fresh_records(problem, run),
         ConditionResult(
             "interior-minimiser",
             "the minimiser is inside the ball",
-            Verdict.of(inside),
+            Verdict.of(is_inside),
             constants.optimum_norm + slack,
             radius,
         ),
@@ -165,6 +178,7 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
 
 
 def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
+    """Check that each record is used once and drawn from the population of the objective."""
     one_pass = run.batches != "without-replacement" and steps_of(problem, run) <= problem.clients // run.participants
     return (
         ConditionResult("one-pass", "every record is used once at most", Verdict.of(one_pass)),
@@ -176,8 +190,8 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
     )
 
 
-def _of_the_mean(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """An order, with 1 in the place of the constant."""
+def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
+    """Return Corollary 2 as an order of growth: its hidden constant is replaced by 1."""
     steps = steps_of(problem, run)
     if steps < 2 or not isinstance(run.step_schedule, InverseTime):
         return ()
@@ -188,7 +202,7 @@ def _of_the_mean(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Promi
         dimension=problem.dimension,
         lipschitz=constants.lipschitz,
         radius=0.5 * constants.diameter,
-        smoothness=smoothness_of(problem),
+        smoothness=positive_smoothness(problem),
         strong_convexity=constants.strong_convexity,
         gradient_std=constants.gradient_std,
         step_sizes=tuple(map(float, run.step_schedule.at(1, steps))),
@@ -196,7 +210,7 @@ def _of_the_mean(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Promi
         shamir_constant=1.0,
     )
     value = float(corollary_2(inputs, "corrected")["excess_risk"])
-    found = PromisedBound(
+    bound = PromisedBound(
         theorem=COROLLARY_2.id,
         status=COROLLARY_2.status,
         value=value,
@@ -204,7 +218,7 @@ def _of_the_mean(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Promi
         constant="hidden",
         conditions=_conditions(problem, run),
     )
-    return (found,)
+    return (bound,)
 
 
 JOIN = Join(

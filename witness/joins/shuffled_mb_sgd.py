@@ -1,4 +1,4 @@
-"""shuffled-mb-sgd: its own calibrator, and the bounds of mb-sgd, whose rounds it runs."""
+"""shuffled-mb-sgd: its own calibrator, and the bounds of mb-sgd, because it runs the same rounds."""
 
 from __future__ import annotations
 
@@ -10,30 +10,39 @@ from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.simulators.algorithms.shuffled_mb_sgd import ShuffledMbSgdRun
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Allowance, Join
-from epsilond.witness.joins.mb_sgd import bounds, with_parameters
-from epsilond.witness.joins.settled import shape_of, target_fields
+from epsilond.witness.joins.mb_sgd import bounds, set_parameters
+from epsilond.witness.joins.problem_fields import run_fields, target_fields
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Calibration
 
 
 def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
-    """The smallest certified noise for the central target, and the step that goes with it unless the run has one.
+    """Calibrate the smallest certified noise for the central target, and the step unless the run has one.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run without noise.
+        target: the (ε, δ) to meet.
+
+    Returns:
+        The run with its noise, and the calibrator's answer.
 
     Raises:
-        NoCertificate: as the calibrator.
+        InvalidInput: neither the run nor the calibration has a step.
+        NoCertificate: the calibrator certifies no noise for the target.
     """
-    asked = ShuffledMbSgdProblem(
+    question = ShuffledMbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
         observer="shuffled-server",
-        **shape_of(problem, run),
+        **run_fields(problem, run),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
     )
-    answer: Calibration = CALIBRATOR.solve(asked)
-    calibrated: ShuffledMbSgdRun = with_parameters(run, answer.parameters)
+    answer: Calibration = CALIBRATOR.solve(question)
+    calibrated: ShuffledMbSgdRun = set_parameters(run, answer.parameters)
     return calibrated, answer
 
 

@@ -1,1 +1,1 @@
-"""Membership inference on noisy trainings: what attackers prove of ε, beside what is certified."""
+"""Membership inference on noisy trainings: lower bounds on ε from attacks, compared with the certificate."""

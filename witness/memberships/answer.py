@@ -1,4 +1,4 @@
-"""What a membership inference answers: for each attack its error rates and a lower bound, beside the certificate."""
+"""The answer of a membership inference: error rates and a lower bound for each attack, and the certificate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Method = Literal["one-run", "counted-runs"]
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipAttackAnswer:
-    """One attack. Its lower bound holds with the stated confidence, by itself."""
+    """One attack. Its lower bound holds with the stated confidence, separately from the others."""
 
     attack: MembershipAttack
     observer: Annotated[Observer, Served("what it sees of the trainings that it attacks")]
@@ -43,7 +43,7 @@ class MembershipAttackAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipAnswer:
-    """The whole answer."""
+    """The answer of a membership inference."""
 
     kind: Literal["membership"] = "membership"
     training: Annotated[Any, Served("what was run")]

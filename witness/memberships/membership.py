@@ -13,73 +13,82 @@ from epsilond.simulators.seeds import generators
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 from epsilond.witness.memberships.answer import MembershipAnswer
 from epsilond.witness.memberships.request import MembershipSimulation
-from epsilond.witness.memberships.verdict import answered, half_in, joined
+from epsilond.witness.memberships.verdict import concatenate_runs, draw_inclusions, make_answer
 
 NUMBERS_A_SECOND = 4e7
-"""Read in the rounds of one core."""
+"""Numbers that the rounds of a training read in one second on one core."""
 SECONDS_A_ROUND = 3e-4
-"""Of a block, beside the numbers."""
+"""Time of a round of a block without its numbers, in seconds."""
 BLOCK_NUMBERS = 1e8
-"""Read in one block: seconds."""
+"""Most numbers that one block reads; they take seconds."""
 BLOCK_ENTRIES = 3e6
-"""Numbers of one round that are held at one time, unless one run has more."""
+"""Most numbers of one round in memory at once, unless one run has more."""
 LEAST_SECONDS = 0.2
+"""Time for the certificate and the attacks, in seconds."""
 
 
 @dataclass(frozen=True)
 class PreparedMembership:
-    """A membership inference with what is certified, the runs of a block and the number of ordinary members."""
+    """A membership inference with its certificate, the runs of a block, and the number of ordinary members."""
 
-    asked: MembershipSimulation
+    request: MembershipSimulation
     certified: Ends
     block: int
     members: int
 
 
-def block_runs(asked: MembershipSimulation) -> int:
-    """Runs side by side, from the request alone."""
-    entries = asked.training.entries
-    most = min(BLOCK_ENTRIES / entries, BLOCK_NUMBERS / (entries * asked.training.rounds))
-    return max(1, min(asked.runs + asked.references, int(most)))
+def block_runs(request: MembershipSimulation) -> int:
+    """Return the number of runs of a block, which depends only on the request."""
+    entries = request.training.entries
+    largest = min(BLOCK_ENTRIES / entries, BLOCK_NUMBERS / (entries * request.training.rounds))
+    return max(1, min(request.runs + request.references, int(largest)))
 
 
-def plan(asked: MembershipSimulation) -> SimulationPlan:
-    """All runs and references."""
-    block, runs = block_runs(asked), asked.runs + asked.references
+def plan(request: MembershipSimulation) -> SimulationPlan:
+    """Plan all runs and references."""
+    block, runs = block_runs(request), request.runs + request.references
     blocks = math.ceil(runs / block)
-    training = asked.training
+    training = request.training
     return SimulationPlan(
         blocks=blocks,
         seconds=LEAST_SECONDS
-        + asked.work / NUMBERS_A_SECOND
+        + request.work / NUMBERS_A_SECOND
         + blocks * training.rounds * SECONDS_A_ROUND
         + runs * training.rounds * 2e-5,
         bytes=int(48 * block * training.entries + 24 * runs * (training.canaries + training.problem.build().dimension)),
     )
 
 
-def prepare(asked: MembershipSimulation) -> PreparedMembership:
-    """What is certified: a training that no theorem covers is refused before anything is drawn."""
-    accounted = account(
-        asked.training.spec, relation="add-or-remove-one", unit=asked.training.unit, observer="released-models"
+def prepare(request: MembershipSimulation) -> PreparedMembership:
+    """Certify the training; a training without a theorem is rejected before anything is drawn."""
+    certificate = account(
+        request.training.spec, relation="add-or-remove-one", unit=request.training.unit, observer="released-models"
     )
-    members = len(Members.of(asked.training).ordinary.targets)
+    members = len(Members.of(request.training).ordinary.targets)
     return PreparedMembership(
-        asked, Ends.of(accounted.guarantee.curve.epsilon(asked.log_delta)), block_runs(asked), members
+        request, Ends.of(certificate.guarantee.curve.epsilon(request.log_delta)), block_runs(request), members
     )
 
 
-def run_block(ready: PreparedMembership, index: int) -> TrainedRuns:
-    """Some of the runs, each from a generator of its own."""
-    asked, first = ready.asked, index * ready.block
-    numbers = range(first, min(first + ready.block, asked.runs + asked.references))
-    drawn = generators(asked.seed, numbers)
-    return train(asked.training, drawn, half_in(asked, numbers, drawn))
+def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
+    """Run the trainings of the block, each from its own generator."""
+    request, first = prepared.request, index * prepared.block
+    numbers = range(first, min(first + prepared.block, request.runs + request.references))
+    streams = generators(request.seed, numbers)
+    return train(request.training, streams, draw_inclusions(request, numbers, streams))
 
 
-def assemble(asked: MembershipSimulation, ready: PreparedMembership, blocks: Sequence[TrainedRuns]) -> MembershipAnswer:
-    """The attacks on all runs."""
-    return answered(asked, ready.certified, ready.members, joined(blocks))
+def assemble(
+    request: MembershipSimulation, prepared: PreparedMembership, blocks: Sequence[TrainedRuns]
+) -> MembershipAnswer:
+    """Attack all runs, and assemble the answer.
+
+    Args:
+        request: the request.
+        prepared: the prepared request.
+        blocks: all blocks in order.
+    """
+    return make_answer(request, prepared.certified, prepared.members, concatenate_runs(blocks))
 
 
 EXAMPLE = {

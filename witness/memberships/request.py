@@ -1,4 +1,4 @@
-"""What a membership inference is asked: a training with canaries, how many runs, and which attacks."""
+"""The request of a membership inference: a training with canaries, the number of runs, and the attacks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from epsilond.simulators.memberships.training import CanaryTraining
 MembershipAttack = Literal["every-model", "final-model", "likelihood-ratio", "offline-likelihood-ratio"]
 ATTACKS: tuple[MembershipAttack, ...] = get_args(MembershipAttack)
 LEAST_REFERENCES = 4
+"""Least number of reference runs, with which the attacks estimate means and standard deviations."""
 MOST_WORK = 1e13
-"""Numbers read in all runs: hours."""
+"""Most numbers that all runs may read; they take hours."""
 
 KIND = Quantity(description="which simulation this is")
 TRAINING = Quantity(description="what is trained, and which canaries are put into the data")
@@ -51,7 +52,12 @@ class MembershipSimulation:
     seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
-        """One δ; references where an attack needs them; enough runs of one canary; a cost within limits."""
+        """Check the request.
+
+        Raises:
+            InvalidInput: δ is not given once; an attack is unknown, repeated, or lacks references; one canary has too
+                few runs; or the simulation would take too long.
+        """
         natural_log_delta(self.delta, self.log10_delta)
         for place, name in enumerate(self.attacks or ()):
             if name not in ATTACKS or name in (self.attacks or ())[:place]:
@@ -64,17 +70,17 @@ class MembershipSimulation:
             message = "of one canary are counted one by one, half of them with it"
             raise InvalidInput.at("/runs", message, allowed=f"an even number ≥ {LEAST_PAIRED}")
         if self.work > MOST_WORK:
-            most = int(MOST_WORK / (self.work / (self.runs + self.references)))
-            raise InvalidInput.at("/runs", "make the simulation too long", allowed=f"≤ {most} with the references")
+            largest = int(MOST_WORK / (self.work / (self.runs + self.references)))
+            raise InvalidInput.at("/runs", "make the simulation too long", allowed=f"≤ {largest} with the references")
 
     @property
     def work(self) -> float:
-        """Numbers read in all runs."""
+        """Number of numbers that all runs read."""
         return (self.runs + self.references) * self.training.rounds * self.training.entries
 
     @property
     def log_delta(self) -> float:
-        """ln δ."""
+        """Natural logarithm of δ."""
         return natural_log_delta(self.delta, self.log10_delta)
 
     @property
@@ -86,3 +92,4 @@ class MembershipSimulation:
 
 
 LEAST_PAIRED = 40
+"""Least number of runs with one canary; half of them contain it."""

@@ -1,13 +1,15 @@
-"""From the scores of all runs to lower bounds on ε, one for each attack."""
+"""The answer of a membership inference: a lower bound on ε for each attack, from the scores of all runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from epsilond.accountants import ENGINE_VERSION
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import Observer
 from epsilond.calibrators.answer import Ends
 from epsilond.simulators.audits.attack import SplitStatistics, best, epsilon_score, roc
@@ -19,123 +21,162 @@ from epsilond.witness.audits.answer import RocPoint
 from epsilond.witness.memberships.answer import MembershipAnswer, MembershipAttackAnswer
 from epsilond.witness.memberships.request import MembershipAttack, MembershipSimulation
 
-SEES_ALL: MembershipAttack = "every-model"
-RARE = 0.01
+EVERY_MODEL: MembershipAttack = "every-model"
+"""Attack that uses every released model, not only the last one."""
+FALSE_POSITIVE_RATE = 0.01
+"""False positive rate at which the true positive rate is reported."""
 
 
-def joined(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
-    """All runs, in order."""
+def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
+    """Concatenate the runs of all blocks, in order."""
     return TrainedRuns(
-        members=np.concatenate([each.members for each in blocks]),
-        models=np.concatenate([each.models for each in blocks]),
-        alignment=np.concatenate([each.alignment for each in blocks]),
-        confidence=np.concatenate([each.confidence for each in blocks]),
+        members=_concatenate(blocks, "members"),
+        models=_concatenate(blocks, "models"),
+        alignment=_concatenate(blocks, "alignment"),
+        confidence=_concatenate(blocks, "confidence"),
     )
 
 
-def answered(asked: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:
-    """The answer: the first `asked.runs` runs are attacked, the others are references."""
-    attacks = tuple(_attack(asked, certified, name, trained) for name in asked.made)
-    delta = math.exp(asked.log_delta)
+def _concatenate(blocks: Sequence[TrainedRuns], field: str) -> Any:
+    """Concatenate one field of the blocks along the runs."""
+    return np.concatenate([getattr(block, field) for block in blocks])
+
+
+def make_answer(request: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:
+    """Make the answer. The first `request.runs` runs are attacked, and the others are references.
+
+    Args:
+        request: the request.
+        certified: the certified enclosure of ε at the request's δ.
+        members: number of ordinary members.
+        trained: all runs, in order.
+    """
+    attacks = tuple(_attack(request, certified, name, trained) for name in request.made)
+    delta = math.exp(request.log_delta)
+    stated_delta = request.delta
+    if stated_delta is None and delta > 0.0:
+        stated_delta = delta
     return MembershipAnswer(
-        training=asked.training,
-        unit=asked.training.unit,
+        training=request.training,
+        unit=request.training.unit,
         members=members,
-        canaries=asked.training.canaries,
-        runs=asked.runs,
-        references=asked.references,
-        delta=asked.delta if asked.delta is not None else (delta if delta > 0.0 else None),
-        log10_delta=asked.log_delta / math.log(10.0),
-        confidence=asked.confidence,
+        canaries=request.training.canaries,
+        runs=request.runs,
+        references=request.references,
+        delta=stated_delta,
+        log10_delta=request.log_delta / math.log(10.0),
+        confidence=request.confidence,
         certified=certified,
         attacks=attacks,
-        model=tuple(float(each) for each in trained.models[0]),
-        meaning=_meaning(asked, certified, attacks),
-        seed=asked.seed,
+        model=tuple(float(weight) for weight in trained.models[0]),
+        meaning=_meaning(request, certified, attacks),
+        seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
 
 
 def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
-    """Of the attacked runs, larger where the attacker believes that the canary was in: (runs, m)."""
-    if name == SEES_ALL:
+    """Return the scores of all canaries of the attacked runs, of shape (runs, m).
+
+    A larger score means that the attacker believes more in the canary's inclusion.
+
+    Args:
+        name: the attack.
+        trained: all runs; those after the attacked ones are references.
+        runs: number of attacked runs.
+    """
+    if name == EVERY_MODEL:
         return trained.alignment[:runs]
     confidence = trained.confidence[:runs]
     if name == "final-model":
         return confidence
-    made = likelihood.online if name == "likelihood-ratio" else likelihood.offline
-    return made(confidence, trained.confidence[runs:], trained.members[runs:])
+    compare = likelihood.online if name == "likelihood-ratio" else likelihood.offline
+    return compare(confidence, trained.confidence[runs:], trained.members[runs:])
 
 
 def _attack(
-    asked: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: TrainedRuns
+    request: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: TrainedRuns
 ) -> MembershipAttackAnswer:
-    members, found = trained.members[: asked.runs], scores(name, trained, asked.runs)
-    delta, error = math.exp(asked.log_delta), 1.0 - asked.confidence
-    inside, outside = found[members], found[~members]
-    observer: Observer = "released-models" if name == SEES_ALL else "final-model"
+    """Return the error rates of the named attack, with its lower bound on ε."""
+    members, run_scores = trained.members[: request.runs], scores(name, trained, request.runs)
+    inside, outside = run_scores[members], run_scores[~members]
+    observer: Observer = "released-models" if name == EVERY_MODEL else "final-model"
     rates = roc(inside, outside) if inside.size and outside.size else [(0.0, 0.0), (1.0, 1.0)]
-    counted = proved = None
-    if asked.training.canaries == 1:
-        counted = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
-        lower = counted.value
+    delta, error = math.exp(request.log_delta), 1.0 - request.confidence
+    if request.training.canaries == 1:
+        bound = best(SplitStatistics.of(inside, outside), epsilon_score(delta), error)
+        lower = bound.value
+        evidence: Fields = {
+            "method": "counted-runs",
+            "true_positives": bound.rule.true_positives,
+            "false_positives": bound.rule.false_positives,
+            "trials": bound.rule.trials,
+        }
     else:
-        proved = guess(found.ravel(), members.ravel(), delta=delta, error=error)
-        lower = proved.epsilon_lower
+        guesses = guess(run_scores.ravel(), members.ravel(), delta=delta, error=error)
+        lower = guesses.epsilon_lower
+        evidence = {"method": "one-run", "guesses": guesses.guesses, "right": guesses.right}
+    points = tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in rates)
     return MembershipAttackAnswer(
         attack=name,
         observer=observer,
-        method="counted-runs" if counted else "one-run",
         epsilon_lower=lower,
-        guesses=proved.guesses if proved else None,
-        right=proved.right if proved else None,
-        true_positives=counted.rule.true_positives if counted else None,
-        false_positives=counted.rule.false_positives if counted else None,
-        trials=counted.rule.trials if counted else None,
         auc=_auc(inside, outside),
-        true_positive_rate=_rare(inside, outside),
+        true_positive_rate=_rare_true_positive_rate(inside, outside),
         ratio=lower / certified.upper if 0.0 < certified.upper < math.inf else None,
         verdict="contradicted" if lower > certified.upper else "consistent",
-        roc=tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in rates),
+        roc=points,
+        **evidence,
     )
 
 
 def _auc(inside: Floats, outside: Floats) -> float:
-    """How often a member scores above one who is none, ties counted half; ½ where one kind is missing."""
+    """Return the probability that a member scores above a non-member, ties counted half; ½ if one kind is missing."""
     if not inside.size or not outside.size:
         return 0.5
-    ordered = np.sort(outside)
-    below = np.searchsorted(ordered, inside, side="left") + np.searchsorted(ordered, inside, side="right")
+    sorted_outside = np.sort(outside)
+    below = np.searchsorted(sorted_outside, inside, side="left") + np.searchsorted(sorted_outside, inside, side="right")
     return float(np.mean(below) / (2.0 * outside.size))
 
 
-def _rare(inside: Floats, outside: Floats) -> float:
-    """The true positive rate of the threshold that at most `RARE` of the others exceed."""
+def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
+    """Return the true positive rate at the least threshold with at most the rate `FALSE_POSITIVE_RATE`."""
     if not inside.size or not outside.size:
         return 0.0
-    allowed = int(RARE * outside.size)
-    threshold = np.sort(outside)[outside.size - 1 - allowed]
+    false_positives = int(FALSE_POSITIVE_RATE * outside.size)
+    threshold = np.sort(outside)[outside.size - 1 - false_positives]
     return float(np.mean(inside > threshold))
 
 
-def half_in(asked: MembershipSimulation, runs: range, generators: Sequence[np.random.Generator]) -> Bools:
-    """Which canaries are in, (S, m): by coins, or one canary in every second run."""
-    count = asked.training.canaries
+def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequence[np.random.Generator]) -> Bools:
+    """Draw which canaries are included in which runs, of shape (S, m).
+
+    Each of several canaries is included with probability ½. A single canary is included in every second run.
+
+    Args:
+        request: the request.
+        runs: numbers of the S runs.
+        generators: one generator for each run.
+    """
+    count = request.training.canaries
     if count == 1:
         return np.array([[number % 2 == 0] for number in runs])
     return np.stack([generator.random(count) < 0.5 for generator in generators])
 
 
-def _meaning(asked: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
-    strongest = max(attacks, key=lambda each: each.epsilon_lower)
-    delta = f"10^{asked.log_delta / math.log(10.0):.6g}"
+def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
+    """State the strongest lower bound, and whether it agrees with the certificate."""
+    strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
+    delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"
     if not strongest.epsilon_lower:
         return f"None of the attacks proves anything at δ = {delta}; that does not bound what another attack may prove."
-    one = "one record" if asked.training.unit == "record" else "one client"
-    told = f"With {asked.confidence:.6g} confidence the attack {strongest.attack} shows that no ε below {lower} holds"
+    unit = "one record" if request.training.unit == "record" else "one client"
+    bound = (
+        f"With {request.confidence:.6g} confidence the attack {strongest.attack} shows that no ε below {lower} holds"
+    )
     if strongest.verdict == "contradicted":
-        beside = f"That contradicts the certified upper end, {upper}: one of the two is wrong."
+        comparison = f"That contradicts the certified upper end, {upper}: one of the two is wrong."
     else:
-        beside = f"That agrees with the certified upper end, {upper}."
-    return f"{told} of {one} at δ = {delta}. {beside}"
+        comparison = f"That agrees with the certified upper end, {upper}."
+    return f"{bound} of {unit} at δ = {delta}. {comparison}"

@@ -1,13 +1,13 @@
-"""Reports to sign: a calibration or an account as one page that carries its data, its hash and all it rests on.
+"""Reports to sign: a calibration or an account as one page with its data, its hash and all its premises.
 
-    make.py       from a checked request to a page
-    questions.py  what a report can be about
-    record.py     what a page carries, its hash, and a page opened again
-    canonical.py  the one text of a JSON value, which is hashed
-    compare.py    the figures of two engines, side by side
-    profile.py    the band of the privacy profile, and its drawing
-    words.py      what is protected, from whom, and under which assumptions
-    page.py       from a record to HTML
+    make.py       makes a page of a checked request
+    questions.py  lists the subjects of reports
+    record.py     seals the data of a page with a hash, and opens a page again
+    canonical.py  writes the canonical text of a JSON value, for its hash
+    compare.py    compares the figures of two engines
+    profile.py    computes the band of the privacy profile, and its drawing
+    words.py      states the protected unit, the adversary, and the assumptions
+    page.py       renders a record as HTML
 
 No clock is read here: the date of a report is the caller's.
 """

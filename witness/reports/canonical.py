@@ -1,8 +1,8 @@
-"""The one text of a JSON value: the JSON Canonicalization Scheme (RFC 8785), so that others can hash it too.
+"""The canonical text of a JSON value: the JSON Canonicalization Scheme (RFC 8785), so that others can compute its hash.
 
-Members are sorted by the UTF-16 code units of their names, there is no white space, strings are escaped only where
-they must be, and numbers are written as ECMAScript writes doubles. One thing is ours: an integer keeps all its digits,
-however many, as a request may hold one beyond 2^53.
+Members are sorted by the UTF-16 code units of their names, and there is no white space. Strings are escaped only if
+necessary, and numbers are written as ECMAScript writes doubles. One rule differs: an integer keeps all its digits,
+because a request may contain an integer beyond 2^53.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 
 LEAST_PLAIN, MOST_PLAIN = -6, 21
-"""Places of the decimal point, from the first digit, beyond which ECMAScript writes an exponent."""
+"""Positions of the decimal point, from the first digit, between which ECMAScript writes no exponent."""
 REMEMBERED = 256
-"""Number of sets of names whose order is remembered; an answer has about 20 of them."""
+"""Number of sets of names with a cached order; an answer has about 20 of them."""
 SHORT_NAMES = 512
-"""Most characters of all names of a set whose order is remembered, which bounds the memory to a megabyte."""
+"""Most characters in all names of a set with a cached order; this bounds the cache to a megabyte."""
 
 
 def canonical(value: object) -> str:
-    """The canonical text of a JSON value.
+    """Return the canonical text of a JSON value.
 
     Raises:
-        ValueError: it holds a number that is not finite, or something that is no JSON.
+        ValueError: the value contains a number that is not finite, or an object that is no JSON.
     """
     if isinstance(value, str):
         return encode_basestring(value)
@@ -46,7 +46,7 @@ def canonical(value: object) -> str:
 
 
 def digest(text: str) -> str:
-    """SHA-256 of a text in UTF-8, in hexadecimal digits."""
+    """Return the SHA-256 of a text in UTF-8, in hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -60,12 +60,12 @@ _sort_short = lru_cache(REMEMBERED)(_sort_names)
 
 
 def _code_units(name: str) -> bytes:
-    """Return the UTF-16 code units of a name, which order members; those of ASCII are ordered as its characters."""
+    """Return the UTF-16 code units of a name, by which members are sorted; ASCII names sort by their characters."""
     return name.encode("utf-16-be", "surrogatepass")
 
 
 def _number(value: float) -> str:
-    """Number::toString of ECMAScript (ECMA-262, 6.1.6.1.20), from Python's equally short digits."""
+    """Format a double as Number::toString of ECMAScript (ECMA-262, 6.1.6.1.20), from Python's shortest digits."""
     if not math.isfinite(value):
         raise ValueError("a number is not finite")
     if value == 0.0:
@@ -75,10 +75,10 @@ def _number(value: float) -> str:
     if value < 0.0:
         return "-" + _number(-value)
     mantissa, _, exponent = repr(value).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    padded = (whole + fraction).rstrip("0")
-    digits = padded.lstrip("0")
-    point = len(whole) + int(exponent or 0) - (len(padded) - len(digits))  # value = 0.digits · 10^point
+    integer, _, fraction = mantissa.partition(".")
+    padded_digits = (integer + fraction).rstrip("0")
+    digits = padded_digits.lstrip("0")
+    point = len(integer) + int(exponent or 0) - (len(padded_digits) - len(digits))  # value = 0.digits · 10^point
     if len(digits) <= point <= MOST_PLAIN:
         return digits.ljust(point, "0")
     if 0 < point <= MOST_PLAIN:

@@ -1,14 +1,14 @@
-"""The figures of a report beside those of another computation: equal, near, confirmed, not confirmed, or contradicted.
+"""Comparison of a report's figures with those of another computation.
 
-The same engine is deterministic on one machine. On another processor, or with another build of the mathematical
-libraries, the last digits of sums and of logarithms differ, and a search that stops at a tolerance may stop a few
-roundings elsewhere. So figures of the same engine must be near: within `SAME_ENGINE` of each other, relatively, which
-is ten times the tolerance at which searches stop. Both ends of an enclosure are figures like any other: an end that was
-narrowed is a difference, even if the enclosures still meet. A δ is compared by its logarithm, for a δ of 1e-300 moves
-by a thousandth where the noise moves by a millionth.
+The same engine is deterministic on one machine. On another processor, or with other builds of the mathematical
+libraries, the last digits of sums and logarithms differ. A search may then stop at another point of its tolerance.
+Figures of the same engine must therefore agree within `SAME_ENGINE`, relatively, ten times the tolerance of the
+searches. Both bounds of an enclosure are compared. A narrower enclosure is a difference, even if the enclosures still
+meet. A δ is compared by its logarithm, because a δ of 1e-300 changes by a thousandth if the noise changes by a
+millionth.
 
-Another engine may prove more or less. Its report is confirmed where what is proved today implies what it says: today's
-enclosure lies in the report's. Enclosures that do not meet contradict each other; anything between is not confirmed.
+Another engine may prove more or less. It confirms a report if its results imply those of the report: its enclosure is
+inside the report's. Enclosures that do not meet contradict each other. Anything between is not confirmed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from epsilond.witness.reports.canonical import canonical
 
 Agreement = Literal["exactly", "within-the-certificate", "not-confirmed", "contradicts"]
 SAME_ENGINE, OTHER_ENGINE = 1e-5, 1e-3
-"""Most that figures may differ by, relatively."""
+"""Largest relative difference of figures, for the same and for another version of the engine."""
 BINDING = ("algorithm", "parameters", "guarantee", "points", "claim", "meaning")
-"""What another engine must confirm. The rest of an answer is explanation, and may be told otherwise."""
+"""Parts of an answer that another engine must confirm. The wording of the remaining parts may change."""
 MOST_DIFFERENCES = 20
+"""Most pointers that are returned."""
 ABSOLUTE: Mapping[str, float] = {
     "margin_epsilon": 1e-5,
     "margin_log10_delta": 1e-5,
@@ -35,99 +36,131 @@ ABSOLUTE: Mapping[str, float] = {
     "advantage": 1e-9,
     "true_positive_rate": 1e-9,
 }
-"""What these may differ by besides, as rounding leaves of a difference, or of a loss near 0, what is not small beside
-it."""
+"""Additional absolute tolerances by name: differences and losses near 0 have large relative rounding errors."""
 FORMER_VERDICTS: Mapping[object, str] = {True: "yes", False: "no"}
-"""Verdicts on claims as earlier engines wrote them, and the words of this engine."""
+"""Verdicts on claims of earlier engines, with the words of this engine."""
 WIDTH = "relative_width"
-"""How exactly a bound was computed, itself made of roundings: only its being small says something."""
-_ENDS = {"lower", "upper"}
+"""Field with the width of a computed bound. Its value consists of rounding errors, so that only its size is compared.
+"""
+_BOUNDS = {"lower", "upper"}
 
 
 class Disagreement(NamedTuple):
-    """A place where two records differ by more than may be, and whether one of the two must be wrong."""
+    """A place where two records disagree, and whether one of them must be wrong."""
 
     pointer: str
     contradicts: bool
 
 
-def agreement(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
-    """How a signed record agrees with one computed from the same question, and JSON pointers to where it does not."""
-    sides = ("answer", "profile", "engine_version")
-    if all(canonical(signed[side]) == canonical(computed[side]) for side in sides):
+def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
+    """Compare a signed record with the record that was computed from the same question.
+
+    Args:
+        signed: the record of the report.
+        computed: the record of this engine.
+
+    Returns:
+        The agreement, and JSON pointers to at most `MOST_DIFFERENCES` places where the records disagree.
+    """
+    parts = ("answer", "profile", "engine_version")
+    if all(canonical(signed[part]) == canonical(computed[part]) for part in parts):
         return "exactly", ()
     same = signed["engine_version"] == computed["engine_version"]
-    names = {*signed["answer"], *computed["answer"]} if same else BINDING
-    parts = [(f"/answer/{name}", signed["answer"].get(name), computed["answer"].get(name)) for name in sorted(names)]
-    parts.append(("/profile", signed["profile"], computed["profile"]))
-    found = [each for at, ours, theirs in parts for each in _disagreements(ours, theirs, at, same=same)]
-    if not found:
+    names = signed["answer"].keys() | computed["answer"].keys() if same else BINDING
+    disagreements: list[Disagreement] = []
+    for name in sorted(names):
+        ours, theirs = signed["answer"].get(name), computed["answer"].get(name)
+        disagreements += _disagreements(ours, theirs, f"/answer/{name}", same=same)
+    disagreements += _disagreements(signed["profile"], computed["profile"], "/profile", same=same)
+    if not disagreements:
         return "within-the-certificate", ()
-    verdict: Agreement = "contradicts" if same or any(each.contradicts for each in found) else "not-confirmed"
-    return verdict, tuple(each.pointer for each in found[:MOST_DIFFERENCES])
+    contradicts = same or any(disagreement.contradicts for disagreement in disagreements)
+    verdict: Agreement = "contradicts" if contradicts else "not-confirmed"
+    return verdict, tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
 
 
-def explained_otherwise(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """JSON pointers to the parts of a signed answer that are not binding and that today's engine tells otherwise."""
-    names = sorted({*signed["answer"], *computed["answer"]} - {*BINDING, "engine_version"})
-    ours, theirs = ({name: canonical(each["answer"].get(name)) for name in names} for each in (signed, computed))
-    return tuple(f"/answer/{name}" for name in names if ours[name] != theirs[name])
+def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
+    """Return JSON pointers to the parts of a signed answer that are not binding and that have changed."""
+    ours, theirs = signed["answer"], computed["answer"]
+    names = (ours.keys() | theirs.keys()).difference(BINDING, ("engine_version",))
+    return tuple(
+        f"/answer/{name}" for name in sorted(names) if canonical(ours.get(name)) != canonical(theirs.get(name))
+    )
 
 
 def _disagreements(ours: object, theirs: object, at: str, *, same: bool) -> Iterator[Disagreement]:
+    """Yield the disagreements of two JSON values at a pointer; `same` if they are of the same engine."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        if ours.keys() == theirs.keys() == _ENDS:
-            yield from _narrowed(ours, theirs, at, same=same)
+        if ours.keys() == theirs.keys() == _BOUNDS:
+            yield from _compare_enclosures(ours, theirs, at, same=same)
             return
         for name in sorted(ours.keys() | theirs.keys()):
             yield from _disagreements(ours.get(name), theirs.get(name), f"{at}/{name}", same=same)
     elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-            yield from _disagreements(one, other, f"{at}/{place}", same=same)
-    elif (one := _number(ours)) is not None and (other := _number(theirs)) is not None:
-        if not _near(one, other, at, SAME_ENGINE if same else OTHER_ENGINE):
-            yield Disagreement(at, contradicts=True)
-    elif not same and isinstance(ours, bool) and at.endswith("/holds"):
-        if FORMER_VERDICTS[ours] != theirs:
-            yield Disagreement(at, contradicts=True)
-    elif type(ours) is not type(theirs) or ours != theirs:
+        for place, (our_item, their_item) in enumerate(zip(ours, theirs, strict=True)):
+            yield from _disagreements(our_item, their_item, f"{at}/{place}", same=same)
+    elif not _agree(ours, theirs, at, same=same):
         yield Disagreement(at, contradicts=True)
 
 
-def _narrowed(
+def _agree(ours: object, theirs: object, at: str, *, same: bool) -> bool:
+    """Return whether two values that are no enclosures agree: numbers approximately, all other values exactly."""
+    our_number, their_number = _number(ours), _number(theirs)
+    if our_number is not None and their_number is not None:
+        return _near(our_number, their_number, at, SAME_ENGINE if same else OTHER_ENGINE)
+    if not same and isinstance(ours, bool) and at.endswith("/holds"):
+        return FORMER_VERDICTS[ours] == theirs
+    return type(ours) is type(theirs) and ours == theirs
+
+
+def _compare_enclosures(
     ours: Mapping[str, object], theirs: Mapping[str, object], at: str, *, same: bool
 ) -> Iterator[Disagreement]:
-    """Whether our enclosure says more than theirs proves; if it does, whether the two can both be true."""
-    ends = [_number(one[end]) for one in (ours, theirs) for end in ("lower", "upper")]
-    low, high, least, most = (math.nan if end is None else end for end in ends)
+    """Yield a disagreement if our enclosure claims more than theirs proves; it contradicts if they do not meet."""
+    our_lower, our_upper = _bound(ours["lower"]), _bound(ours["upper"])
+    their_lower, their_upper = _bound(theirs["lower"]), _bound(theirs["upper"])
     slack = SAME_ENGINE if same else OTHER_ENGINE
 
-    def below(one: float, other: float) -> bool:
-        return one <= other or _near(one, other, at, slack)
+    def at_most(first: float, second: float) -> bool:
+        return first <= second or _near(first, second, at, slack)
 
-    near = _near(low, least, at, slack) and _near(high, most, at, slack)
-    if low <= high and (near if same else below(low, least) and below(most, high)):
+    is_ordered = our_lower <= our_upper
+    if same:
+        confirmed = _near(our_lower, their_lower, at, slack) and _near(our_upper, their_upper, at, slack)
+    else:
+        confirmed = at_most(our_lower, their_lower) and at_most(their_upper, our_upper)
+    if is_ordered and confirmed:
         return
-    yield Disagreement(at, contradicts=not (low <= high and below(least, high) and below(low, most)))
+    meet = at_most(their_lower, our_upper) and at_most(our_lower, their_upper)
+    yield Disagreement(at, contradicts=not (is_ordered and meet))
 
 
-def _near(one: float, other: float, at: str, slack: float) -> bool:
-    if one == other:
+def _bound(value: object) -> float:
+    """Return a bound in JSON form as a double, NaN if it is no number."""
+    number = _number(value)
+    return math.nan if number is None else number
+
+
+def _near(first: float, second: float, at: str, slack: float) -> bool:
+    """Return whether two numbers at a JSON pointer agree within a relative tolerance."""
+    if first == second:
         return True
     names = at.split("/")
     if WIDTH in names:
-        return min(one, other) >= 0.0 and max(one, other) <= slack
-    if "delta" in names and 0.0 < min(one, other) <= max(one, other) < math.inf:
-        return math.isclose(math.log(one), math.log(other), rel_tol=slack, abs_tol=slack)
-    return math.isclose(
-        one, other, rel_tol=slack, abs_tol=max((ABSOLUTE.get(name, 0.0) for name in names), default=0.0)
-    )
+        return min(first, second) >= 0.0 and max(first, second) <= slack
+    if "delta" in names and 0.0 < min(first, second) <= max(first, second) < math.inf:
+        return math.isclose(math.log(first), math.log(second), rel_tol=slack, abs_tol=slack)
+    absolute = max((ABSOLUTE.get(name, 0.0) for name in names), default=0.0)
+    return math.isclose(first, second, rel_tol=slack, abs_tol=absolute)
 
 
 def _number(value: object) -> float | None:
-    """A number in its JSON form, None for what is none."""
+    """Return a number in its JSON form as a double, or None for another value."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value) if abs(value) <= sys.float_info.max else math.inf if value > 0 else -math.inf
-    return {"unbounded": math.inf, "-unbounded": -math.inf}.get(value) if isinstance(value, str) else None
+        if abs(value) <= sys.float_info.max:
+            return float(value)
+        return math.inf if value > 0 else -math.inf
+    infinities = {"unbounded": math.inf, "-unbounded": -math.inf}
+    return infinities.get(value) if isinstance(value, str) else None

@@ -1,8 +1,9 @@
-"""Whether a page can do anything but be read, judged by its bytes alone and not by a parser that a browser may outwit.
+"""A check that a page is inert: nothing in it can run, load or link.
 
-Text in a report is escaped, so that every "<" begins a tag. Here each tag must be written as a report writes it: a
-known element, known attributes, double quotes. Comments, scripts, frames, event handlers, links and CDATA are nothing
-that a report holds. What a style sheet hides or covers is not judged: a page is confirmed by writing it again.
+The page is judged only by its bytes and not by a parser, which a browser might contradict. Text in a report is
+escaped, so that every "<" begins a tag. Each tag must be written as a report writes it: a known element, known
+attributes, double quotes. Comments, scripts, frames, event handlers, links and CDATA do not occur in a report. The
+check does not cover text that a style sheet hides or covers: a page is confirmed by rendering it again.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ DOCTYPE = "<!DOCTYPE html>"
 _STYLE = re.compile("<style>([^<]*)</style>")
 _TAG = re.compile(f'</?(?:{ELEMENT})(?: (?:{ATTRIBUTE})="[^"<>]*")*/?>')
 _REACHING = re.compile(r"url\(|@import|\\", re.IGNORECASE)
-"""What a style sheet could ask another host with; a backslash could spell any of it otherwise."""
+"""Parts of a style sheet that can request another host; a backslash could encode any of them."""
 
 
 def is_inert(visible: str) -> bool:
-    """Whether nothing in a page, its data taken out, can run, load, link, or stand where a parser may see it otherwise.
+    """Return whether nothing in a page without its data can run, load or link, or confuse a parser.
 
-    The policy that forbids it all must be there, before any style.
+    The policy that forbids all of these must be present before the style sheet.
     """
     styles = _STYLE.findall(visible)
     if not visible.startswith(DOCTYPE) or len(styles) != 1 or _REACHING.search(styles[0]):
         return False
-    before, _, _ = visible.partition("<style>")
-    if visible.count(POLICY) != 1 or POLICY not in before:
+    head, _, _ = visible.partition("<style>")
+    if visible.count(POLICY) != 1 or POLICY not in head:
         return False
-    rest = _STYLE.sub("", visible.removeprefix(DOCTYPE)).replace(POLICY, "")
-    return len(_TAG.findall(rest)) == rest.count("<")
+    tags = _STYLE.sub("", visible.removeprefix(DOCTYPE)).replace(POLICY, "")
+    return len(_TAG.findall(tags)) == tags.count("<")

@@ -1,4 +1,4 @@
-"""From a checked request to a report."""
+"""The making of a report from a checked request."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.calibrators.answer import LARGEST_EXACT
 from epsilond.witness.reports import page
 from epsilond.witness.reports.questions import ReportSubject
-from epsilond.witness.reports.record import Broken, opened, record, sealed
+from epsilond.witness.reports.record import Broken, open_page, record, seal_page
 
 
-def dated(text: str | None) -> str | None:
-    """A date as it stands in a report, YYYY-MM-DD.
+def read_date(text: str | None) -> str | None:
+    """Return the date of a report in the form YYYY-MM-DD, or None if there is none.
 
     Raises:
-        InvalidInput: it is no date.
+        InvalidInput: the text is no date.
     """
     try:
         return None if text is None else dt.date.fromisoformat(text).isoformat()
@@ -29,7 +29,7 @@ def dated(text: str | None) -> str | None:
 
 
 def make(
-    asked: ReportSubject,
+    subject: ReportSubject,
     problem: object,
     request: Mapping[str, object],
     date: str | None = None,
@@ -41,7 +41,7 @@ def make(
     The same arguments give the same page, by the same engine.
 
     Args:
-        asked: the kind of the report.
+        subject: the kind of the report.
         problem: the request after it was read.
         request: the request as it was given.
         date: the caller's date, YYYY-MM-DD.
@@ -51,37 +51,37 @@ def make(
         InvalidInput: the date is none.
         NoCertificate: nothing can be certified.
     """
-    day = dated(date)
-    found = asked.answered(problem)
-    made = record(
-        asked.kind,
-        asked.name,
-        date=day,
-        request=plain(request),
-        answer=found.answer,
-        profile=found.profile,
-        engine_version=str(found.answer["engine_version"]),
+    checked_date = read_date(date)
+    answer = subject.answer_problem(problem)
+    data = record(
+        subject.kind,
+        subject.name,
+        date=checked_date,
+        request=request_json(request),
+        answer=answer.answer,
+        profile=answer.profile,
+        engine_version=str(answer.answer["engine_version"]),
         run=run,
     )
-    sealed_page = sealed(made, page.render)
+    sealed = seal_page(data, page.render)
     try:
-        opened(sealed_page)
+        open_page(sealed)
     except Broken as error:
         raise InvalidInput.at("/request", f"cannot be carried by a report: {error}") from None
-    return sealed_page
+    return sealed
 
 
-def plain(value: Any) -> Any:
-    """A request in its JSON form, as it would be posted: structures as objects, without what was left out."""
+def request_json(value: Any) -> Any:
+    """Convert a request to its JSON form, as it would be posted: structures as objects, without absent fields."""
     if is_dataclass(value):
-        named = ((field.name, getattr(value, field.name)) for field in fields(value))
-        return {name: plain(item) for name, item in named if item is not None}
+        members = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return {name: request_json(item) for name, item in members if item is not None}
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items() if item is not None}
+        return {str(name): request_json(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [request_json(item) for item in value]
     if isinstance(value, np.generic):
-        return plain(value.item())
-    # A whole double beyond 2^53 is written with fewer digits than it has: as an integer it reads back the same.
-    whole = isinstance(value, float) and abs(value) >= LARGEST_EXACT and value.is_integer()
-    return int(value) if whole else value
+        return request_json(value.item())
+    # A double beyond 2^53 is written with fewer digits than it has. As an integer it reads back unchanged.
+    is_large_integer = isinstance(value, float) and abs(value) >= LARGEST_EXACT and value.is_integer()
+    return int(value) if is_large_integer else value

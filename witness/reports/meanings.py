@@ -1,4 +1,4 @@
-"""What a field of a request or of its answer means: the description that its class declares."""
+"""Names and meanings of the fields of requests and answers, from the descriptions that their classes declare."""
 
 from __future__ import annotations
 
@@ -11,31 +11,37 @@ from epsilond.accountants.quantities import Quantity, quantity_of
 from epsilond.calibrators.answer import Served
 
 ADVANTAGE = "largest advantage of an attacker"
+"""Name of the largest advantage of an attacker."""
 
 
 def true_positives(false_positive_rate: float) -> str:
-    """The name of the true positive rate at that false positive rate."""
+    """Return the name of the true positive rate at the given false positive rate."""
     return f"true positives at {false_positive_rate:g} false ones"
 
 
 def name_of(path: str) -> str:
-    """A dotted path as a name: the places of a list count from 1, what is inside stands behind a colon."""
-    first, *inner = [str(int(part) + 1) if part.isdigit() else part for part in path.split(".")]
-    return ": ".join([first, " ".join(inner)] if inner else [first])
+    """Return a dotted path as a name: positions in a list count from 1, and nested names follow a colon."""
+    first, *nested = [str(int(part) + 1) if part.isdigit() else part for part in path.split(".")]
+    return ": ".join([first, " ".join(nested)] if nested else [first])
 
 
 def meaning_of(declared: type | None, path: str) -> str:
-    """The description of the field at a dotted path, or of the innermost field around it that has one."""
-    found, kind = "", declared
+    """Return the description of the field at a dotted path, or of the innermost enclosing field with a description.
+
+    Args:
+        declared: the dataclass that declares the field.
+        path: names of the fields and positions in lists, separated by dots.
+    """
+    description, kind = "", declared
     for name in path.split("."):
         if name.isdigit():
             continue
         if kind is None or name not in _hints(kind):
             break
         hint = _hints(kind)[name]
-        found = _description(hint) or found
+        description = _description(hint) or description
         kind = _class_in(hint)
-    return found
+    return description
 
 
 @cache
@@ -49,7 +55,7 @@ def _description(hint: object) -> str:
 
 
 def _class_in(hint: object) -> type | None:
-    """The class of what a field holds: of itself, or of each of a list."""
+    """Return the dataclass of a field's value, or of each element of a list; None if there is none."""
     bare = quantity_of(hint)[0]
     if get_origin(bare) is tuple:
         return _class_in(get_args(bare)[0])

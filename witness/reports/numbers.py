@@ -1,4 +1,4 @@
-"""Numbers as a page shows them: ends of enclosures rounded outward, everything that is run with in full."""
+"""Formats of numbers on a page: bounds are rounded outward, and parameters of a run are exact."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from epsilond.accountants.json_types import JsonObject
 
 DIGITS = 7
+"""Significant digits of a rounded number."""
 
 
 def outward(ends: JsonObject) -> str:
-    """An enclosure in JSON form, its lower end rounded down and its upper end rounded up."""
+    """Format an enclosure in JSON form, its lower bound rounded down and its upper bound rounded up."""
     return f"{down(ends['lower'])} to {up(ends['upper'])}"
 
 
 def down(value: object) -> str:
-    """A number in JSON form, rounded down."""
-    return _rounded(value, ROUND_FLOOR)
+    """Format a number in JSON form, rounded down."""
+    return _round(value, ROUND_FLOOR)
 
 
 def up(value: object) -> str:
-    """A number in JSON form, rounded up."""
-    return _rounded(value, ROUND_CEILING)
+    """Format a number in JSON form, rounded up."""
+    return _round(value, ROUND_CEILING)
 
 
 def short(value: object) -> str:
-    """A number that is no end of anything, to seven digits."""
+    """Format a number that is not a bound, with seven digits."""
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else full(value)
 
 
 def full(value: object) -> str:
-    """A JSON value, exactly."""
+    """Format a JSON value exactly."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -40,15 +41,15 @@ def full(value: object) -> str:
 
 
 def delta(log10_delta: float) -> str:
-    """δ from its decimal logarithm, also where no double can hold it."""
-    whole = round(log10_delta)
-    if abs(log10_delta - whole) < 1e-12 * max(abs(log10_delta), 1.0):
-        return f"1e{whole}"
+    """Format δ from its decimal logarithm, even if δ is smaller than every double."""
+    integer = round(log10_delta)
+    if abs(log10_delta - integer) < 1e-12 * max(abs(log10_delta), 1.0):
+        return f"1e{integer}"
     return short(10.0**log10_delta) if log10_delta > -300.0 else f"10^({short(log10_delta)})"
 
 
 def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """The leaves of a JSON value under dotted names; lists of plain values count as leaves."""
+    """Yield the leaves of a JSON value under dotted names; lists of plain values count as leaves."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from flat(item, f"{prefix}.{name}" if prefix else str(name))
@@ -59,7 +60,8 @@ def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
         yield prefix, value
 
 
-def _rounded(value: object, direction: str) -> str:
+def _round(value: object, rounding: str) -> str:
+    """Round a number by a rounding mode of `decimal`; other values are converted to strings."""
     if not isinstance(value, int | float):
         return str(value)
-    return f"{float(Context(prec=DIGITS, rounding=direction).create_decimal(value)):.{DIGITS}g}"
+    return f"{float(Context(prec=DIGITS, rounding=rounding).create_decimal(value)):.{DIGITS}g}"

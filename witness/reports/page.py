@@ -1,4 +1,4 @@
-"""From a record to the page: what stands in the template is words and tables made here, all of it escaped there."""
+"""The page of a record: words and tables for the template, which escapes all of them."""
 
 from __future__ import annotations
 
@@ -18,44 +18,58 @@ from epsilond.witness.reports.meanings import ADVANTAGE, meaning_of, name_of, tr
 from epsilond.witness.reports.profile import drawing
 from epsilond.witness.reports.questions import question
 from epsilond.witness.reports.record import CONTRADICTED
-from epsilond.witness.reports.spec_words import described
+from epsilond.witness.reports.spec_words import describe_spec
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_SOURCES: Mapping[str, Theorem] = {each.id: each for each in THEOREMS}
+_SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def render(record: JsonObject, seal: str) -> str:
-    """Return the visible page of a record, with an empty place for its data. The same record gives the same page."""
+    """Return the visible page of a record, with an empty place for its data.
+
+    The same record gives the same page.
+
+    Args:
+        record: data of the report.
+        seal: hash that the page shows.
+    """
     if record["kind"] == CONTRADICTED:
         return _template("contradicted.html").render(record=record, seal=seal, run=record["run"])
-    answer = record["answer"]
+    answer, request = record["answer"], record["request"]
     guarantee = answer["guarantee"]
-    asked = question(record["kind"], record["name"])
+    subject = question(record["kind"], record["name"])
+    parameters = _order_members(answer.get("parameters", {}), subject.parameters)
+    theorems = [step["theorem"] for step in answer["derivation"]]
     return _template("report.html").render(
         record=record,
         status=record.get("run"),
         seal=seal,
         answer=answer,
         guarantee=guarantee,
-        title=asked.title,
+        title=subject.title,
         headline=words.headline(record),
         assumptions=words.assumptions(guarantee),
-        declared=list(declared(answer)),
+        declared=list(declared_conditions(answer)),
         tight=words.TIGHT[guarantee["tight"]],
-        run=list(_run(_ordered(answer.get("parameters", {}), asked.parameters), asked.parameters)),
-        ran=described(record["request"]["spec"], guarantee["unit"]) if "spec" in record["request"] else "",
-        request=list(_request(record["request"], asked.problem)),
-        readings=list(_readings(answer)),
-        considered=list(_considered(answer)),
-        derivation=list(_derivation(answer)),
-        citation=bibtex(step["theorem"] for step in answer["derivation"] if step["theorem"] in _SOURCES),
-        extra={name: _rows(answer[name]) for name in ("risk", "communication") if name in answer},
-        meaning=list(_meaning(answer.get("meaning"))),
+        run=list(_parameters(parameters, subject.parameters)),
+        ran=describe_spec(request["spec"], guarantee["unit"]) if "spec" in request else "",
+        request=list(_request_fields(request, subject.problem)),
+        readings=list(_printed_readings(answer)),
+        considered=list(_attempts(answer)),
+        derivation=list(_steps(answer)),
+        citation=bibtex(theorem for theorem in theorems if theorem in _SOURCES),
+        extra=_extra_tables(answer),
+        meaning=list(_attack_bounds(answer.get("meaning"))),
         band=drawing(record["profile"], _target(guarantee)),
         numbers=numbers,
     )
+
+
+def _extra_tables(answer: JsonObject) -> dict[str, list[tuple[str, str]]]:
+    """Return the tables of risk and communication that the answer has."""
+    return {name: _rows(answer[name]) for name in ("risk", "communication") if name in answer}
 
 
 @cache
@@ -75,129 +89,144 @@ def _template(name: str) -> Template:
 
 
 def _rows(members: object) -> list[tuple[str, str]]:
+    """Return the leaves of a JSON value as names and values."""
     return [(name_of(name), numbers.full(value)) for name, value in numbers.flat(members)]
 
 
-def _run(members: JsonObject, declared: type | None) -> Iterator[tuple[str, str, str]]:
-    """Name, value and meaning of every parameter to run with."""
+def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value and meaning of every parameter of the run."""
     for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(declared, name)
 
 
-def _meaning(found: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
-    """What it means to an attacker: the name of each figure and its ends."""
-    if found is not None:
-        yield ADVANTAGE, found["advantage"]
-        for each in found["true_positive_rates"]:
-            yield true_positives(each["false_positive_rate"]), each["true_positive_rate"]
+def _attack_bounds(meaning: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the name and the bounds of each figure about an attacker."""
+    if meaning is not None:
+        yield ADVANTAGE, meaning["advantage"]
+        for rate in meaning["true_positive_rates"]:
+            yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
 
 
-def _ordered(members: JsonObject, declared: Any) -> JsonObject:
-    """The members in the order in which a class declares them; in the data they are in order of their names."""
+def _order_members(members: JsonObject, declared: Any) -> JsonObject:
+    """Return the members in the order of the fields of a class; in the data they are sorted by name."""
     places = {field.name: place for place, field in enumerate(fields(declared))} if declared is not None else {}
     return dict(sorted(members.items(), key=lambda member: places.get(member[0], len(places))))
 
 
 def _target(guarantee: JsonObject) -> tuple[float, float] | None:
-    """Where the answer stands on the profile, if at a finite place."""
+    """Return the answer's (ε, log₁₀ δ) on the profile, or None if it is not finite."""
     if "target" in guarantee:
         return guarantee["target"]["epsilon"], guarantee["target"]["log10_delta"]
     place = guarantee["epsilon"]["upper"], guarantee["log10_delta"]["upper"]
-    return place if all(isinstance(end, int | float) for end in place) else None
+    return place if all(isinstance(bound, int | float) for bound in place) else None
 
 
-def _request(given: JsonObject, problem: Any) -> Iterator[tuple[str, str, str]]:
-    """Name, value and meaning of every field that was given, then of the defaults that stood in for others.
+def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value and meaning of every given field, then of the defaults of absent fields.
 
-    A spec stands in words under what is run, with all its numbers.
+    The page describes a spec elsewhere, with all its numbers.
     """
-    for name, value in numbers.flat({name: item for name, item in _ordered(given, problem).items() if name != "spec"}):
+    members = {name: item for name, item in _order_members(request, problem).items() if name != "spec"}
+    for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(problem, name)
-    if "spec" in given:
+    if "spec" in request:
         yield "spec", "as above, under what is run", "what was run"
     for field in fields(problem):
-        if field.name not in given and field.default not in (None, MISSING):
+        if field.name not in request and field.default not in (None, MISSING):
             default = f"{numbers.full(field.default)} (not given: the default)"
             yield field.name, default, meaning_of(problem, field.name)
 
 
-def declared(answer: JsonObject) -> Iterator[tuple[str, str]]:
-    """List what only the caller can vouch for: ids and statements.
+def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
+    """Yield id and statement of each condition that only the caller can ensure.
 
-    An answer names the premises of its guarantee with their statements, and those of its risk bound by their ids in the
-    bound's theorem. An account without a list has the declared conditions of the theorems used.
+    An answer contains the premises of its guarantee with their statements. It contains the premises of its risk bound
+    by their ids in the bound's theorem. For an account without such a list, they are the declared conditions of the
+    theorems in its derivation.
     """
     if "declared_conditions" in answer:
-        yield from ((each["id"], each["statement"]) for each in answer["declared_conditions"])
-        yield from _premises_of_the_risk(answer.get("risk", {}))
+        yield from ((condition["id"], condition["statement"]) for condition in answer["declared_conditions"])
+        yield from _risk_premises(answer.get("risk", {}))
         return
-    used = dict.fromkeys(step["theorem"] for step in answer["derivation"])
-    conditions = [one for name in used if name in _SOURCES for one in _SOURCES[name].conditions]
-    yield from dict.fromkeys((one.id, one.statement) for one in conditions if not one.checked)
+    theorems = dict.fromkeys(step["theorem"] for step in answer["derivation"])
+    conditions = [condition for name in theorems if name in _SOURCES for condition in _SOURCES[name].conditions]
+    yield from dict.fromkeys((condition.id, condition.statement) for condition in conditions if not condition.checked)
 
 
-def _premises_of_the_risk(risk: JsonObject) -> Iterator[tuple[str, str]]:
-    """List the declared premises of a risk bound with the statements that its theorem gives them."""
+def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
+    """Yield the declared premises of a risk bound with the statements of its theorem."""
     bounds = [risk[side] for side in ("upper", "lower") if side in risk]
     theorems = [_SOURCES[bound["theorem"]] for bound in bounds if bound["theorem"] in _SOURCES]
-    statements = {one.id: one.statement for theorem in reversed(theorems) for one in theorem.conditions}
+    statements = {}
+    for theorem in reversed(theorems):
+        statements.update({condition.id: condition.statement for condition in theorem.conditions})
     yield from ((name, statements.get(name, name)) for name in risk.get("declared_conditions", ()))
 
 
-def _readings(answer: JsonObject) -> Iterator[JsonObject]:
-    """Describe each entry of printed readings: its parameters, its claims, the truth, and its open conditions."""
-    for each in answer.get("as_printed", ()):
-        true = each.get("true")
-        claims = {**answer["guarantee"]["target"], **each.get("claims", {})}
+def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
+    """Yield each printed reading: its parameters, its claims, its true ε, and its open conditions."""
+    for reading in answer.get("as_printed", ()):
+        true = reading.get("true")
+        claims = {**answer["guarantee"]["target"], **reading.get("claims", {})}
+        parameters = (f"{name} {numbers.short(value)}" for name, value in reading["parameters"].items())
         yield {
-            "name": f"{each['theorem']}, {', '.join(each['readings'])} ({each['status']})",
-            "parameters": "; ".join(f"{name} {numbers.short(value)}" for name, value in each["parameters"].items()),
+            "name": f"{reading['theorem']}, {', '.join(reading['readings'])} ({reading['status']})",
+            "parameters": "; ".join(parameters),
             "claims": f"ε = {numbers.short(claims['epsilon'])} at δ = {numbers.delta(claims['log10_delta'])}",
             "true": numbers.outward(true["epsilon"]) if true else "prescribes nothing that can be run",
-            "conditions": [*_open_conditions(each)],
+            "conditions": list(_open_conditions(reading)),
         }
 
 
 def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
-    """Describe the conditions of an entry that fail or are undecidable, each with the reading that it is of."""
-    own = [
-        (details["reading"], one) for details in entry.get("by_reading", ()) for one in details.get("conditions", ())
-    ]
-    listed = [("", one) for one in entry.get("conditions", ())] + own
-    statements = {one["id"]: one["statement"] for _, one in listed if "statement" in one}
-    for reading, one in listed:
+    """Yield the conditions of an entry that fail or are undecidable, each with its reading."""
+    conditions = [("", condition) for condition in entry.get("conditions", ())]
+    for details in entry.get("by_reading", ()):
+        conditions += [(details["reading"], condition) for condition in details.get("conditions", ())]
+    statements = {condition["id"]: condition["statement"] for _, condition in conditions if "statement" in condition}
+    for reading, condition in conditions:
+        suffix = f" ({reading})" if reading else ""
         yield {
-            "statement": statements[one["id"]] + (f" ({reading})" if reading else ""),
-            "verdict": one["holds"],
-            "left": numbers.short(one["left"]) if "left" in one else "",
-            "right": numbers.short(one["right"]) if "right" in one else "",
+            "statement": statements[condition["id"]] + suffix,
+            "verdict": condition["holds"],
+            "left": numbers.short(condition["left"]) if "left" in condition else "",
+            "right": numbers.short(condition["right"]) if "right" in condition else "",
         }
 
 
-def _one_before(place: int) -> tuple[int, ...]:
-    """Return the place, from 0, of the step before the one at a place from 1; the first has none."""
+def _preceding_place(place: int) -> tuple[int, ...]:
+    """Return the place, from 0, of the step before the step at a place from 1; the first step has none."""
     return (place - 2,) if place > 1 else ()
 
 
-def _considered(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
-    """Every theorem that was tried: which, whether it applies, and why not or what it gave."""
-    for each in answer.get("considered", ()):
-        gave = f"log10 δ at most {numbers.up(each['log10_delta'])}" if "log10_delta" in each else ""
-        yield each["theorem"], each["applies"], each.get("reason", gave)
+def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
+    """Yield each theorem that was tried, whether it applies, and the reason or the result."""
+    for attempt in answer.get("considered", ()):
+        result = f"log10 δ at most {numbers.up(attempt['log10_delta'])}" if "log10_delta" in attempt else ""
+        yield attempt["theorem"], attempt["applies"], attempt.get("reason", result)
 
 
-def _derivation(answer: JsonObject) -> Iterator[JsonObject]:
-    """Every step: the theorem with its statement and source, its inputs, and the steps it rests on."""
+def _steps(answer: JsonObject) -> Iterator[JsonObject]:
+    """Yield every step of the derivation: the theorem with its statement and source, inputs, and premises."""
     for place, step in enumerate(answer["derivation"], start=1):
-        theorem = _SOURCES.get(step["theorem"])
-        work = WORKS[theorem.source.key] if theorem is not None else None
+        premises = step.get("premises", _preceding_place(place))
         yield {
             "place": place,
             "id": step["theorem"],
-            "title": theorem.title if theorem is not None else "",
-            "statement": theorem.statement if theorem is not None else "",
-            "status": theorem.status.value if theorem is not None else "unknown to this engine",
-            "source": f"{work.citation} {theorem.source.item}." if theorem is not None and work is not None else "",
+            **_theorem_words(_SOURCES.get(step["theorem"])),
             "inputs": _rows(step.get("inputs", {})),
-            "premises": ", ".join(str(premise + 1) for premise in step.get("premises", _one_before(place))),
+            "premises": ", ".join(str(premise + 1) for premise in premises),
         }
+
+
+def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
+    """Return title, statement, status and source of a theorem, which this engine may not know."""
+    if theorem is None:
+        return {"title": "", "statement": "", "status": "unknown to this engine", "source": ""}
+    citation = WORKS[theorem.source.key].citation
+    return {
+        "title": theorem.title,
+        "statement": theorem.statement,
+        "status": theorem.status.value,
+        "source": f"{citation} {theorem.source.item}.",
+    }

@@ -1,4 +1,4 @@
-"""What a report can be about: every calibrator, and the accountant."""
+"""The subjects of reports: every calibrator, and the accountant."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators import accounts as accounting
 from epsilond.calibrators.answer import as_json
+from epsilond.calibrators.calibration import Calibrator
 from epsilond.witness.reports.profile import profile
 from epsilond.witness.reports.record import Kind
 
 ACCOUNT: Literal["account"] = "account"
-"""The name of the only question of its kind."""
+"""Name of the accountant's only question."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,21 @@ class ReportedAnswer:
 
 @dataclass(frozen=True)
 class ReportSubject:
-    """What a report can be about: a calibrator, or the accountant."""
+    """A subject of reports: a calibrator, or the accountant."""
 
     kind: Kind
     name: str
     title: str
     problem: type
     parameters: type | None
-    answered: Callable[[Any], ReportedAnswer]
+    answer_problem: Callable[[Any], ReportedAnswer]
 
 
 def question(kind: str, name: str | None = None) -> ReportSubject:
-    """The question of that kind and name; an account needs no name.
+    """Return the subject of the given kind and name; an account needs no name.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: there is no such subject.
     """
     if kind == ACCOUNT and name in (None, ACCOUNT):
         return QUESTIONS[ACCOUNT, ACCOUNT]
@@ -52,37 +53,50 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
     if kind == ACCOUNT:
         raise InvalidInput.at("/algorithm", "an account has no algorithm")
     if ("calibration", name) not in QUESTIONS:
-        known = ", ".join(each.name for each in CALIBRATORS)
-        raise InvalidInput.at(
-            "/algorithm", "is required" if name is None else "there is no such algorithm", allowed=known
-        )
+        message = "is required" if name is None else "there is no such algorithm"
+        allowed = ", ".join(calibrator.name for calibrator in CALIBRATORS)
+        raise InvalidInput.at("/algorithm", message, allowed=allowed)
     return QUESTIONS["calibration", str(name)]
 
 
-def _calibrated(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
-    def answered(problem: object) -> ReportedAnswer:
+def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
+    """Return a function that solves a problem of a calibrator and adds the profile."""
+
+    def answer_problem(problem: object) -> ReportedAnswer:
         answer = solve(problem)
         curve = answer.guarantee.curve
         points = [] if curve is None else profile(curve.natural, answer.guarantee.target.epsilon)
         return ReportedAnswer(as_json(answer), points)
 
-    return answered
+    return answer_problem
 
 
-def _accounted(problem: accounting.AccountProblem) -> ReportedAnswer:
+def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
+    """Answer an accounting problem, and add the profile."""
     answer = accounting.answer(problem)
-    found = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
-    return ReportedAnswer(as_json(answer), profile(found.guarantee.curve, answer.guarantee.epsilon.upper))
+    result = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
+    return ReportedAnswer(as_json(answer), profile(result.guarantee.curve, answer.guarantee.epsilon.upper))
 
 
-QUESTIONS: Mapping[tuple[str, str], ReportSubject] = {
-    (each.kind, each.name): each
-    for each in (
-        *(
-            ReportSubject("calibration", one.name, one.title, one.problem, one.parameters_type, _calibrated(one.solve))
-            for one in CALIBRATORS
-        ),
-        ReportSubject(ACCOUNT, ACCOUNT, "What a run guarantees", accounting.AccountProblem, None, _accounted),
+def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
+    return ReportSubject(
+        kind="calibration",
+        name=calibrator.name,
+        title=calibrator.title,
+        problem=calibrator.problem,
+        parameters=calibrator.parameters_type,
+        answer_problem=_calibration_answerer(calibrator.solve),
     )
-}
-"""THE list of what a report can be about."""
+
+
+_ACCOUNT_SUBJECT = ReportSubject(
+    kind=ACCOUNT,
+    name=ACCOUNT,
+    title="What a run guarantees",
+    problem=accounting.AccountProblem,
+    parameters=None,
+    answer_problem=_answer_account,
+)
+_SUBJECTS = (*map(_calibration_subject, CALIBRATORS), _ACCOUNT_SUBJECT)
+QUESTIONS: Mapping[tuple[str, str], ReportSubject] = {(subject.kind, subject.name): subject for subject in _SUBJECTS}
+"""THE list of subjects of reports, by kind and name."""

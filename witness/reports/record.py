@@ -1,9 +1,9 @@
-"""What a report carries as data, how that is sealed into the page, and how a page is opened again.
+"""The data of a report, how they are sealed into the page, and how a page is opened again.
 
-The record is one JSON object. Its `page` is the SHA-256 of the visible page (the page without data and hash), and its
-`hash` that of the canonical text of every other member. So an accident to a figure, the date or a word of the page
-shows. A hash is no signature: whoever alters a page on purpose computes both anew. What stands against that is that
-the page is a function of its record, and the answer one of its request: `epsilond.verify` writes both again.
+The record is one JSON object. Its `page` is the SHA-256 of the visible page, which excludes data and hash. Its `hash`
+is the SHA-256 of the canonical text of all other members. An accidental change of a figure, the date or a word is
+therefore detected. A hash is no signature: an attacker can compute both anew. `epsilond.verify` detects that, because
+the page is a function of its record, and the answer a function of its request.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ MEMBERS = frozenset(
     ("format", "kind", "name", "date", "request", "answer", "profile", "engine_version", "page", "hash")
 )
 OPTIONAL_MEMBERS = frozenset(("run",))
-"""The run that an account or a calibration is about: its status and what supports it."""
+"""Status and evidence of the run that an account or a calibration is about."""
 OPENING, CLOSING = '<script type="application/json" id="report">', "</script>"
 NO_HASH = "0" * 64
 LARGEST_PAGE = 8_000_000
-"""Bytes; the longest answers take a tenth of that."""
-_ESCAPES = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
+"""Most characters of a page; the longest answers need a tenth of them."""
+_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 class Broken(EpsilondError):
-    """A page is no report, or no longer the report that was made. The message says what is broken."""
+    """A page that is no report, or no longer the report that was made. The message names the fault."""
 
 
 def record(
@@ -49,7 +49,18 @@ def record(
     engine_version: str,
     run: JsonObject | None = None,
 ) -> JsonRecord:
-    """Return the data of a report before it is sealed, as JSON values; `run` is absent where the report has no run."""
+    """Return the data of a report before it is sealed, as JSON values.
+
+    Args:
+        kind: kind of the report.
+        name: name of its subject.
+        date: the caller's date, or None.
+        request: the request in JSON form.
+        answer: the answer in JSON form.
+        profile: points of the privacy profile in JSON form.
+        engine_version: version of the engine that answered.
+        run: status and evidence of the run; the member is left out if it is None.
+    """
     return {
         **({} if run is None else {"run": dict(run)}),
         "format": FORMAT,
@@ -63,22 +74,27 @@ def record(
     }
 
 
-def sealed(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) -> str:
-    """The page with its data in it; `render(record, hash)` is the visible page, with an empty place for the data."""
-    carried: dict[str, object] = json.loads(canonical(unsealed))  # what it will be when it is read again
+def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) -> str:
+    """Return the page with its data and its hash.
+
+    Args:
+        unsealed: data of the report, without `page` and `hash`.
+        render: function from the record and a hash to the visible page, with an empty place for the data.
+    """
+    carried: dict[str, object] = json.loads(canonical(unsealed))  # as it is when it is read again
     with_page = {**carried, "page": digest(render(carried, NO_HASH))}
     seal = digest(canonical(with_page))
     data = canonical({**with_page, "hash": seal}).translate(_ESCAPES)
     return render(carried, seal).replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
 
 
-def opened(page: str) -> JsonRecord:
-    """The record in a page whose data and visible text are those that were sealed together.
+def open_page(page: str) -> JsonRecord:
+    """Return the record in a page, after checking that data and visible text were sealed together.
 
-    Nothing of the page is run or believed beyond its data, and these are bounded.
+    Nothing of the page is run. Only its data are read, and their size is bounded.
 
     Raises:
-        Broken: it holds no such data, or they do not fit their hash, or the visible page was altered.
+        Broken: the page has no such data, the data do not match their hash, or the visible page was altered.
     """
     if len(page) > LARGEST_PAGE:
         raise Broken(f"the page is longer than {LARGEST_PAGE} characters")
@@ -87,56 +103,58 @@ def opened(page: str) -> JsonRecord:
     text, closing, _ = page.partition(OPENING)[2].partition(CLOSING)
     if not closing:
         raise Broken("the page ends within its data")
-    found = _parsed(text)
-    seal = found["hash"]
-    if canonical(found).translate(_ESCAPES) != text:
+    data = _parse(text)
+    seal = data["hash"]
+    if canonical(data).translate(_ESCAPES) != text:
         raise Broken("the data are not in their canonical form")
-    if digest(canonical({name: item for name, item in found.items() if name != "hash"})) != seal:
+    if digest(canonical({name: item for name, item in data.items() if name != "hash"})) != seal:
         raise Broken("the data do not fit their hash: a figure, the request or the date was altered")
-    shown = visible(page)
-    if NO_HASH in shown or digest(shown.replace(seal, NO_HASH)) != found["page"]:
+    visible_text = visible(page)
+    if NO_HASH in visible_text or digest(visible_text.replace(seal, NO_HASH)) != data["page"]:
         raise Broken("the visible page was altered: it is not the page that was sealed with the data")
-    return found
+    return data
 
 
-def demand_one_engine(found: JsonObject) -> None:
-    """A record names one engine, in its own data and in its answer, and nothing but a version in that place.
+def demand_one_engine(data: JsonObject) -> None:
+    """Check that a record names one engine in its own data and in its answer, by a plain version.
 
     Raises:
-        Broken: it names two, or something else; it would stand on the page as if it had been checked.
+        Broken: the record names two engines, or a text that is no version and would appear on the page as if it were
+            checked.
     """
-    if found["answer"].get("engine_version") != found["engine_version"]:
+    if data["answer"].get("engine_version") != data["engine_version"]:
         raise Broken("the data name two engines, one for the report and one for its answer")
-    if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", found["engine_version"]):
+    if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", data["engine_version"]):
         raise Broken("the engine's version is none")
 
 
 def visible(page: str) -> str:
-    """The page without its data."""
-    before, opening, rest = page.partition(OPENING)
-    return before + opening + "".join(rest.partition(CLOSING)[1:])
+    """Return the page without its data."""
+    head, opening, tail = page.partition(OPENING)
+    return head + opening + "".join(tail.partition(CLOSING)[1:])
 
 
 def without_data(page: str) -> str:
-    """The page without its data and without the element that holds them."""
+    """Return the page without its data and without the element that holds them."""
     return visible(page).replace(OPENING + CLOSING, "", 1)
 
 
 _TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list, "run": dict}
 
 
-def _parsed(text: str) -> JsonRecord:
+def _parse(text: str) -> JsonRecord:
+    """Parse the data of a report, and check their form; raise `Broken` if they have another form."""
     try:
-        found = strict_json.parse(text.encode("utf-8", "surrogatepass"))
-        if not isinstance(found, dict) or found.keys() - OPTIONAL_MEMBERS != MEMBERS:
+        data = strict_json.parse(text.encode("utf-8", "surrogatepass"))
+        if not isinstance(data, dict) or data.keys() - OPTIONAL_MEMBERS != MEMBERS:
             raise Broken("the data are not those of a report")
-        canonical(found)
+        canonical(data)
     except (strict_json.MalformedJson, InvalidInput, ValueError):
         raise Broken("the data are not JSON, nested too deeply, or hold numbers beyond every double") from None
-    if not all(isinstance(item, _TYPES.get(name, str)) for name, item in found.items()):
+    if not all(isinstance(item, _TYPES.get(name, str)) for name, item in data.items()):
         raise Broken("the data are not those of a report")
-    if found["format"] != FORMAT:
+    if data["format"] != FORMAT:
         raise Broken(f"the data are of another format than {FORMAT}")
-    if not re.fullmatch("[0-9a-f]{64}", found["hash"]):
+    if not re.fullmatch("[0-9a-f]{64}", data["hash"]):
         raise Broken("the hash is none")
-    return found
+    return data

@@ -1,4 +1,4 @@
-"""What an answer says, in words: what is protected, from whom, and under which assumptions."""
+"""Sentences about an answer: the protected unit, the adversary, the assumptions, and the bound."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from epsilond.accountants.statements import settings
 from epsilond.accountants.verdict import Verdict
 from epsilond.witness.reports import numbers
 
+SMALLEST_DOUBLE = 5e-324
+"""Upper bound on a δ below every positive double; its logarithm is stated instead."""
 UNITS: Mapping[str, str] = {
     "record": "every single record",
     "client": "everything that any one client holds",
@@ -40,41 +42,45 @@ TIGHT: Mapping[str, str] = {
 
 
 def headline(record: JsonObject) -> tuple[str, ...]:
-    """The answer in one or two sentences: who is protected from whom, with what (ε, δ), and what to run."""
+    """Return the answer in one to three sentences: the protected unit, the adversary, (ε, δ), and the run.
+
+    Args:
+        record: kind and answer of the report.
+    """
     answer = record["answer"]
     guarantee = answer["guarantee"]
-    whom = f"{UNITS[guarantee['unit']]} is protected from {OBSERVERS[guarantee['observer']]}"
+    protection = f"{UNITS[guarantee['unit']]} is protected from {OBSERVERS[guarantee['observer']]}"
     if record["kind"] == "calibration":
         target = guarantee["target"]
-        loss = (
+        bound = (
             f"with ε at most {numbers.up(guarantee['epsilon']['upper'])} at δ = {numbers.delta(target['log10_delta'])}"
         )
         return (
-            f"If the assumptions below hold, {whom}, {loss}.",
-            *_sentence(guarantee),
+            f"If the assumptions below hold, {protection}, {bound}.",
+            *_protection_sentence(guarantee),
             "This is certified for a run with the parameters below, and for no others.",
         )
-    sentence = f"If the assumptions below hold, {whom}, {_at(guarantee)}."
-    return (sentence, *_sentence(guarantee), *_verdict(answer.get("claim")))
+    sentence = f"If the assumptions below hold, {protection}, {_bound_phrase(guarantee)}."
+    return (sentence, *_protection_sentence(guarantee), *_claim_sentence(answer.get("claim")))
 
 
-def _sentence(guarantee: JsonObject) -> tuple[str, ...]:
-    """Who is trusted and what the draws hide, as it was answered; reports of earlier engines have no such sentence."""
+def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
+    """Return the answer's own sentence on trust and sampling; reports of earlier engines have none."""
     return (guarantee["in_words"],) if "in_words" in guarantee else ()
 
 
-def _at(guarantee: JsonObject) -> str:
-    """Where the curve was read: what was asked has equal ends."""
+def _bound_phrase(guarantee: JsonObject) -> str:
+    """State the bound on ε at the requested δ, or on δ at the requested ε; the requested one has equal bounds."""
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
-    if log10_delta["lower"] == log10_delta["upper"] and isinstance(log10_delta["upper"], int | float):
-        bound = numbers.up(epsilon["upper"])
-        most = bound if bound == "unbounded" else f"at most {bound}"
-        return f"with ε {most} at δ = {numbers.delta(log10_delta['upper'])}"
-    top = log10_delta["upper"]
-    most = (
-        numbers.up(guarantee["delta"]["upper"]) if guarantee["delta"]["upper"] != 5e-324 else f"10^({numbers.up(top)})"
-    )
-    return f"with δ at most {most} at ε = {numbers.short(epsilon['upper'])}"
+    upper_log10 = log10_delta["upper"]
+    if log10_delta["lower"] == upper_log10 and isinstance(upper_log10, int | float):
+        upper = numbers.up(epsilon["upper"])
+        bound = upper if upper == "unbounded" else f"at most {upper}"
+        return f"with ε {bound} at δ = {numbers.delta(upper_log10)}"
+    upper = numbers.up(guarantee["delta"]["upper"])
+    if guarantee["delta"]["upper"] == SMALLEST_DOUBLE:
+        upper = f"10^({numbers.up(upper_log10)})"
+    return f"with δ at most {upper} at ε = {numbers.short(epsilon['upper'])}"
 
 
 _CLAIM_VERDICTS = {
@@ -84,23 +90,24 @@ _CLAIM_VERDICTS = {
 }
 
 
-def _verdict(claim: JsonObject | None) -> tuple[str, ...]:
+def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
+    """Return the verdict on the claim, if there is a claim."""
     if claim is None:
         return ()
-    said = f"The claim ε = {numbers.short(claim['epsilon'])} at δ = {numbers.delta(claim['log10_delta'])}"
-    return (f"{said} {_CLAIM_VERDICTS[claim['holds']]}.",)
+    claim_phrase = f"The claim ε = {numbers.short(claim['epsilon'])} at δ = {numbers.delta(claim['log10_delta'])}"
+    return (f"{claim_phrase} {_CLAIM_VERDICTS[claim['holds']]}.",)
 
 
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
-    """Name, value and meaning of everything that says what the guarantee is about."""
+    """Return name, value and meaning of all fields that define the guarantee."""
     unit = guarantee["unit"]
-    found = [
+    rows = [
         ("unit", unit, f"what is protected: {UNITS[unit]}"),
         ("relation", guarantee["relation"], RELATIONS[guarantee["relation"]].format(unit=unit)),
         ("observer", guarantee["observer"], f"the adversary: {OBSERVERS[guarantee['observer']]}"),
     ]
     if "sampling" in guarantee:
-        found.append(("sampling", guarantee["sampling"], SAMPLINGS[guarantee["sampling"]]))
+        rows.append(("sampling", guarantee["sampling"], SAMPLINGS[guarantee["sampling"]]))
     if "definition" in guarantee:
-        found.append(("definition", guarantee["definition"], DEFINITIONS[guarantee["definition"]]))
-    return found
+        rows.append(("definition", guarantee["definition"], DEFINITIONS[guarantee["definition"]]))
+    return rows

@@ -1,1 +1,1 @@
-"""Measured excess risk beside its bounds."""
+"""Measured excess risk, compared with its bounds."""

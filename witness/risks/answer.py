@@ -1,4 +1,4 @@
-"""What a measurement of excess risk answers: the run, the problem, the curves, and the bounds beside them."""
+"""The answer of a measurement of excess risk: the run, the problem, the curves, and the bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Role = Literal["private", "non-private", "alternative"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemAnswer:
-    """The problem that was run on, with what is true of it by construction."""
+    """The problem of the run, with the constants that hold by construction."""
 
     spec: Annotated[object, Served("as it was asked for")]
     objective: Literal["population", "empirical"]
@@ -35,7 +35,7 @@ class ProblemAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """One figure of each repetition."""
+    """Mean, minimum and maximum of one value over repetitions."""
 
     mean: Number
     least: Number
@@ -44,7 +44,7 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A mean over repetitions, with the ends of its confidence interval. Excess is in the unit of the loss."""
+    """A mean over repetitions, with the bounds of its confidence interval. Excess is in the unit of the loss."""
 
     mean: Number
     lower: Number
@@ -54,7 +54,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesAnswer:
-    """Excess risk of one run after some of its rounds, over all repetitions. In the unit of the loss."""
+    """Excess risk of one run after some of its rounds, over all repetitions, in the unit of the loss."""
 
     name: str
     title: Annotated[str, Served("what was run, in a few words")]
@@ -79,7 +79,7 @@ class SeriesAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundAnswer:
-    """A theorem's bound on the mean excess risk at the run's own parameters, and whether the measurement obeys it."""
+    """A theorem's bound on a mean at the run's own parameters, and whether the measurement satisfies it."""
 
     theorem: str
     status: Status
@@ -104,7 +104,7 @@ class BoundAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskAnswer:
-    """The whole answer."""
+    """The answer of a measurement of excess risk."""
 
     kind: Literal["risk"] = "risk"
     algorithm: str

@@ -1,4 +1,4 @@
-"""What repetitions say of a mean: the confidence band, and whether a bound lies above it."""
+"""Statistics over repetitions: the confidence band of a mean, and whether a bound is above it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ BAND = (
     "Student's t over repetitions, at each round by itself: the mean of infinitely many repetitions lies in it with "
     "this confidence, up to how far a mean of this many is from a normal law. It ends at 0, below which no excess is"
 )
+"""Description of the confidence band, for the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Means over repetitions, and the ends of their confidence interval, one for each column."""
+    """Means over repetitions with the bounds of their confidence intervals, one of each for every column."""
 
     mean: Floats
     lower: Floats
@@ -27,22 +28,28 @@ class Band:
     standard_error: Floats
 
 
-def band(values: Floats, confidence: float) -> Band:
-    """Of the columns of `values` ≥ 0, (repetitions ≥ 2, columns). A run that diverged makes its columns infinite."""
+def confidence_band(values: Floats, confidence: float) -> Band:
+    """Return the means of the columns with their confidence bands, by Student's t distribution.
+
+    Args:
+        values: nonnegative values of shape (repetitions ≥ 2, columns). A value that is not finite, from a run that
+            diverged, makes the mean and the band of its column infinite.
+        confidence: confidence of the band, in (0, 1).
+    """
     repetitions = len(values)
-    held = np.where(np.isnan(values), np.inf, values)
-    diverged = ~np.isfinite(held).all(axis=0)
-    finite = np.where(diverged, 0.0, held)
-    # Scaled first, so that squares of very large or very small excesses neither overflow nor vanish.
+    without_nan = np.where(np.isnan(values), np.inf, values)
+    diverged = ~np.isfinite(without_nan).all(axis=0)
+    finite = np.where(diverged, 0.0, without_nan)
+    # Scaling avoids overflow and underflow of the squares of very large or very small excesses.
     scale = np.maximum(np.abs(finite).max(axis=0), np.finfo(float).tiny)
     mean = (finite / scale).mean(axis=0) * scale
     error = (finite / scale).std(axis=0, ddof=1) * scale / math.sqrt(repetitions)
-    reach = float(stdtrit(repetitions - 1, 0.5 + confidence / 2.0)) * error
-    # No excess is below 0, but that rounding may put one there.
+    half_width = float(stdtrit(repetitions - 1, 0.5 + confidence / 2.0)) * error
+    # The excess is at least 0, except for rounding.
     return Band(
         mean=np.where(diverged, np.inf, mean),
-        lower=np.where(diverged, 0.0, np.maximum(mean - reach, np.minimum(mean, 0.0))),
-        upper=np.where(diverged, np.inf, mean + reach),
+        lower=np.where(diverged, 0.0, np.maximum(mean - half_width, np.minimum(mean, 0.0))),
+        upper=np.where(diverged, np.inf, mean + half_width),
         standard_error=np.where(diverged, np.inf, error),
     )
 
@@ -52,8 +59,8 @@ def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict
 
     Args:
         bound: claimed upper bound on the mean excess.
-        lower: lower end of the confidence band of the measured mean excess.
-        upper: upper end of that band.
+        lower: lower bound of the confidence band of the measured mean excess.
+        upper: upper bound of that band.
         gap: largest error of the measured excess, in both directions.
     """
     if upper + gap <= bound:

@@ -1,4 +1,4 @@
-"""Excess risk: an algorithm is run on a problem whose constants are known, many times, beside its bounds."""
+"""Excess risk: repeated runs of an algorithm on a problem with known constants, compared with its bounds."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from epsilond.simulators.problems.personalized_problem import PersonalizedConsta
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.simulators.problems.problem_specs import AnyProblem
 from epsilond.simulators.seeds import generators
-from epsilond.witness.joins import join_of
+from epsilond.witness.joins import find_join
 from epsilond.witness.kind import SimulationKind, SimulationPlan
-from epsilond.witness.pointers import inside
+from epsilond.witness.pointers import point_into
 from epsilond.witness.risks.answer import RiskAnswer
-from epsilond.witness.risks.report import BlockOfRun, Measurement, report
+from epsilond.witness.risks.report import BlockOfRun, Measurement, make_answer
 from epsilond.witness.risks.rounds import Spacing, measured_rounds
 
 PRIVATE = "private"
+"""Name of the private run among the runs."""
 OPERATIONS_A_SECOND, CALLS_A_SECOND = 1e8, 2e5
+"""Floating-point operations and calls of numpy in one second on one core, for the plan."""
 BLOCK_SECONDS = 1.0
+"""Target time of one block, in seconds."""
 BLOCK_BYTES = 256e6
-"""What one block may hold, unless one repetition alone holds more."""
+"""Most memory of one block in bytes, unless one repetition needs more."""
 
 KIND = Quantity(description="which kind of simulation this is")
 RUN = Quantity(description="the algorithm and what it is run with; absent noise is calibrated to epsilon and delta")
@@ -44,6 +47,7 @@ RETURN_MODEL = Quantity(
     description="return the weights that the first repetition of every run put out, 20000 numbers of one run at most"
 )
 MOST_WEIGHTS = 20_000
+"""Most numbers of a returned model."""
 ALTERNATIVES = Quantity(description="which runs to set beside it, by name; absent: all that the algorithm has")
 
 
@@ -70,27 +74,37 @@ class RiskSimulation:
     return_model: Annotated[bool, RETURN_MODEL] = False
 
     def check(self) -> None:
-        """The problem is one that the algorithm runs on, and noise or a target is given, not both."""
+        """Check the request.
+
+        Raises:
+            InvalidInput: the algorithm does not run on the problem; an alternative is unknown or repeated; or not
+                exactly one of noise and a target is given.
+        """
         algorithm = algorithm_of(self.run)
         if not isinstance(self.problem, algorithm.problems):
-            kinds = ", ".join(_kind_name(each) for each in algorithm.problems)
+            kinds = ", ".join(_kind_name(kind) for kind in algorithm.problems)
             raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
-        noise = join_of(algorithm.name).noise
+        fields_of_noise = find_join(algorithm.name).noise
         self._check_alternatives(algorithm)
-        given = [name for name in noise if getattr(self.run, name) is not None]
-        targets = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
-        if given and targets:
+        noise_fields = [name for name in fields_of_noise if getattr(self.run, name) is not None]
+        target_fields = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
+        if noise_fields and target_fields:
             message = "cannot be given together: noise is either given or calibrated"
-            faults = [Fault(f"/run/{name}", f"and {targets[0]} {message}") for name in given]
-            raise InvalidInput(*faults, *(Fault(f"/{name}", f"and {given[0]} {message}") for name in targets))
-        if noise and not given and not targets:
-            raise InvalidInput.at(f"/run/{noise[0]}", "is needed, 0 for none, unless epsilon and delta are given")
-        if targets and self.epsilon is None:
-            raise InvalidInput.at("/epsilon", f"is needed beside {targets[0]}")
+            faults = [Fault(f"/run/{name}", f"and {target_fields[0]} {message}") for name in noise_fields]
+            raise InvalidInput(
+                *faults, *(Fault(f"/{name}", f"and {noise_fields[0]} {message}") for name in target_fields)
+            )
+        if fields_of_noise and not noise_fields and not target_fields:
+            raise InvalidInput.at(
+                f"/run/{fields_of_noise[0]}", "is needed, 0 for none, unless epsilon and delta are given"
+            )
+        if target_fields and self.epsilon is None:
+            raise InvalidInput.at("/epsilon", f"is needed beside {target_fields[0]}")
         if self.epsilon is not None:
             Target.of(self.epsilon, self.delta, self.log10_delta)
 
     def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
+        """Raise `InvalidInput` if an alternative is unknown or repeated."""
         faults = [
             Fault(
                 f"/alternatives/{place}",
@@ -105,15 +119,15 @@ class RiskSimulation:
 
     @property
     def target(self) -> Target | None:
-        """What the noise is to be calibrated to."""
+        """The target of the calibration, or None if noise is given."""
         return None if self.epsilon is None else Target.of(self.epsilon, self.delta, self.log10_delta)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedRuns:
-    """What blocks read: every run with its noise, in order, the private one first, and the problem's request.
+    """Input of the blocks: every run with its noise in order, the private one first, and the problem's request.
 
-    A process builds the problem when it first needs it; what it builds is the same everywhere.
+    A process builds the problem when it first needs it. The same request gives the same problem in every process.
     """
 
     problem: object
@@ -128,7 +142,7 @@ class ResolvedRuns:
 
 
 def plan(request: RiskSimulation) -> SimulationPlan:
-    """Work of the run and of each run beside it, as the algorithm tells it, and the calibration's allowance."""
+    """Plan the private run and its alternatives by the algorithm's costs, with the expected time of the calibration."""
     costs, block = _sizes(request, build(request.problem, request.run))
     blocks = math.ceil(request.repetitions / block)
     seconds = sum(
@@ -136,19 +150,19 @@ def plan(request: RiskSimulation) -> SimulationPlan:
         for work in costs
     )
     target = request.target
-    calibrating = 0.0 if target is None else join_of(request.run.algorithm).allowance.of(target)
-    largest = max(work.bytes for work in costs)
-    return SimulationPlan(blocks=blocks, seconds=calibrating + seconds, bytes=math.ceil(block * largest))
+    calibration_seconds = 0.0 if target is None else find_join(request.run.algorithm).allowance.of(target)
+    largest_bytes = max(work.bytes for work in costs)
+    return SimulationPlan(blocks=blocks, seconds=calibration_seconds + seconds, bytes=math.ceil(block * largest_bytes))
 
 
 def prepare(request: RiskSimulation) -> ResolvedRuns:
-    """The noise calibrated where a target is given, and the runs to set beside it at the same parameters."""
+    """Calibrate the noise if a target is given, and choose the alternatives at the same parameters."""
     problem = build(request.problem, request.run)
     _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
-        with inside(request):
-            run, calibration = join_of(run.algorithm).calibrate(problem, run, request.target)
+        with point_into(request):
+            run, calibration = find_join(run.algorithm).calibrate(problem, run, request.target)
     return ResolvedRuns(
         problem=request.problem,
         runs={PRIVATE: run, **_alternatives(request, run)},
@@ -163,13 +177,13 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
 
 
 def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
-    """Excess, diagnostics and scores of every run, for the repetitions of this block; a model of the first."""
+    """Run the repetitions of the block, and return excess, diagnostics and scores of every run, with one model."""
     problem, first = build(resolved.problem, resolved.runs[PRIVATE]), index * resolved.block
     numbers = range(first, min(first + resolved.block, resolved.repetitions))
     measured = {}
     for name, run in resolved.runs.items():
-        rounds = rounds_of(resolved, run)
-        # Runs set beside each other see the same data wherever they draw it first.
+        rounds = rounds_to_measure(resolved, run)
+        # The runs see the same data if they draw it first, because their generators have the same seeds.
         curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, numbers), rounds)
         model = curves.models[0] if resolved.return_model and index == 0 and curves.models is not None else None
         measured[name] = (curves.excess, dict(curves.diagnostics), dict(curves.scores), model)
@@ -177,76 +191,99 @@ def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
 
 
 def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[Mapping[str, BlockOfRun]]) -> RiskAnswer:
-    """The answer: bounds are computed here, beside the measurements."""
+    """Compute the bounds, and assemble the answer.
+
+    Args:
+        request: the request.
+        resolved: the prepared request.
+        blocks: all blocks in order.
+    """
     measurements = [
-        Measurement(name=name, run=run, rounds=rounds_of(resolved, run), blocks=[block[name] for block in blocks])
+        Measurement(
+            name=name, run=run, rounds=rounds_to_measure(resolved, run), blocks=[block[name] for block in blocks]
+        )
         for name, run in resolved.runs.items()
     ]
     run = resolved.runs[PRIVATE]
     problem = build(resolved.problem, run)
-    with inside(request):
-        bounds = join_of(run.algorithm).bounds(problem, run)
-    return report(request, problem, resolved.calibration, measurements, bounds)
+    with point_into(request):
+        bounds = find_join(run.algorithm).bounds(problem, run)
+    return make_answer(request, problem, resolved.calibration, measurements, bounds)
 
 
-def rounds_of(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
-    """After which rounds this run is measured."""
+def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
+    """Return the rounds after which the run is measured."""
     last = algorithm_of(run).rounds(build(resolved.problem, run), run)
     return measured_rounds(last, resolved.points, resolved.spacing)
 
 
 def build(spec: Any, run: Run) -> SimulatedProblem:
-    """The problem as the run's clients see it, with faults pointed to where they stand in the request."""
+    """Build the problem that the run's clients have.
+
+    Args:
+        spec: request of the problem.
+        run: the run; its groups of clients may change the data.
+
+    Raises:
+        InvalidInput: the problem or its groups are not possible; pointers are into the request.
+    """
     try:
         spec.build()
     except InvalidInput as error:
-        raise InvalidInput(*(Fault("/problem" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
+        raise InvalidInput(*(_below("/problem", fault) for fault in error.faults)) from None
     try:
-        built: SimulatedProblem = build_for(spec, run)
+        problem: SimulatedProblem = build_for(spec, run)
     except InvalidInput as error:
-        raise InvalidInput(*(Fault("/run" + it.pointer, it.message, it.allowed) for it in error.faults)) from None
-    return built
+        raise InvalidInput(*(_below("/run", fault) for fault in error.faults)) from None
+    return problem
+
+
+def _below(parent: str, fault: Fault) -> Fault:
+    """Return the fault with its pointer below `parent`."""
+    return Fault(parent + fault.pointer, fault.message, fault.allowed)
 
 
 def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Work, ...], int]:
-    """Work of one repetition of every run, and repetitions side by side: from the request alone.
+    """Return the work of one repetition of every run, and the number of repetitions in a block.
 
-    As many side by side as fit the time and memory of a block.
+    The number is the largest that fits into the time and memory of a block. It depends only on the request.
     """
     algorithm: SimulatedAlgorithm = algorithm_of(request.run)
     if request.return_model:
         _check_model(problem)
-    with inside(request):
+    with point_into(request):
         algorithm.rounds(problem, request.run)
-        costs = algorithm.costs(problem, request.run, _wanted(request))
-    shared = sum(work.calls for work in costs) / CALLS_A_SECOND
-    seconds = max(BLOCK_SECONDS - shared, shared)
-    in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
-    in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
-    return costs, max(1, min(request.repetitions, int(min(in_time, in_memory, 1e6))))
+        costs = algorithm.costs(problem, request.run, _requested_alternatives(request))
+    call_seconds = sum(work.calls for work in costs) / CALLS_A_SECOND
+    seconds = max(BLOCK_SECONDS - call_seconds, call_seconds)
+    most_in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
+    most_in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
+    return costs, max(1, min(request.repetitions, int(min(most_in_time, most_in_memory, 1e6))))
 
 
 def _check_model(problem: SimulatedProblem) -> None:
-    personal = isinstance(problem.constants, PersonalizedConstants)
-    weights = problem.dimension * (problem.clients if personal else 1)
+    """Raise `InvalidInput` if the model of a run has too many numbers to return."""
+    is_personal = isinstance(problem.constants, PersonalizedConstants)
+    weights = problem.dimension * (problem.clients if is_personal else 1)
     if weights > MOST_WEIGHTS:
         raise InvalidInput.at(
             "/return_model", f"would return {weights} numbers of each run", allowed=f"≤ {MOST_WEIGHTS} numbers"
         )
 
 
-def _wanted(request: RiskSimulation) -> tuple[str, ...]:
-    """Names of the runs to set beside it."""
+def _requested_alternatives(request: RiskSimulation) -> tuple[str, ...]:
+    """Return the names of the requested alternatives; by default, all that the algorithm has."""
     return algorithm_of(request.run).alternative_names if request.alternatives is None else request.alternatives
 
 
 def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:
-    """The runs to set beside it, in the algorithm's order; of some names there may be none."""
-    found = algorithm_of(run).alternatives(run)
-    return {name: other for name, other in found.items() if name in _wanted(request)}
+    """Return the alternatives in the algorithm's order; names without a run at these parameters are left out."""
+    names = _requested_alternatives(request)
+    return {name: run for name, run in algorithm_of(run).alternatives(run).items() if name in names}
 
 
 def _kind_name(problem: type) -> str:
+    """Return the name of a kind of problem."""
     return str(getattr(problem, "kind", problem.__name__))
 
 

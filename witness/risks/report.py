@@ -1,4 +1,4 @@
-"""From the repetitions' numbers and the theorems' bounds to the answer."""
+"""The answer of a measurement, made of the repetitions' numbers and the theorems' bounds."""
 
 from __future__ import annotations
 
@@ -25,25 +25,26 @@ from epsilond.witness.risks.answer import (
     SeriesAnswer,
     Spread,
 )
-from epsilond.witness.risks.measure import band, judge_bound
+from epsilond.witness.risks.measure import confidence_band, judge_bound
 
 GRADIENT_NORM = "largest_gradient_norm"
-"""The diagnostic that is checked against the problem's Lipschitz constant."""
+"""Name of the diagnostic that is compared with the problem's Lipschitz constant."""
 ROUNDING = 1e-9
-"""What sums of doubles may add to a norm."""
+"""Relative tolerance for the norm of a gradient; it allows for rounding in sums of doubles."""
 NOTABLE_GAP = 0.01
+"""Share of the measured excess above which the error of the optimum is reported."""
 SHARES = ("test_error", "test_accuracy")
 """Scores that are at most 1."""
 
 
 BlockOfRun = tuple[Floats, Mapping[str, Floats], Mapping[str, Floats], Floats | None]
-"""Excess (repetitions, rounds); diagnostics and scores on held-out records, by name (repetitions,); of the first block,
-where it is asked for, the first repetition's output."""
+"""Numbers of one block of a run: excess of shape (repetitions, rounds); diagnostics and scores on held-out records by
+name, each of shape (repetitions,); and, for the first block and if requested, the first model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One run's numbers, block by block."""
+    """Numbers of one run, block by block."""
 
     name: str
     run: AnyRun
@@ -51,41 +52,53 @@ class Measurement:
     blocks: Sequence[BlockOfRun]
 
     def excess(self) -> Floats:
-        """(repetitions, rounds)."""
+        """Return the excess risks, of shape (repetitions, rounds)."""
         return np.concatenate([block[0] for block in self.blocks])
 
     def diagnostics(self) -> Mapping[str, Floats]:
-        """By name, sorted: (repetitions,)."""
+        """Return the diagnostics by name, sorted, each of shape (repetitions,)."""
         return {name: np.concatenate([block[1][name] for block in self.blocks]) for name in sorted(self.blocks[0][1])}
 
     def scores(self) -> Mapping[str, Floats]:
-        """By name, sorted: (repetitions,)."""
+        """Return the scores by name, sorted, each of shape (repetitions,)."""
         return {name: np.concatenate([block[2][name] for block in self.blocks]) for name in sorted(self.blocks[0][2])}
 
     def model(self) -> tuple[tuple[float, ...], ...] | None:
-        """The first repetition's output, a row of weights for each model; None: not asked for, or not finite."""
-        found = self.blocks[0][3]
-        if found is None or not np.all(np.isfinite(found)):
+        """Return the first repetition's output, a row of weights for each model.
+
+        Returns:
+            The rows, or None if they were not requested or are not finite.
+        """
+        model = self.blocks[0][3]
+        if model is None or not np.all(np.isfinite(model)):
             return None
-        return tuple(tuple(float(weight) for weight in row) for row in np.atleast_2d(found))
+        return tuple(tuple(float(weight) for weight in row) for row in np.atleast_2d(model))
 
 
-def report(
+def make_answer(
     request: Any,
     problem: SimulatedProblem,
     calibration: Calibration | None,
     measurements: Sequence[Measurement],
     bounds: Sequence[PromisedBound],
 ) -> RiskAnswer:
-    """The answer. The first measurement is the private run."""
+    """Make the answer; the first measurement is the private run.
+
+    Args:
+        request: the request.
+        problem: the problem of the run.
+        calibration: the calibration's answer, or None if noise was given.
+        measurements: numbers of every run.
+        bounds: bounds for the private run.
+    """
     algorithm = algorithm_of(measurements[0].run)
     titles = {"private": algorithm.title, **algorithm.titles}
-    series = tuple(_series(each, request.confidence, titles) for each in measurements)
+    series = tuple(_series(measurement, request.confidence, titles) for measurement in measurements)
     private = series[0]
     constants: Any = problem.constants
-    # Personalised problems have exact optima, and data without end.
+    # Personalised problems have exact optima.
     gap = getattr(constants, "optimum_gap", 0.0)
-    compared = tuple(_compared(each, private.final, measurements[0], request.confidence, gap) for each in bounds)
+    compared = tuple(_compare_bound(bound, private.final, measurements[0], request.confidence, gap) for bound in bounds)
     return RiskAnswer(
         algorithm=algorithm.name,
         title=algorithm.title,
@@ -114,10 +127,17 @@ def report(
 
 
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
-    found = band(measurement.excess(), confidence)
-    mean, lower, upper, error = (
-        tuple(float(each) for each in part) for part in (found.mean, found.lower, found.upper, found.standard_error)
+    """Return the curve of one run with its confidence band."""
+    band = confidence_band(measurement.excess(), confidence)
+    final = Measured(
+        mean=float(band.mean[-1]),
+        lower=float(band.lower[-1]),
+        upper=float(band.upper[-1]),
+        standard_error=float(band.standard_error[-1]),
     )
+    scores = {}
+    for name, values in measurement.scores().items():
+        scores[name] = _mean_of(values, confidence, most=1.0 if name in SHARES else math.inf)
     return SeriesAnswer(
         name=measurement.name,
         title=titles[measurement.name],
@@ -125,54 +145,55 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
         algorithm=measurement.run.algorithm,
         parameters=measurement.run,
         rounds=measurement.rounds,
-        mean=mean,
-        lower=lower,
-        upper=upper,
-        standard_error=error,
-        final=Measured(mean=mean[-1], lower=lower[-1], upper=upper[-1], standard_error=error[-1]),
-        scores={
-            name: _mean_of(values, confidence, most=1.0 if name in SHARES else math.inf)
-            for name, values in measurement.scores().items()
-        }
-        or None,
+        mean=_numbers(band.mean),
+        lower=_numbers(band.lower),
+        upper=_numbers(band.upper),
+        standard_error=_numbers(band.standard_error),
+        final=final,
+        scores=scores or None,
         diagnostics={name: _spread(values) for name, values in measurement.diagnostics().items()},
         model=measurement.model(),
     )
 
 
+def _numbers(values: Floats) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
 def _role(name: str) -> Role:
+    """Return the role of the run in the comparison."""
     roles: Mapping[str, Role] = {"private": "private", "non-private": "non-private"}
     return roles.get(name, "alternative")
 
 
 def _spread(values: Floats) -> Spread:
-    held = np.where(np.isnan(values), np.inf, values)
-    return Spread(mean=float(held.mean()), least=float(held.min()), largest=float(held.max()))
+    """Return mean, minimum and maximum; NaN counts as infinite."""
+    without_nan = np.where(np.isnan(values), np.inf, values)
+    return Spread(mean=float(without_nan.mean()), least=float(without_nan.min()), largest=float(without_nan.max()))
 
 
-def _compared(
+def _compare_bound(
     bound: PromisedBound, final: Measured, measurement: Measurement, confidence: float, gap: float
 ) -> BoundAnswer:
-    """Beside the excess of the output, or beside the diagnostic that it speaks of."""
+    """Compare the bound with the excess of the output, or with the diagnostic that it bounds."""
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
     return _bound(bound, _mean_of(measurement.diagnostics()[bound.quantity], confidence), 0.0)
 
 
 def _mean_of(values: Floats, confidence: float, most: float = math.inf) -> Measured:
-    """The mean over repetitions of figures between 0 and `most`, and its band."""
-    found = band(values[:, None], confidence)
-    mean, lower, upper, error = (
-        float(part[0]) for part in (found.mean, found.lower, found.upper, found.standard_error)
-    )
+    """Return the mean over repetitions of values between 0 and `most`, with its band."""
+    band = confidence_band(values[:, None], confidence)
+    mean, lower, upper, error = (float(part[0]) for part in (band.mean, band.lower, band.upper, band.standard_error))
     return Measured(mean=mean, lower=lower, upper=min(upper, most), standard_error=error)
 
 
 def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
-    reason = why_not_compared(bound)
-    compared = reason is None
-    # Below the gap both are the gap's own size, and their ratio says nothing.
-    telling = compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
+    """Return the bound with its comparison to the measured mean."""
+    reason = reason_not_compared(bound)
+    is_compared = reason is None
+    # If both are below the gap, the ratio depends on the error of the optimum only.
+    is_informative = is_compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
     return BoundAnswer(
         theorem=bound.theorem,
         status=bound.status,
@@ -180,15 +201,15 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
         quantity=bound.quantity,
         constant=bound.constant,
         conditions=tuple(bound.conditions),
-        compared=compared,
+        compared=is_compared,
         reason=reason,
-        ratio=bound.value / measured.mean if telling else None,
-        holds=judge_bound(bound.value, measured.lower, measured.upper, gap) if compared else None,
+        ratio=bound.value / measured.mean if is_informative else None,
+        holds=judge_bound(bound.value, measured.lower, measured.upper, gap) if is_compared else None,
     )
 
 
-def why_not_compared(bound: PromisedBound) -> str | None:
-    """None for an explicit, finite bound all of whose conditions hold."""
+def reason_not_compared(bound: PromisedBound) -> str | None:
+    """Return the reason not to compare the bound; None if it is explicit and finite and all its conditions hold."""
     if bound.constant == "hidden":
         return "its constant is hidden: this is an order, and no number contradicts it"
     failing = [condition.id for condition in bound.conditions if condition.holds != Verdict.YES]
@@ -200,29 +221,30 @@ def why_not_compared(bound: PromisedBound) -> str | None:
 def _warnings(
     problem: SimulatedProblem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
 ) -> tuple[Caution, ...]:
+    """Return the warnings about large gradients, divergence, violated bounds, and the error of the optimum."""
     private, gap = series[0], getattr(problem.constants, "optimum_gap", 0.0)
     warnings = [
         Caution(
             code="lipschitz-exceeded",
-            message=f"{each.name}: a gradient of norm {each.diagnostics[GRADIENT_NORM].largest:.6g} was met, above the"
+            message=f"{run.name}: a gradient of norm {run.diagnostics[GRADIENT_NORM].largest:.6g} was met, above the"
             f" bound {problem.constants.lipschitz:.6g}: neither privacy nor bounds are about this run",
         )
-        for each in series
-        if GRADIENT_NORM in each.diagnostics
-        and each.diagnostics[GRADIENT_NORM].largest > problem.constants.lipschitz * (1.0 + ROUNDING)
+        for run in series
+        if GRADIENT_NORM in run.diagnostics
+        and run.diagnostics[GRADIENT_NORM].largest > problem.constants.lipschitz * (1.0 + ROUNDING)
     ]
     warnings += [
-        Caution(code="diverged", message=f"{each.name}: some repetitions diverged; their excess is infinite")
-        for each in series
-        if not all(math.isfinite(value) for value in each.mean)
+        Caution(code="diverged", message=f"{run.name}: some repetitions diverged; their excess is infinite")
+        for run in series
+        if not all(math.isfinite(value) for value in run.mean)
     ]
     warnings += [
         Caution(
             code="bound-broken",
-            message=f"the whole confidence band lies above the bound of {each.theorem}, {each.value:.6g}",
+            message=f"the whole confidence band lies above the bound of {bound.theorem}, {bound.value:.6g}",
         )
-        for each in bounds
-        if each.holds == Verdict.NO
+        for bound in bounds
+        if bound.holds == Verdict.NO
     ]
     if gap > NOTABLE_GAP * private.final.mean:
         message = (

@@ -1,4 +1,4 @@
-"""After which rounds a run is measured."""
+"""Choice of the rounds after which a run is measured."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ Spacing = Literal["linear", "logarithmic"]
 
 
 def measured_rounds(last: int, points: int, spacing: Spacing) -> tuple[int, ...]:
-    """At most `points` distinct rounds, ascending, from the first (if there is room) to the last.
+    """Return at most `points` distinct rounds in ascending order, from the first (if `points` > 1) to the last.
 
-    Evenly apart, or by even ratios; rounding may leave fewer.
+    Args:
+        last: number of the last round.
+        points: largest number of rounds. Rounding may leave fewer.
+        spacing: equal differences (`linear`) or equal ratios (`logarithmic`) of rounds.
     """
     if points == 1 or last == 1:
         return (last,)
-    even = np.linspace(1.0, last, points) if spacing == "linear" else np.geomspace(1.0, last, points)
-    return tuple(sorted({*(int(each) for each in np.rint(even)), 1, last}))
+    places = np.linspace(1.0, last, points) if spacing == "linear" else np.geomspace(1.0, last, points)
+    return tuple(sorted({*(int(place) for place in np.rint(places)), 1, last}))

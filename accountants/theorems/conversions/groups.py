@@ -22,7 +22,7 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
 
     Args:
         epsilon: ε of one record.
-        group_size: k.
+        group_size: number k of records.
         reading: `printed` has k e^{(k−1)ε}. `corrected` has the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
     """
     log_last_term = (group_size - 1) * epsilon
@@ -37,7 +37,7 @@ def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, readin
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
-        group_size: k.
+        group_size: number k of records.
         reading: as in `log_group_factor`.
     """
     return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
@@ -64,7 +64,7 @@ def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of the group.
-        group_size: k.
+        group_size: number k of records.
     """
     return log_delta - log_group_factor(epsilon=epsilon, group_size=group_size)
 
@@ -88,7 +88,7 @@ def group(
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
-        group_size: k.
+        group_size: number k of records.
         reading: as in `log_group_factor`.
     """
     together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
@@ -108,7 +108,7 @@ def client(
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
-        samples_per_client: n.
+        samples_per_client: number n of records of a client.
         reading: as in `log_group_factor`.
     """
     return group(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client, reading=reading)
@@ -125,7 +125,7 @@ def record_target(
     Args:
         epsilon: ε of the client.
         log_delta: ln δ of the client.
-        samples_per_client: n.
+        samples_per_client: number n of records of a client.
         reading: as in `record_log_delta`.
     """
     share = record_log_delta(

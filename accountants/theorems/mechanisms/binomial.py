@@ -105,7 +105,7 @@ def binomial_bits(quantization_levels: int, trials: int) -> int:
 
     Args:
         quantization_levels: s, in units of one trial.
-        trials: N.
+        trials: number N of trials.
     """
     return (2 * quantization_levels + trials).bit_length()
 

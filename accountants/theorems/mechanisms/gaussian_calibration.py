@@ -26,7 +26,7 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
     """Compute σ = √(2 ln(1.25/δ)) Δ/ε. It is (ε, δ) for ε ≤ 1 only (F-13).
 
     Args:
-        epsilon: ε.
+        epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
     """
@@ -37,7 +37,7 @@ def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: floa
     """Compute σ = √(8 ln(1.25/δ)) Δ/ε. It is (ε, δ) for ε ≤ 8 ln(1.25/δ) (F-13).
 
     Args:
-        epsilon: ε.
+        epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
     """
@@ -49,7 +49,7 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
     """Compute lower and upper bounds on the least σ at which one release of the Gaussian mechanism is (ε, δ).
 
     Args:
-        epsilon: ε.
+        epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
 
@@ -122,7 +122,7 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
     """Compute σ of Dwork and Roth, and bounds on the exact σ.
 
     Args:
-        epsilon: ε.
+        epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity; σ has its unit.
     """
@@ -135,7 +135,7 @@ def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitiv
     """Compute σ of Bun and Steinke, and bounds on the exact σ.
 
     Args:
-        epsilon: ε.
+        epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity; σ has its unit.
     """

@@ -53,9 +53,9 @@ def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivit
     """Compute λ, the least A, rounded up, and the mean absolute value and the variance of the noise.
 
     Args:
-        epsilon: ε.
+        epsilon: privacy loss bound ε of the target.
         log_delta: natural logarithm of δ.
-        sensitivity: Δ; λ and A have its unit.
+        sensitivity: sensitivity Δ of the value; λ and A have its unit.
     """
     scale = sensitivity / epsilon
     cut = scaled_reach(epsilon=epsilon, log_delta=log_delta)

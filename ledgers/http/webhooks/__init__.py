@@ -1,1 +1,1 @@
-"""Webhooks of ledgers: signed messages about what an operator has to know, sent until they are received."""
+"""Webhooks of ledgers: signed messages about events that an operator must know, sent until they are received."""

@@ -1,4 +1,4 @@
-"""The file of webhooks: to which URLs messages go, about which events, and with which secret they are signed."""
+"""The file of webhooks: URLs, the events that each gets, and the secret that signs its messages."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def key_of(secret: str) -> bytes:
     """Return the key in a secret of the file.
 
     Raises:
-        ValueError: what follows the prefix is not base 64.
+        ValueError: the text after the prefix is not base 64.
     """
     return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
 

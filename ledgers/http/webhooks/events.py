@@ -1,4 +1,4 @@
-"""What happened, as messages: read from the log and from the balances of the ledgers that moved."""
+"""Events as messages, read from the log and from the balances of the ledgers that moved."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ORDERS: Final = "orders"
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEvent:
-    """Something that happened.
+    """An event of a ledger or of the log.
 
     Attributes:
         kind: kind of the event.
         key: text that only this event has.
         at: seconds since 1970.
-        organisation: owner of the ledgers; None for what is of the log as a whole.
+        organisation: owner of the ledgers; None for an event of the log as a whole.
         data: `data` of the message; no names of data sets.
         fraction: fraction that was passed, if one was.
     """

@@ -1,4 +1,4 @@
-"""One delivery: a message is signed as Standard Webhooks 1.0 says, and posted. Nothing of the response is kept."""
+"""One delivery: a message is signed as in Standard Webhooks 1.0, and posted. Nothing of the response is kept."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def send(endpoint: WebhookEndpoint, row: MessageRow, timestamp: int) -> str | No
     """Post a message. It blocks for `TIMEOUT_SECONDS` at most for each read.
 
     Args:
-        endpoint: where it goes.
+        endpoint: receiver of the message.
         row: the message.
         timestamp: seconds since 1970.
 
     Returns:
-        None if it was received; else why not, without a URL: a status such as `503`, or the kind of the error.
+        None if it was received; otherwise the reason, without a URL: a status such as `503`, or the kind of the error.
     """
     headers = headers_of(row, endpoint.key, timestamp)
     request = urllib.request.Request(endpoint.url, row.body.encode(), headers, method="POST")  # noqa: S310 (checked)

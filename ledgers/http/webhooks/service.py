@@ -1,8 +1,8 @@
-"""The webhooks of one service: what happened becomes messages in the database, and they are sent until received.
+"""Webhooks of one service: events become messages in the database, and are sent until they are received.
 
-Messages are made from the log. Each transaction that makes some notes how far the log was read, so that a service
-that stops anywhere forgets none and makes none twice. One process at a time reads the log, and one at a time sends a
-message: whoever sends it has a lease. A message may come twice, with one `webhook-id`, and never gets lost.
+Messages are made from the log. Each transaction that makes some also stores how far the log was read, so that a service
+that stops at any point forgets none and makes none twice. One process at a time reads the log, and one at a time sends
+a message, by a lease. A message may come twice, with one `webhook-id`, and never gets lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 
 POLL_SECONDS: Final = 5.0
-"""Longest time between two looks at the log and at what is due, in seconds; a move here wakes them sooner."""
+"""Longest time in seconds between two looks at the log and at due messages; a move in this process shortens it."""
 LEASE_SECONDS: Final = 60.0
 """Time in seconds for which a process has a message to send: more than a delivery takes with its timeouts."""
 FIRST_PAUSE_SECONDS: Final = 5.0
@@ -64,7 +64,7 @@ class Webhooks:
 
     @contextmanager
     def waking(self) -> Iterator[None]:
-        """Look for what happened as soon as the block ends, however it ends. Call it in the event loop."""
+        """Look for events as soon as the block ends, in any way. Call it in the event loop."""
         try:
             yield
         finally:
@@ -129,7 +129,7 @@ class Webhooks:
                 messages.add(connection, new)
 
     def _collect(self, database: Database, trouble: str | None) -> None:
-        """Make the messages about what is new in the log, and about the log itself."""
+        """Make the messages about new entries of the log, and about the log itself."""
         with looking(database) as connection:
             size, read = entries.size(connection), messages.read_size(connection)
         if trouble is not None:
@@ -162,7 +162,7 @@ class Webhooks:
         return end
 
     def _deliver(self, database: Database, endpoint: WebhookEndpoint) -> None:
-        """Send what is due to an endpoint, until nothing is due or a delivery fails."""
+        """Send the due messages of an endpoint, until none is due or a delivery fails."""
         received = True
         while received:
             with database.writing() as connection:

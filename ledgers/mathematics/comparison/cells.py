@@ -95,7 +95,14 @@ class _Rows:
 
     @classmethod
     def of(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _Rows:
-        """Evaluate both profiles at some ε."""
+        """Evaluate both profiles at some ε.
+
+        Args:
+            left: profile of the mechanism composed with what remains of the slot.
+            right: profile of the slot.
+            epsilon: increasing points.
+            log_eta: log η.
+        """
         above = left.log_delta(epsilon).upper - log_eta
         below = right.log_delta(epsilon).lower - log_eta
         slope = right.log_tails(epsilon).log_q

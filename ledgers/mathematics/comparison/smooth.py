@@ -1,10 +1,10 @@
 """Certified comparison of Gaussian profiles: whether a sum of them exceeds a Gaussian profile by at most η at every ε.
 
-The profile of N(μ, 1) against N(0, 1) at e^x, with x of any sign, is Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ).
-Its derivatives in x are −t, then φ(a)/μ − t, and so on, each with a Hermite polynomial of one degree more; all are
-bounded on the whole line. Between two points, a difference of such sums is at most the quintic with the same values and
-two derivatives at both points, plus w⁶/46080 times a bound on the sixth derivative, where w is the distance of the
-points. The quintic is at most the largest of its control values (docs/ledger.md, "Step after step").
+The profile of N(μ, 1) against N(0, 1) at e^x is Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ). Here x has any sign.
+Its derivatives in x are −t, then φ(a)/μ − t, and so on, each with a Hermite polynomial of one degree more. All are
+bounded on the whole line. Let w be the distance of two points. Between them, a difference of such sums is at most the
+quintic with the same values and two derivatives at both points, plus w⁶/46080 times a bound on the sixth derivative.
+The quintic is at most the largest of its control values (docs/ledger.md, "Step after step").
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Budgets that are spent over time by choices that depend on what was released: what holds, and what does not."""
+"""Theorems on budgets that are spent over time by choices that depend on earlier outputs, and their counterexamples."""

@@ -1,4 +1,4 @@
-"""Slots: parts of a state that promise a budget of one kind and leave open what it is spent on."""
+"""Slots: parts of a state that promise a budget of one kind, independently of the mechanisms that it is spent on."""
 
 from __future__ import annotations
 

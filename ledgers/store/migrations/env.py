@@ -1,4 +1,4 @@
-"""What alembic runs for every migration of the ledgers."""
+"""Environment of alembic for every migration of ledgers."""
 
 from __future__ import annotations
 

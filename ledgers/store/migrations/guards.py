@@ -1,8 +1,8 @@
-"""Triggers that refuse what no move does, whoever asks for it.
+"""Triggers that reject every change of rows that no move makes, by any caller.
 
-They hold for every caller that may not change the tables themselves. In PostgreSQL let the service be no owner of them,
-and revoke UPDATE, DELETE and TRUNCATE of the append-only ones, where triggers are not enough.
-A revision that changes a trigger makes it anew; what stands here belongs to revision 0001.
+They hold for every caller that may not change the tables themselves. In PostgreSQL the service should not own them, and
+UPDATE, DELETE and TRUNCATE of the append-only tables should be revoked, where triggers are not enough. A revision that
+changes a trigger makes it anew; the text here belongs to revision 0001.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ UNIQUE: Final = {
     "ledger_keys": (("tenant", "key"),),
     "ledger_counter": (("id",),),
 }
-"""What SQLite's INSERT OR REPLACE would remove without asking a trigger of DELETE."""
+"""Unique columns by which INSERT OR REPLACE of SQLite removes rows without a trigger of DELETE."""
 NEXT: Final = "COALESCE((SELECT max(seq) + 1 FROM ledger_entries), 0)"
 
 

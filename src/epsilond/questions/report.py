@@ -17,10 +17,10 @@ from epsilond.questions.verification import AGREES, Outcome, Verification
 from epsilond.reading import read
 from epsilond.witness.reports import words
 from epsilond.witness.reports.canonical import canonical
-from epsilond.witness.reports.compare import SAME_ENGINE, agreement, explained_otherwise
+from epsilond.witness.reports.compare import SAME_ENGINE, changed_explanations, compare_records
 from epsilond.witness.reports.inert import is_inert
-from epsilond.witness.reports.make import dated, make, plain
-from epsilond.witness.reports.page import declared, render
+from epsilond.witness.reports.make import make, read_date, request_json
+from epsilond.witness.reports.page import declared_conditions, render
 from epsilond.witness.reports.questions import question
 from epsilond.witness.reports.record import (
     CONTRADICTED,
@@ -28,8 +28,8 @@ from epsilond.witness.reports.record import (
     Broken,
     Kind,
     demand_one_engine,
-    opened,
-    sealed,
+    open_page,
+    seal_page,
     without_data,
 )
 
@@ -98,7 +98,7 @@ def verify(
         if page.lstrip().startswith("{"):
             return _verify_answer(page, signed, request)
         _template_errors()
-        return _verify_page(opened(page), page, signed)
+        return _verify_page(open_page(page), page, signed)
     except NoSignature as error:
         return Verification(outcome="broken", reason=f"the signature does not hold: {error}")
     except Broken as error:
@@ -182,7 +182,7 @@ def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, o
         return Verification(outcome="signed", reason="the key signed this answer to this request", **facts)
     try:
         chosen = question(signed.kind, signed.name)
-        present = chosen.answered(read(chosen.problem, request)).answer
+        present = chosen.answer_problem(read(chosen.problem, request)).answer
     except InvalidInput as error:
         return Verification(outcome="refused", reason=f"the request cannot be: {error}", **facts)
     except NoCertificate as error:
@@ -190,10 +190,10 @@ def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, o
     theirs = {"answer": answer, "profile": [], "engine_version": signed.engine_version}
     ours = {"answer": present, "profile": [], "engine_version": ENGINE_VERSION}
     outcome: Outcome
-    outcome, facts["differences"] = agreement(theirs, ours)
+    outcome, facts["differences"] = compare_records(theirs, ours)
     if signed.engine_version != ENGINE_VERSION:
         outcome = "another-engine" if outcome in AGREES else outcome
-        facts["explained_otherwise"] = explained_otherwise(theirs, ours)
+        facts["explained_otherwise"] = changed_explanations(theirs, ours)
     reason = _OF_ANSWERS.get(outcome, _REASONS.get(outcome, outcome))
     return Verification(outcome=outcome, reason=reason, **facts, **_describe_recomputed(signed.kind, present))
 
@@ -203,7 +203,7 @@ def _describe_recomputed(kind: str, answer: JsonObject) -> JsonRecord:
     return {
         "headline": words.headline({"kind": kind, "answer": answer}),
         "recomputed": {name: answer[name] for name in RECOMPUTED if name in answer},
-        "declared_conditions": tuple(statement for _, statement in declared(answer)),
+        "declared_conditions": tuple(statement for _, statement in declared_conditions(answer)),
     }
 
 
@@ -264,14 +264,14 @@ def _verify_page(data: JsonObject, page: str, signed: _Signature | None = None) 
     try:
         chosen = question(data["kind"], data["name"])
         problem: object = read(chosen.problem, data["request"])
-        present = chosen.answered(problem)
+        present = chosen.answer_problem(problem)
     except InvalidInput as error:
         return Verification(outcome="refused", reason=f"the request cannot be: {error}", **facts)
     except NoCertificate as error:
         return Verification(outcome="refused", reason=f"not certified ({error.slug}): {error.message}", **facts)
     computed = {"answer": present.answer, "profile": present.profile, "engine_version": ENGINE_VERSION}
     outcome: Outcome
-    outcome, facts["differences"] = agreement(data, computed)
+    outcome, facts["differences"] = compare_records(data, computed)
     facts |= _describe_recomputed(data["kind"], present.answer)
     same_page = _is_page_of(data, page)
     if data["engine_version"] != ENGINE_VERSION:
@@ -281,9 +281,9 @@ def _verify_page(data: JsonObject, page: str, signed: _Signature | None = None) 
                 "its data: it was altered, or can be checked by that version alone"
             )
         outcome = "another-engine" if outcome in AGREES else outcome
-        facts["explained_otherwise"] = explained_otherwise(data, computed)
+        facts["explained_otherwise"] = changed_explanations(data, computed)
     elif outcome in AGREES:
-        if canonical(plain(data["request"])) != canonical(data["request"]):
+        if canonical(request_json(data["request"])) != canonical(data["request"]):
             raise Broken("the request is not in the form in which a report carries it")
         if not same_page:
             raise Broken("the visible page was altered: it is not the page of its data")
@@ -322,7 +322,7 @@ def _demand_date(text: str) -> None:
         Broken: it has another form.
     """
     try:
-        if not text or dated(text) == text:
+        if not text or read_date(text) == text:
             return
     except InvalidInput:
         pass
@@ -336,7 +336,7 @@ def _is_page_of(data: JsonObject, page: str) -> bool:
     """
     unsealed = {name: item for name, item in data.items() if name not in ("hash", "page")}
     try:
-        return sealed(unsealed, render) == page
+        return seal_page(unsealed, render) == page
     except (_template_errors(), ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return False
 

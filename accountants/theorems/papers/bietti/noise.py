@@ -45,9 +45,9 @@ def full_participation_mu(
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
-        clipping_norm: C, in the unit of σ_ζ.
-        clients: N.
-        rounds: n.
+        clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
+        clients: number N of clients.
+        rounds: number n of rounds.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
     """
     if noise_std == 0.0:
@@ -61,9 +61,9 @@ def least_noise_std(
     """Compute the least σ_ζ at which n rounds with all clients are (ε, δ), rounded up.
 
     Args:
-        clipping_norm: C; σ_ζ has its unit.
-        clients: N.
-        rounds: n.
+        clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
+        clients: number N of clients.
+        rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
@@ -80,9 +80,9 @@ def sufficient_noise_std(
     This σ_ζ is sufficient by zero-concentrated privacy.
 
     Args:
-        clipping_norm: C; σ_ζ has its unit.
-        clients: N.
-        rounds: n.
+        clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
+        clients: number N of clients.
+        rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
@@ -98,9 +98,9 @@ def noise_with_constant(
 
     Args:
         constant: c of Theorem 4.1, or c₂ of Theorem 5.1.
-        clipping_norm: C; the noise has its unit.
+        clipping_norm: bound C on the ℓ2 norm of a message; the noise has its unit.
         contributions: W. It is N in (4); in (12) it is M, the records of all batches, or N.
-        rounds: n.
+        rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
     """
@@ -114,9 +114,9 @@ def implied_constant(
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
-        clipping_norm: C, in the unit of σ_ζ.
+        clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
         contributions: N in (4); in (12) the records M of all batches, or N.
-        rounds: n.
+        rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
     """
@@ -199,9 +199,9 @@ def printed_noise(
     """Compute the noise σ_ζ, the privacy that it achieves, and the least valid constants.
 
     Args:
-        clients: N.
-        rounds: n.
-        clipping_norm: C; σ_ζ has its unit.
+        clients: number N of clients.
+        rounds: number n of rounds.
+        clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         noise_constant: c of (4).
@@ -233,9 +233,9 @@ def least_noise(
     """Compute the least σ_ζ, a sufficient σ_ζ in closed form, and the least valid constants of (4).
 
     Args:
-        clients: N.
-        rounds: n.
-        clipping_norm: C; σ_ζ has its unit.
+        clients: number N of clients.
+        rounds: number n of rounds.
+        clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         relation: neighbouring relation of the clients.
@@ -284,9 +284,9 @@ def privacy_at_noise(
     """Compute μ of a run with all clients in every round, and δ at ε or ε at δ.
 
     Args:
-        clients: N.
-        rounds: n.
-        clipping_norm: C, in the unit of σ_ζ.
+        clients: number N of clients.
+        rounds: number n of rounds.
+        clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
         noise_std: σ_ζ, standard deviation of the noise on the mean.
         point: ε or δ at which the curve is read, or both.
         relation: neighbouring relation of the clients.

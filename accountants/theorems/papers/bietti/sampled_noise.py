@@ -102,7 +102,7 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
         noise_std: σ_ζ, standard deviation of the noise on the mean.
         rate: q, the probability that a client is drawn in a round.
         weight: W, the total weight of all clients; the sum is divided by qW.
-        clipping_norm: C, in the unit of σ_ζ.
+        clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
     """
     return noise_std * rate * weight / clipping_norm
 
@@ -113,7 +113,7 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
     Args:
         sampling: rule by which the clients of a round are drawn.
         rate: q, the probability that a client is drawn in a round.
-        clients: N.
+        clients: number N of clients.
 
     Raises:
         InvalidInput: qN is not an integer of at least 1, or q is not 1 with `full` participation.

@@ -21,7 +21,7 @@ def clipped_sensitivities(
 
     Args:
         dimension: coordinates d of the update.
-        quantization_levels: s.
+        quantization_levels: grid steps s in a unit.
         participants: number r of clients in the mean.
 
     Returns:

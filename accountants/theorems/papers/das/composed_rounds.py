@@ -43,7 +43,7 @@ def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
     Args:
         epsilon: ε of the statement; the run has ε/8 + ε²/(256 log(1/δ)).
         delta: slack δ of the composition.
-        rounds: K.
+        rounds: number K of rounds.
     """
     return epsilon / (8.0 * math.sqrt(-2.0 * rounds * math.log(delta)))
 
@@ -54,7 +54,7 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     Args:
         epsilon: ε₀ of each round.
         delta: slack δ of the composition.
-        rounds: K.
+        rounds: number K of rounds.
     """
     return epsilon * math.sqrt(-2.0 * rounds * math.log(delta)) + rounds * epsilon * math.tanh(0.5 * epsilon)
 
@@ -65,7 +65,7 @@ def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     Args:
         epsilon: ε₀ of each round.
         delta: slack δ of the composition.
-        rounds: K.
+        rounds: number K of rounds.
     """
     drift = rounds * epsilon * math.tanh(0.5 * epsilon)
     inner = math.log(math.e + math.sqrt(rounds) * epsilon / delta)
@@ -194,7 +194,7 @@ def rounds(
     Args:
         round_epsilon: ε₀ of a client's message.
         round_delta: δ₀ of a client's message.
-        rounds: K.
+        rounds: number K of rounds.
         slack_delta: slack δ of the composition.
         amplified: the unit that the secret draw of clients amplifies: `none`, a `record` (δ₀ only), or a `client`.
         rate: q, the share of the clients that is drawn in a round.

@@ -59,7 +59,7 @@ def levels(
     Args:
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
-        decay_rate: α.
+        decay_rate: decay α of P(Y = y) ∝ e^(−α|y|), per grid step.
         dimension: coordinates of the vector of integers.
         l1_sensitivity: ℓ1 sensitivity Δ₁, in grid steps.
         linf_sensitivity: ℓ∞ sensitivity Δ∞, in grid steps.
@@ -103,7 +103,7 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return levels m ≥ `low` that meet the target while m − 1 does not; None if `high` does not meet it."""
+    """Return `low` if it meets the target, otherwise m that meets it while m − 1 does not; None if `high` does not."""
     high = min(max(low, high), int(NOISE_LEVELS.le or 0))
     if log_delta_at(low) <= target:
         return low

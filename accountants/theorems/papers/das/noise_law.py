@@ -42,8 +42,8 @@ def noise_distribution(
     Args:
         noise_levels: m, the largest absolute value of Y.
         decay_rate: α of P(Y = y) ∝ e^(−α|y|).
-        value: y.
-        shift: k.
+        value: a value y of the noise.
+        shift: shift k, in grid steps.
     """
     return {
         "normaliser": float(normaliser(decay_rate, noise_levels)),
@@ -68,7 +68,7 @@ def update_error(*, dimension: int, quantization_levels: int, variance_in_steps:
     """Compute d/(4s²) + dV, the bound (9) on the mean squared error of one message.
 
     Args:
-        dimension: d.
+        dimension: number d of coordinates.
         quantization_levels: s, the steps of the grid in a unit.
         variance_in_steps: s²V, the variance of the noise on a coordinate in squared grid steps.
     """
@@ -86,10 +86,10 @@ def noise_error(
     """Compute the variance V of the noise, two bounds on V, and the mean squared error of a message.
 
     Args:
-        noise_levels: m.
-        decay_rate: α.
-        quantization_levels: s; V is in squared units of the update, of which a grid step is 1/s.
-        dimension: d.
+        noise_levels: largest absolute value m of the noise, in grid steps.
+        decay_rate: decay α of P(Y = y) ∝ e^(−α|y|), per grid step.
+        quantization_levels: grid steps s in a unit of the update; V is in squared units.
+        dimension: number d of coordinates.
     """
     m, square = noise_levels, quantization_levels**2
     in_steps = variance(decay_rate, m)
@@ -187,7 +187,7 @@ def bits_per_round(
 
     Args:
         participants: clients r of a round.
-        dimension: d.
+        dimension: number d of coordinates.
         samples_per_client: records n of a client.
         growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
     """

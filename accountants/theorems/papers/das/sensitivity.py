@@ -50,8 +50,8 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
     """Return Δ₁ = 2d + μs√d, Δ∞ = 2 + μs (6) and Δ₂ = 2√d + μs (121).
 
     Args:
-        dimension: d.
-        levels: s.
+        dimension: number d of coordinates.
+        levels: grid steps s in a unit.
         movement: μ, the ℓ2 distance of the unit updates. Rounding moves each of the two by at most one step.
     """
     root, moved = math.sqrt(dimension), movement * levels
@@ -62,11 +62,11 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
     """Return Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d, for every outcome of the rounding.
 
     Args:
-        dimension: d.
-        levels: s.
+        dimension: number d of coordinates.
+        levels: grid steps s in a unit.
         l1: ‖u−u'‖₁ of the unit updates.
-        l2: ‖u−u'‖₂.
-        linf: ‖u−u'‖∞. Its decimal form is used, so that 0.1 · 10 is 1.
+        l2: ‖u−u'‖₂ of the unit updates.
+        linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
     """
     return Movement(
         levels * l1 + dimension,
@@ -82,11 +82,11 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
     s|u_i − u'_i|. No bound exceeds that of `coupled_bounds`.
 
     Args:
-        dimension: d.
-        levels: s.
+        dimension: number d of coordinates.
+        levels: grid steps s in a unit.
         l1: ‖u−u'‖₁ of the unit updates.
-        l2: ‖u−u'‖₂.
-        linf: ‖u−u'‖∞.
+        l2: ‖u−u'‖₂ of the unit updates.
+        linf: ‖u−u'‖∞ of the unit updates.
         log_failure: log of 2e^−L.
     """
     exponent = math.log(2.0) - log_failure

@@ -100,8 +100,8 @@ def corollary_3_1(
     Args:
         epsilon: ε of the statement.
         delta: slack δ of the composition.
-        rounds: K.
-        dimension: d; the statement has δ₀ = 2^−d for each round.
+        rounds: number K of rounds.
+        dimension: number d of coordinates; the statement has δ₀ = 2^−d for each round.
         growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
         samples_per_client: records n of a client.
     """

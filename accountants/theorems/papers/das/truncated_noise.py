@@ -80,7 +80,7 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 
     Args:
         inputs: ε and the sensitivities.
-        levels: m.
+        levels: largest absolute value m of the noise.
         rounds: number of rounds.
     """
     rate = inputs.decay_rate
@@ -196,8 +196,8 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
     """Compute P(Y > A − k) for the density ∝ e^(−|y|/λ) on [−A, A].
 
     Args:
-        rate: 1/λ.
-        reach: A.
+        rate: 1/λ of the density.
+        reach: bound A on the absolute value of the noise.
         shift: k in [0, A].
     """
     return math.exp(-rate * (reach - shift)) * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))

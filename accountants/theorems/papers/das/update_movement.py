@@ -72,11 +72,11 @@ def movement(
     Args:
         client_gradient_norm: ‖∇f_i(w)‖ at the start of the round.
         mean_gradient_norm: ‖∇f̄(w)‖ at the start; 2‖∇f_i(w)‖ if None.
-        growth_ratio: ρ.
+        growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
         samples_per_client: records n of the client.
-        local_steps: E.
-        step_size: η.
-        smoothness: L.
+        local_steps: number E of gradient steps in a round.
+        step_size: step size η of a client.
+        smoothness: Lipschitz constant L of the gradient.
     """
     mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
     scale = growth_ratio / samples_per_client * step_size

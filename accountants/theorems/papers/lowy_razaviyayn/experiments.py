@@ -37,9 +37,9 @@ def experimental_noise_std(
     """Compute σ = L √(8 R ln(1/δ))/(nε), per coordinate of the client's mean gradient.
 
     Args:
-        lipschitz: L; σ has its unit.
-        samples_per_client: n.
-        rounds: R.
+        lipschitz: bound L on the norm of a record's gradient; σ has its unit.
+        samples_per_client: number n of records of a client.
+        rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
     """
@@ -50,8 +50,8 @@ def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: fl
     """Compute K = n√ε/(2√R), before rounding up. It may exceed n.
 
     Args:
-        samples_per_client: n.
-        rounds: R.
+        samples_per_client: number n of records of a client.
+        rounds: number R of rounds.
         epsilon: ε of the whole run.
     """
     return samples_per_client * math.sqrt(epsilon) / (2.0 * math.sqrt(rounds))

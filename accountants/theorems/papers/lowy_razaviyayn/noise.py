@@ -62,9 +62,9 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
     proved only for K ≥ `minimal_batch_size`.
 
     Args:
-        lipschitz: L; σ has its unit.
-        samples_per_client: n.
-        rounds: R.
+        lipschitz: bound L on the norm of a record's gradient; σ has its unit.
+        samples_per_client: number n of records of a client.
+        rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
     """
@@ -76,8 +76,8 @@ def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: fl
     """Compute ε n/(4 √(2R ln(2/δ))), below which the proof's ε of a round exceeds 1.
 
     Args:
-        samples_per_client: n, the client's own number of records (E-04).
-        rounds: R.
+        samples_per_client: number n of the client's own records (E-04).
+        rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
     """
@@ -88,8 +88,8 @@ def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, 
     """Compute K_min, the real value rounded up, at least 1. If it exceeds n, no batch is valid at this R.
 
     Args:
-        samples_per_client: n, the client's own number of records (E-04).
-        rounds: R.
+        samples_per_client: number n of the client's own records (E-04).
+        rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
     """
@@ -145,8 +145,8 @@ class Aggregates:
     """Averages of ξ over the clients at a number of rounds, and the pair (M~, Ξ~) of the prescriptions.
 
     Attributes:
-        average_xi: Ξ.
-        largest_xi: ξ_max.
+        average_xi: Ξ, the root mean square over M_r of the mean of the M_r largest ξ.
+        largest_xi: ξ_max, the largest ξ of a client.
         branch: `average` if Ξ/M' is at most ξ_max/M, otherwise `largest`.
         participants: M~, equal to `plain_participants` in the corrected reading, and to its root as printed (E-06).
         plain_participants: M' or M, by the branch.
@@ -169,7 +169,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
     Args:
         client: records, batch, Lipschitz constant and target.
         std: σ, standard deviation of the noise on the mean gradient.
-        rounds: R.
+        rounds: number R of rounds.
         reading: reading that sets the largest ε.
     """
     return {
@@ -252,9 +252,9 @@ def proof_chain(
     most ε for every ε ≤ 8 ln(2/δ).
 
     Args:
-        samples_per_client: n.
-        batch_size: K.
-        rounds: R.
+        samples_per_client: number n of records of a client.
+        batch_size: records K of a batch.
+        rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
     """

@@ -45,7 +45,7 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
 
     Args:
         log_delta: natural logarithm of δ.
-        clients: N.
+        clients: number N of clients.
         share: p, the share of every report that does not depend on its input.
     """
     hidden = share * clients
@@ -101,7 +101,7 @@ def example(
     """Compute the guarantee of Algorithm 3 of Appendix F.2 over d = 2C² rounds.
 
     Args:
-        compositionality: C.
+        compositionality: requested C.
         local_epsilon: ε₀ of the whole algorithm.
         reading: `printed` sends 0 unless r = x, which is not private. `corrected` sends a uniform symbol instead of 0.
 

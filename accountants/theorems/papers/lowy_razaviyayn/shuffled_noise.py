@@ -57,7 +57,7 @@ class ExplicitNoise:
     """σ, and the quantities of the proof in its order.
 
     Attributes:
-        noise_std: σ.
+        noise_std: standard deviation σ of the noise per coordinate.
         rate: q = M/(nN).
         step_epsilon: ε̃ of one round for a record.
         log_shuffling_delta: ln δ_s.

@@ -36,8 +36,8 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
     """Compute the largest ε₀ of Theorem F.2, ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
 
     Args:
-        clients: N.
-        samples_per_client: n.
+        clients: number N of clients.
+        samples_per_client: number n of records of a client.
         log_delta: ln δ; for δ ≥ 1, which the theorem excludes, the result is −∞.
     """
     if log_delta >= 0.0:
@@ -65,9 +65,9 @@ class ShuffledRound:
     """A shuffled round of N clients with n records each, and reports that are (ε₀, δ₀) for each record.
 
     Attributes:
-        clients: N.
-        samples_per_client: n.
-        local_epsilon: ε₀.
+        clients: number N of clients.
+        samples_per_client: number n of records of a client.
+        local_epsilon: ε₀ of a report.
         local_log_delta: ln δ₀; −∞ for δ₀ = 0.
     """
 

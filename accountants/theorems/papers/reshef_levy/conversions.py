@@ -222,9 +222,9 @@ def gaussian_renyi(*, order: RenyiOrder, distance: Distance, noise_std: Annotate
     """Compute the Rényi divergence αΔ²/(2σ²) of N(u, σ²I) and N(v, σ²I).
 
     Args:
-        order: α.
+        order: Rényi order α > 1.
         distance: Δ = |u − v|, in the unit of σ.
-        noise_std: σ.
+        noise_std: standard deviation σ of the noise per coordinate.
     """
     return {"renyi_divergence": 0.5 * order * (distance / noise_std) ** 2}
 

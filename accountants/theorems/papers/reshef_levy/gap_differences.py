@@ -61,7 +61,7 @@ def differences(
         lipschitz: G, bound on the norm of a record's gradient.
         smoothness: L, Lipschitz constant of the gradient; 0 for linear losses.
         diameter: D of the domain.
-        round: t.
+        round: index t of the round.
         last_round: τ < t, 0 if the client has not reported before.
         gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
 

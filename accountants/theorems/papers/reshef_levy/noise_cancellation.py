@@ -55,9 +55,9 @@ def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
     """Compute the printed base 2S√(1 + ln T)/ρ of the schedule σ² = base² N, where N counts the client's reports.
 
     Args:
-        clipping_norm: S.
+        clipping_norm: bound S on the ℓ2 norm of a message.
         mu: ρ of Gaussian differential privacy.
-        rounds: T.
+        rounds: number T of rounds.
     """
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
@@ -67,8 +67,8 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 
     Args:
         sensitivity: Δ, most that one record moves s, in ℓ2 norm.
-        mu: ρ.
-        participations: K; H_K is the harmonic number.
+        mu: ρ of Gaussian differential privacy.
+        participations: number K of reports of the client; H_K is the harmonic number.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
@@ -103,7 +103,7 @@ def released_mu(*, sensitivity: float, noise_std: float, participants: int, rele
     Args:
         sensitivity: Δ, most that one record moves s, in ℓ2 norm.
         noise_std: σ of the noise on the mean.
-        participants: m.
+        participants: number m of messages in the mean.
         releases: number of released means.
     """
     return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
@@ -222,10 +222,10 @@ def schedule(
     """Compute σ at the N-th report, and the true ρ_i of a client that stops after it.
 
     Args:
-        clipping_norm: S.
+        clipping_norm: bound S on the ℓ2 norm of a message.
         gaussian_dp_mu: ρ of the target.
-        rounds: T.
-        participations: N.
+        rounds: number T of rounds.
+        participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
         reading: `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² = 4S²H_K/ρ², the least that is
             ρ-Gaussian differentially private after K reports.
@@ -257,7 +257,7 @@ def trusted_server(
     """Compute ρ of the listed rounds of a trusted server, and ρ if the sum of the last round is not released.
 
     Args:
-        clipping_norm: S.
+        clipping_norm: bound S on the ℓ2 norm of a message.
         participants: m; the server adds its noise to the mean of m messages.
         noise_stds: σ_t of each round.
         relation: neighbouring relation of the records.

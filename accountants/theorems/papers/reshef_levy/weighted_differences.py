@@ -69,7 +69,7 @@ def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float,
         lipschitz: G, bound on the norm of a record's gradient.
         smoothness: L, Lipschitz constant of the gradient.
         diameter: D of the domain.
-        round_: t.
+        round_: index t of the round.
     """
     return lipschitz + 2.0 * smoothness * diameter * ((round_ - 1) / (round_ + 1))
 

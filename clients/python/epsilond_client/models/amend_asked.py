@@ -17,7 +17,7 @@ T = TypeVar("T", bound="AmendAsked")
 
 @_attrs_define
 class AmendAsked:
-    """Another plan: items that are added, and items of which runs that nobody has committed or holds are taken out.
+    """Another plan: items that are added, and items with fewer runs than before.
 
     Attributes:
         add (list[PlanChange] | Unset): items of new names

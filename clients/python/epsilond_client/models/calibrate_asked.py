@@ -17,7 +17,7 @@ T = TypeVar("T", bound="CalibrateAsked")
 
 @_attrs_define
 class CalibrateAsked:
-    """An algorithm to be calibrated within what is left: its fields, and what it is charged to.
+    """An algorithm to be calibrated within the remaining budget: its fields, and the charged target.
 
     The Gaussian slot, or the only one, if neither a slot nor an item is named.
 

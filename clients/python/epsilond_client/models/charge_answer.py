@@ -17,7 +17,7 @@ T = TypeVar("T", bound="ChargeAnswer")
 
 @_attrs_define
 class ChargeAnswer:
-    """What runs cost: runs of an item of the plan, or amounts of a slot.
+    """Cost of runs: runs of an item of the plan, or amounts of a slot.
 
     Attributes:
         count (int): runs

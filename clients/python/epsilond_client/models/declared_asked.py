@@ -12,7 +12,7 @@ T = TypeVar("T", bound="DeclaredAsked")
 
 @_attrs_define
 class DeclaredAsked:
-    """What no computation can check: see the declared conditions of the ledger.
+    """Declarations that no computation can check: see the declared conditions of the ledger.
 
     Attributes:
         inputs (Declaration):

@@ -18,7 +18,7 @@ T = TypeVar("T", bound="EntryList")
 
 @_attrs_define
 class EntryList:
-    """Entries of a ledger, in the order that was asked for.
+    """Entries of a ledger, in the requested order.
 
     Attributes:
         entries (list[JsonObject]): as signed; a commit for a contradicted run has `contradicted` too

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="GuaranteeOfLedger")
 
 @_attrs_define
 class GuaranteeOfLedger:
-    """What everything that the ledger ever allows is together, certified when it was opened.
+    """Guarantee for everything that the ledger ever allows, certified when it was opened.
 
     Attributes:
         in_words (str): the promise in one sentence

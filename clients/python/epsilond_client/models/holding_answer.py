@@ -15,12 +15,12 @@ T = TypeVar("T", bound="HoldingAnswer")
 
 @_attrs_define
 class HoldingAnswer:
-    """What a reservation holds in one ledger.
+    """Runs or amounts that a reservation holds in one ledger.
 
     Attributes:
         ledger (str):
         committed (int): runs that may have been released
-        charge (ChargeAnswer): What runs cost: runs of an item of the plan, or amounts of a slot.
+        charge (ChargeAnswer): Cost of runs: runs of an item of the plan, or amounts of a slot.
     """
 
     ledger: str

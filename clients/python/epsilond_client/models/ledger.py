@@ -27,7 +27,7 @@ T = TypeVar("T", bound="Ledger")
 
 @_attrs_define
 class Ledger:
-    """A ledger with its promise, and what that rests on. A contradicted ledger has observations and no guarantee.
+    """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee.
 
     Attributes:
         id (str):
@@ -51,8 +51,8 @@ class Ledger:
         slots (list[SlotAnswer]):
         block (str | Unset): absent where the ledger is of the whole data set
         approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
-        guarantee (GuaranteeOfLedger | Unset): What everything that the ledger ever allows is together, certified when
-            it was opened.
+        guarantee (GuaranteeOfLedger | Unset): Guarantee for everything that the ledger ever allows, certified when it
+            was opened.
         observations (list[Observation] | Unset): what contradicts runs; empty while nothing does
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         declared_conditions (list[Condition] | Unset):

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="OpenLedger")
 
 @_attrs_define
 class OpenLedger:
-    """A ledger to be opened: whose data, what all of it may lose, and what is foreseen.
+    """A ledger to be opened: its data, its target, its plan and its slots.
 
     Attributes:
         name (str): how people call it, at most 200 characters
@@ -37,7 +37,7 @@ class OpenLedger:
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
         target (Target): An ε that was claimed at the audit's δ.
-        declared (DeclaredAsked): What no computation can check: see the declared conditions of the ledger.
+        declared (DeclaredAsked): Declarations that no computation can check: see the declared conditions of the ledger.
         block (str | Unset): the part of the data set, where each unit lies in exactly one; absent: all of it
         plan (list[PlanChange] | Unset): what will be run, whatever comes out
         slots (list[SlotAsked] | Unset): what may be chosen by what came out

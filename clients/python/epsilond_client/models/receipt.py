@@ -19,7 +19,7 @@ T = TypeVar("T", bound="Receipt")
 
 @_attrs_define
 class Receipt:
-    """The receipt of a commit; of one in several ledgers the first, in the order of their ids, beside all of them.
+    """Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them.
 
     Attributes:
         entry (JsonObject): any JSON object

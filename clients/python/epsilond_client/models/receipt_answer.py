@@ -15,7 +15,7 @@ T = TypeVar("T", bound="ReceiptAnswer")
 
 @_attrs_define
 class ReceiptAnswer:
-    """What may be shown to anybody: the entry, the proof that the log has it, and the log's signed head.
+    """Evidence for anyone: the entry, the proof that the log has it, and the log's signed head.
 
     Attributes:
         entry (JsonObject): any JSON object

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="ReconcileAsked")
 
 @_attrs_define
 class ReconcileAsked:
-    """What an operator declares who accepts a log that lacks entries.
+    """Declaration of an operator who accepts a log that lacks entries.
 
     Attributes:
         declared (Declaration):

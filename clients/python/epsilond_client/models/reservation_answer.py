@@ -27,7 +27,7 @@ class ReservationAnswer:
         state (str): of a part too: committed
         count (int): runs
         committed (int): runs that may have been released
-        charge (ChargeAnswer): What runs cost: runs of an item of the plan, or amounts of a slot.
+        charge (ChargeAnswer): Cost of runs: runs of an item of the plan, or amounts of a slot.
         created (str): date and time, RFC 3339, UTC
         ledgers (list[str]): ids
         holdings (list[HoldingAnswer]): in each ledger

@@ -31,7 +31,7 @@ class SimulationRequest:
 
     `membership`: Train with canaries, and guess from what is given out which were in. δ is given once.
 
-    `preset`: An experiment by its name. What is absent is as the experiment has it.
+    `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
     `risk`: An algorithm, a problem, and how often to run it.
 

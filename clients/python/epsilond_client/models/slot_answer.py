@@ -17,7 +17,7 @@ T = TypeVar("T", bound="SlotAnswer")
 
 @_attrs_define
 class SlotAnswer:
-    """A slot: what may still be charged to it is `remaining`.
+    """A slot; `remaining` may still be charged to it.
 
     Attributes:
         kind (SlotKind):

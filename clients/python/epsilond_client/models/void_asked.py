@@ -12,7 +12,7 @@ T = TypeVar("T", bound="VoidAsked")
 
 @_attrs_define
 class VoidAsked:
-    """Committed runs that are taken back, as nobody has seen any output of them.
+    """Committed runs that are taken back, on the declaration that no output of them was seen.
 
     Attributes:
         reservation (str): the reservation

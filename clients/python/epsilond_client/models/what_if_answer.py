@@ -28,7 +28,7 @@ class WhatIfAnswer:
         count (int): runs that were asked about
         nearest (Values): numbers or texts by name
         held_by_others (WhatIfAnswerHeldByOthers): amounts that reservations hold, by kinds of slots and names of parts
-        charge (ChargeAnswer | Unset): What runs cost: runs of an item of the plan, or amounts of a slot.
+        charge (ChargeAnswer | Unset): Cost of runs: runs of an item of the plan, or amounts of a slot.
         reason (str | Unset): why it does not fit
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         warnings (list[Caution] | Unset): absent: none

@@ -20,14 +20,14 @@ T = TypeVar("T", bound="WithinAnswer")
 
 @_attrs_define
 class WithinAnswer:
-    """A calibration whose run takes what is left of the ledger. Nothing was changed, and nothing is held.
+    """A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved.
 
     Attributes:
         algorithm (str):
         request (JsonObject): any JSON object
         spec (JsonObject): any JSON object
         count (int): runs that the spec is
-        charge (ChargeAnswer): What runs cost: runs of an item of the plan, or amounts of a slot.
+        charge (ChargeAnswer): Cost of runs: runs of an item of the plan, or amounts of a slot.
         calibration (Calibration): The whole answer. `parameters` is what to run with.
         slack (float | Unset): with a share of so much less noise the ledger refuses the run; absent: not known
         warnings (list[Caution] | Unset): absent: none

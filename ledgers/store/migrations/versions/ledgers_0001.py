@@ -1,4 +1,4 @@
-"""Ledgers, what they hold, their log and their idempotency keys."""
+"""Tables of ledgers, their holdings, their log and their idempotency keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST: Final = 2**53 - 1
 
 
 def upgrade() -> None:
-    """Make the tables, and what guards them."""
+    """Make the tables and their guards."""
     _make_books()
     _make_reservations()
     _make_log()
@@ -164,5 +164,5 @@ def _is_amount(name: str) -> sa.CheckConstraint:
 
 
 def _is_count(table: str, name: str) -> sa.CheckConstraint:
-    whole = "" if op.get_bind().dialect.name == "postgresql" else f" AND typeof({name}) = 'integer'"
-    return sa.CheckConstraint(f"{name} >= 0 AND {name} <= {MOST}{whole}", name=f"{table}_{name}")
+    is_integer = "" if op.get_bind().dialect.name == "postgresql" else f" AND typeof({name}) = 'integer'"
+    return sa.CheckConstraint(f"{name} >= 0 AND {name} <= {MOST}{is_integer}", name=f"{table}_{name}")

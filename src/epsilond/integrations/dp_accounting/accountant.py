@@ -81,7 +81,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
         Args:
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
-            unit: whose data is protected; required without a budget.
+            unit: the protected unit; required without a budget.
             observer: the adversary, `released-models` for central DP-SGD; required without a budget.
             budget: gives the unit and the observer of its ledger.
 

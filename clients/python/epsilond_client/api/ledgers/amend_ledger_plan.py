@@ -136,15 +136,15 @@ def sync_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items of which runs that nobody
-            has committed or holds are taken out.
+        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
+            before.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,15 +176,15 @@ def sync(
 ) -> Ledger | PendingMove | Problem | None:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items of which runs that nobody
-            has committed or holds are taken out.
+        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
+            before.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,15 +211,15 @@ async def asyncio_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items of which runs that nobody
-            has committed or holds are taken out.
+        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
+            before.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -249,15 +249,15 @@ async def asyncio(
 ) -> Ledger | PendingMove | Problem | None:
     """Amend the plan; after a commit by a decision declared independent of outputs
 
-     It is certified anew. What was committed or is held stays as it is, and so do slots.
+     Certify the ledger with its new plan. Committed and reserved runs do not change, nor do slots.
 
     In a ledger with approval nothing changes before an approver approves the pending move.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items of which runs that nobody
-            has committed or holds are taken out.
+        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
+            before.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -127,7 +127,7 @@ def sync_detailed(
 ) -> Response[Problem | WhatIfAnswer]:
     """What a job would cost, and whether it fits
 
-     It changes nothing and holds nothing: another may reserve in between.
+     Return the cost of a job and reserve nothing: another caller may reserve in between.
 
     Args:
         id (str):
@@ -161,7 +161,7 @@ def sync(
 ) -> Problem | WhatIfAnswer | None:
     """What a job would cost, and whether it fits
 
-     It changes nothing and holds nothing: another may reserve in between.
+     Return the cost of a job and reserve nothing: another caller may reserve in between.
 
     Args:
         id (str):
@@ -190,7 +190,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | WhatIfAnswer]:
     """What a job would cost, and whether it fits
 
-     It changes nothing and holds nothing: another may reserve in between.
+     Return the cost of a job and reserve nothing: another caller may reserve in between.
 
     Args:
         id (str):
@@ -222,7 +222,7 @@ async def asyncio(
 ) -> Problem | WhatIfAnswer | None:
     """What a job would cost, and whether it fits
 
-     It changes nothing and holds nothing: another may reserve in between.
+     Return the cost of a job and reserve nothing: another caller may reserve in between.
 
     Args:
         id (str):

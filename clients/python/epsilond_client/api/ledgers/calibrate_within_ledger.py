@@ -130,13 +130,13 @@ def sync_detailed(
 ) -> Response[Problem | WithinAnswer]:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 
@@ -170,13 +170,13 @@ def sync(
 ) -> Problem | WithinAnswer | None:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 
@@ -205,13 +205,13 @@ async def asyncio_detailed(
 ) -> Response[Problem | WithinAnswer]:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 
@@ -243,13 +243,13 @@ async def asyncio(
 ) -> Problem | WithinAnswer | None:
     """The least noise with which an algorithm fits into what is left
 
-     ε, δ, unit, relation and observer are the ledger's. It changes nothing and holds nothing.
+     Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
     Args:
         id (str):
         algorithm (str):
-        body (CalibrateAsked): An algorithm to be calibrated within what is left: its fields, and
-            what it is charged to.
+        body (CalibrateAsked): An algorithm to be calibrated within the remaining budget: its
+            fields, and the charged target.
 
             The Gaussian slot, or the only one, if neither a slot nor an item is named.
 

@@ -87,7 +87,7 @@ def sync_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """Give back what was not committed
 
-     What was committed never returns; the rest of a job that was begun stays as credit of its mechanism.
+     Give back the runs that were not committed; those of a job that was begun stay as credit.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ def sync(
 ) -> Problem | ReservationAnswer | None:
     """Give back what was not committed
 
-     What was committed never returns; the rest of a job that was begun stays as credit of its mechanism.
+     Give back the runs that were not committed; those of a job that was begun stay as credit.
 
     Args:
         id (str):
@@ -144,7 +144,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """Give back what was not committed
 
-     What was committed never returns; the rest of a job that was begun stays as credit of its mechanism.
+     Give back the runs that were not committed; those of a job that was begun stay as credit.
 
     Args:
         id (str):
@@ -173,7 +173,7 @@ async def asyncio(
 ) -> Problem | ReservationAnswer | None:
     """Give back what was not committed
 
-     What was committed never returns; the rest of a job that was begun stays as credit of its mechanism.
+     Give back the runs that were not committed; those of a job that was begun stay as credit.
 
     Args:
         id (str):

@@ -124,7 +124,7 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """Let nothing more be reserved
 
-     What is held may still be committed; the block gets no other ledger. It has no body.
+     Accept no further reservations; existing ones may be committed. The block gets no other ledger.
 
     Args:
         id (str):
@@ -158,7 +158,7 @@ def sync(
 ) -> Ledger | Problem | None:
     """Let nothing more be reserved
 
-     What is held may still be committed; the block gets no other ledger. It has no body.
+     Accept no further reservations; existing ones may be committed. The block gets no other ledger.
 
     Args:
         id (str):
@@ -187,7 +187,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """Let nothing more be reserved
 
-     What is held may still be committed; the block gets no other ledger. It has no body.
+     Accept no further reservations; existing ones may be committed. The block gets no other ledger.
 
     Args:
         id (str):
@@ -219,7 +219,7 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """Let nothing more be reserved
 
-     What is held may still be committed; the block gets no other ledger. It has no body.
+     Accept no further reservations; existing ones may be committed. The block gets no other ledger.
 
     Args:
         id (str):

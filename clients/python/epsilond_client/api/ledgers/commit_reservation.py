@@ -130,8 +130,7 @@ def sync_detailed(
 ) -> Response[Problem | Receipt]:
     """Commit runs: after that, and only then, they may be released
 
-     Sent again with the same key it is answered byte for byte the same. Without its answer nothing is
-    released.
+     Commit runs. The same request with the same key gets the same bytes. Release nothing before.
 
     Args:
         id (str):
@@ -169,8 +168,7 @@ def sync(
 ) -> Problem | Receipt | None:
     """Commit runs: after that, and only then, they may be released
 
-     Sent again with the same key it is answered byte for byte the same. Without its answer nothing is
-    released.
+     Commit runs. The same request with the same key gets the same bytes. Release nothing before.
 
     Args:
         id (str):
@@ -203,8 +201,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | Receipt]:
     """Commit runs: after that, and only then, they may be released
 
-     Sent again with the same key it is answered byte for byte the same. Without its answer nothing is
-    released.
+     Commit runs. The same request with the same key gets the same bytes. Release nothing before.
 
     Args:
         id (str):
@@ -240,8 +237,7 @@ async def asyncio(
 ) -> Problem | Receipt | None:
     """Commit runs: after that, and only then, they may be released
 
-     Sent again with the same key it is answered byte for byte the same. Without its answer nothing is
-    released.
+     Commit runs. The same request with the same key gets the same bytes. Release nothing before.
 
     Args:
         id (str):

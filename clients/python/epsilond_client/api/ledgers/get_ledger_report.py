@@ -85,11 +85,9 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """A ledger as a signed page
 
-     A page of HTML that carries its data and its signature; `epsilond verify` checks it with the
-    published keys.
+     Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
-    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their
-    canonical form.
+    `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
 
     Args:
         id (str):
@@ -120,11 +118,9 @@ def sync(
 ) -> Problem | str | None:
     """A ledger as a signed page
 
-     A page of HTML that carries its data and its signature; `epsilond verify` checks it with the
-    published keys.
+     Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
-    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their
-    canonical form.
+    `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
 
     Args:
         id (str):
@@ -150,11 +146,9 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """A ledger as a signed page
 
-     A page of HTML that carries its data and its signature; `epsilond verify` checks it with the
-    published keys.
+     Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
-    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their
-    canonical form.
+    `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
 
     Args:
         id (str):
@@ -183,11 +177,9 @@ async def asyncio(
 ) -> Problem | str | None:
     """A ledger as a signed page
 
-     A page of HTML that carries its data and its signature; `epsilond verify` checks it with the
-    published keys.
+     Return a signed page of HTML with its data; `epsilond verify` checks it with the published keys.
 
-    `Accept: application/json` gets the data alone, with a detached JSON Web Signature over their
-    canonical form.
+    `Accept: application/json` gets the data, with a detached JSON Web Signature of them.
 
     Args:
         id (str):

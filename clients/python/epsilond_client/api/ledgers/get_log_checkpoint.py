@@ -76,8 +76,7 @@ def sync_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """The signed head of the log
 
-     Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note
-    alone.
+     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -102,8 +101,7 @@ def sync(
 ) -> CheckpointAnswer | Problem | None:
     """The signed head of the log
 
-     Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note
-    alone.
+     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -124,8 +122,7 @@ async def asyncio_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """The signed head of the log
 
-     Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note
-    alone.
+     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -148,8 +145,7 @@ async def asyncio(
 ) -> CheckpointAnswer | Problem | None:
     """The signed head of the log
 
-     Keep it: a later log that does not continue it was rewritten. `Accept: text/plain` gets the note
-    alone.
+     Keep it: a log that does not continue it was rewritten. `Accept: text/plain` gets the note.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -105,7 +105,7 @@ def sync_detailed(
 ) -> Response[LogProof | Problem]:
     """That an entry is in the log, or that the log was only continued
 
-     Either `entry`, or `from` and, if it is not the present log, `to`.
+     Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
     Args:
         entry (int | Unset):
@@ -142,7 +142,7 @@ def sync(
 ) -> LogProof | Problem | None:
     """That an entry is in the log, or that the log was only continued
 
-     Either `entry`, or `from` and, if it is not the present log, `to`.
+     Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
     Args:
         entry (int | Unset):
@@ -174,7 +174,7 @@ async def asyncio_detailed(
 ) -> Response[LogProof | Problem]:
     """That an entry is in the log, or that the log was only continued
 
-     Either `entry`, or `from` and, if it is not the present log, `to`.
+     Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
     Args:
         entry (int | Unset):
@@ -209,7 +209,7 @@ async def asyncio(
 ) -> LogProof | Problem | None:
     """That an entry is in the log, or that the log was only continued
 
-     Either `entry`, or `from` and, if it is not the present log, `to`.
+     Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
     Args:
         entry (int | Unset):

@@ -87,7 +87,7 @@ def sync_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """One reservation
 
-     Its state, its charge, and receipts of its newest commits under the log's head of now.
+     Return its state, its charge, and receipts of its newest commits under the log's present head.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ def sync(
 ) -> Problem | ReservationAnswer | None:
     """One reservation
 
-     Its state, its charge, and receipts of its newest commits under the log's head of now.
+     Return its state, its charge, and receipts of its newest commits under the log's present head.
 
     Args:
         id (str):
@@ -144,7 +144,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """One reservation
 
-     Its state, its charge, and receipts of its newest commits under the log's head of now.
+     Return its state, its charge, and receipts of its newest commits under the log's present head.
 
     Args:
         id (str):
@@ -173,7 +173,7 @@ async def asyncio(
 ) -> Problem | ReservationAnswer | None:
     """One reservation
 
-     Its state, its charge, and receipts of its newest commits under the log's head of now.
+     Return its state, its charge, and receipts of its newest commits under the log's present head.
 
     Args:
         id (str):

@@ -96,7 +96,7 @@ def sync_detailed(
 ) -> Response[LedgerList | Problem]:
     """Ledgers
 
-     In the order in which they were opened.
+     List ledgers in the order in which they were opened.
 
     Args:
         limit (int | Unset):
@@ -130,7 +130,7 @@ def sync(
 ) -> LedgerList | Problem | None:
     """Ledgers
 
-     In the order in which they were opened.
+     List ledgers in the order in which they were opened.
 
     Args:
         limit (int | Unset):
@@ -159,7 +159,7 @@ async def asyncio_detailed(
 ) -> Response[LedgerList | Problem]:
     """Ledgers
 
-     In the order in which they were opened.
+     List ledgers in the order in which they were opened.
 
     Args:
         limit (int | Unset):
@@ -191,7 +191,7 @@ async def asyncio(
 ) -> LedgerList | Problem | None:
     """Ledgers
 
-     In the order in which they were opened.
+     List ledgers in the order in which they were opened.
 
     Args:
         limit (int | Unset):

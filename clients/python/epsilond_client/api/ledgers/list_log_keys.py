@@ -76,7 +76,7 @@ def sync_detailed(
 ) -> Response[KeyList | Problem]:
     """The public keys that signatures are verified with
 
-     A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts.
+     Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ def sync(
 ) -> KeyList | Problem | None:
     """The public keys that signatures are verified with
 
-     A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts.
+     Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +122,7 @@ async def asyncio_detailed(
 ) -> Response[KeyList | Problem]:
     """The public keys that signatures are verified with
 
-     A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts.
+     Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,7 +145,7 @@ async def asyncio(
 ) -> KeyList | Problem | None:
     """The public keys that signatures are verified with
 
-     A JSON Web Key Set (RFC 7517). Whoever trusts a signature has to have the keys from where he trusts.
+     Return a JSON Web Key Set (RFC 7517). A verifier must get the keys from a trusted source.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

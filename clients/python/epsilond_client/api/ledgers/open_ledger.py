@@ -121,12 +121,11 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -156,12 +155,11 @@ def sync(
 ) -> Ledger | Problem | None:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,12 +184,11 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,12 +216,11 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """Open a ledger, certified to stay within its target
 
-     What is planned, and what may be chosen by what comes out, is certified together, once and for all.
+     Certify the plan and the slots of a new ledger together, once and for all.
 
     Args:
         idempotency_key (str | Unset):
-        body (OpenLedger): A ledger to be opened: whose data, what all of it may lose, and what is
-            foreseen.
+        body (OpenLedger): A ledger to be opened: its data, its target, its plan and its slots.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

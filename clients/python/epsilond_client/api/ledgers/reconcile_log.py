@@ -122,12 +122,12 @@ def sync_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """Accept a log that was restored, for operators
 
-     Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
 
     202: ledgers with approval move again only once their approvers approve; each has a pending move.
 
     Args:
-        body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
+        body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -155,12 +155,12 @@ def sync(
 ) -> CheckpointAnswer | Problem | None:
     """Accept a log that was restored, for operators
 
-     Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
 
     202: ledgers with approval move again only once their approvers approve; each has a pending move.
 
     Args:
-        body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
+        body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,12 +183,12 @@ async def asyncio_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """Accept a log that was restored, for operators
 
-     Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
 
     202: ledgers with approval move again only once their approvers approve; each has a pending move.
 
     Args:
-        body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
+        body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -214,12 +214,12 @@ async def asyncio(
 ) -> CheckpointAnswer | Problem | None:
     """Accept a log that was restored, for operators
 
-     Moves are made again, and the checkpoint that is kept elsewhere is this log's from then on.
+     Allow moves again. The checkpoint that is kept elsewhere is this log's from then on.
 
     202: ledgers with approval move again only once their approvers approve; each has a pending move.
 
     Args:
-        body (ReconcileAsked): What an operator declares who accepts a log that lacks entries.
+        body (ReconcileAsked): Declaration of an operator who accepts a log that lacks entries.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -130,7 +130,7 @@ def sync_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """Hold runs, so that nobody else takes them
 
-     Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says.
+     Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
     Args:
         id (str):
@@ -167,7 +167,7 @@ def sync(
 ) -> Problem | ReservationAnswer | None:
     """Hold runs, so that nobody else takes them
 
-     Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says.
+     Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
     Args:
         id (str):
@@ -199,7 +199,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """Hold runs, so that nobody else takes them
 
-     Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says.
+     Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
     Args:
         id (str):
@@ -234,7 +234,7 @@ async def asyncio(
 ) -> Problem | ReservationAnswer | None:
     """Hold runs, so that nobody else takes them
 
-     Of an item of the plan, or of a slot. It ends by itself after a day, or when `expires_in` says.
+     Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
     Args:
         id (str):

@@ -120,7 +120,7 @@ def sync_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """Hold runs in several ledgers: in all of them, or in none
 
-     A job that reads several blocks debits each of their ledgers.
+     Reserve runs of a job that reads several blocks; each of their ledgers is debited.
 
     Args:
         idempotency_key (str):
@@ -154,7 +154,7 @@ def sync(
 ) -> Problem | ReservationAnswer | None:
     """Hold runs in several ledgers: in all of them, or in none
 
-     A job that reads several blocks debits each of their ledgers.
+     Reserve runs of a job that reads several blocks; each of their ledgers is debited.
 
     Args:
         idempotency_key (str):
@@ -183,7 +183,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | ReservationAnswer]:
     """Hold runs in several ledgers: in all of them, or in none
 
-     A job that reads several blocks debits each of their ledgers.
+     Reserve runs of a job that reads several blocks; each of their ledgers is debited.
 
     Args:
         idempotency_key (str):
@@ -215,7 +215,7 @@ async def asyncio(
 ) -> Problem | ReservationAnswer | None:
     """Hold runs in several ledgers: in all of them, or in none
 
-     A job that reads several blocks debits each of their ledgers.
+     Reserve runs of a job that reads several blocks; each of their ledgers is debited.
 
     Args:
         idempotency_key (str):

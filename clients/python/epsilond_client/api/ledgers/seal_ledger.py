@@ -124,7 +124,7 @@ def sync_detailed(
 ) -> Response[Ledger | Problem]:
     """Declare that the membership of the block is fixed
 
-     Before, nothing may read the block. It has no body.
+     Fix the membership of the block, which nothing may read before. The request has no body.
 
     Args:
         id (str):
@@ -158,7 +158,7 @@ def sync(
 ) -> Ledger | Problem | None:
     """Declare that the membership of the block is fixed
 
-     Before, nothing may read the block. It has no body.
+     Fix the membership of the block, which nothing may read before. The request has no body.
 
     Args:
         id (str):
@@ -187,7 +187,7 @@ async def asyncio_detailed(
 ) -> Response[Ledger | Problem]:
     """Declare that the membership of the block is fixed
 
-     Before, nothing may read the block. It has no body.
+     Fix the membership of the block, which nothing may read before. The request has no body.
 
     Args:
         id (str):
@@ -219,7 +219,7 @@ async def asyncio(
 ) -> Ledger | Problem | None:
     """Declare that the membership of the block is fixed
 
-     Before, nothing may read the block. It has no body.
+     Fix the membership of the block, which nothing may read before. The request has no body.
 
     Args:
         id (str):

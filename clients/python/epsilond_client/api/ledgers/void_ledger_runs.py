@@ -136,15 +136,15 @@ def sync_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,15 +176,15 @@ def sync(
 ) -> Ledger | PendingMove | Problem | None:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,15 +211,15 @@ async def asyncio_detailed(
 ) -> Response[Ledger | PendingMove | Problem]:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -249,15 +249,15 @@ async def asyncio(
 ) -> Ledger | PendingMove | Problem | None:
     """Take back runs whose output nobody saw, for approvers
 
-     The log says who did it and what was declared; the ledger is conditional from then on.
+     Record the caller and the declaration in the log; the ledger is conditional from then on.
 
     In a ledger with approval, owners and analysts may request it too, and another person approves it.
 
     Args:
         id (str):
         idempotency_key (str):
-        body (VoidAsked): Committed runs that are taken back, as nobody has seen any output of
-            them.
+        body (VoidAsked): Committed runs that are taken back, on the declaration that no output of
+            them was seen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -153,7 +153,7 @@ def sync_detailed(
             `membership`: Train with canaries, and guess from what is given out which were in. δ is
             given once.
 
-            `preset`: An experiment by its name. What is absent is as the experiment has it.
+            `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
             `risk`: An algorithm, a problem, and how often to run it.
 
@@ -209,7 +209,7 @@ def sync(
             `membership`: Train with canaries, and guess from what is given out which were in. δ is
             given once.
 
-            `preset`: An experiment by its name. What is absent is as the experiment has it.
+            `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
             `risk`: An algorithm, a problem, and how often to run it.
 
@@ -260,7 +260,7 @@ async def asyncio_detailed(
             `membership`: Train with canaries, and guess from what is given out which were in. δ is
             given once.
 
-            `preset`: An experiment by its name. What is absent is as the experiment has it.
+            `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
             `risk`: An algorithm, a problem, and how often to run it.
 
@@ -314,7 +314,7 @@ async def asyncio(
             `membership`: Train with canaries, and guess from what is given out which were in. δ is
             given once.
 
-            `preset`: An experiment by its name. What is absent is as the experiment has it.
+            `preset`: An experiment by its name. Absent fields take the values of the experiment.
 
             `risk`: An algorithm, a problem, and how often to run it.
 

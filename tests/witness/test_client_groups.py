@@ -1,4 +1,4 @@
-"""Clients that differ in a simulation: the noise certified to each group, bounds that are kept, the model returned."""
+"""Clients that differ in a simulation: the certified noise of each group, satisfied bounds, and returned models."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from epsilond.witness.experiments.unlike_clients import judge
 from epsilond.witness.joins.mb_sgd import certified_epsilon
 from epsilond.witness.requests import SimulationRequest
 from epsilond.witness.risks.measurement import build
+from tests.witness.running import run_simulation
 
 GROUPS = [
     {"clients": 3, "samples_per_client": 60},
@@ -31,7 +32,7 @@ LAW = [{"participants": 2, "probability": 0.5}, {"participants": 4, "probability
 OBJECTIVES = {"mb-sgd": "population", "one-pass-accelerated-mb-sgd": "population", "accelerated-mb-sgd": "empirical"}
 
 
-def body(algorithm: str, *, objective: str | None = None, kind: str = "logistic", **run: Any) -> dict[str, Any]:
+def risk_body(algorithm: str, *, objective: str | None = None, kind: str = "logistic", **run: Any) -> dict[str, Any]:
     shape = {"clients": 6, "samples_per_client": 60, "dimension": 3, "own_share": 0.5}
     return {
         "kind": "risk",
@@ -43,53 +44,53 @@ def body(algorithm: str, *, objective: str | None = None, kind: str = "logistic"
     }
 
 
-def answered(asked: dict[str, Any]) -> Any:
-    ready = simulation.prepare(read_value(SimulationRequest, asked, at=""))
-    return simulation.assemble(ready, [simulation.run_block(ready, index) for index in range(ready.plan.blocks)])
+def answer_to(body: dict[str, Any]) -> Any:
+    return run_simulation(read_value(SimulationRequest, body, at=""))
 
 
 @pytest.mark.parametrize("algorithm", OBJECTIVES)
 @pytest.mark.parametrize("law", [None, LAW])
 @pytest.mark.parametrize("groups", [None, GROUPS])
-def test_what_is_measured_keeps_the_bound(algorithm: str, law: Any, groups: Any) -> None:
-    asked = body(algorithm)
-    asked["run"] |= {name: told for name, told in (("participation", law), ("client_groups", groups)) if told}
+def test_measured_excess_satisfies_the_bounds(algorithm: str, law: Any, groups: Any) -> None:
+    body = risk_body(algorithm)
+    if law is not None:
+        body["run"]["participation"] = law
     if groups is None:
-        del asked["run"]["client_groups"]
-    answer = answered(asked)
-    told = [bound for bound in answer.bounds if bound.compared]
-    assert told
-    assert all(bound.holds == Verdict.YES for bound in told)
-    assert all(("federated" in bound.theorem) == (groups is not None) for bound in told)
+        del body["run"]["client_groups"]
+    answer = answer_to(body)
+    compared = [bound for bound in answer.bounds if bound.compared]
+    assert compared
+    assert all(bound.holds == Verdict.YES for bound in compared)
+    assert all(("federated" in bound.theorem) == (groups is not None) for bound in compared)
     assert not answer.warnings
 
 
-def test_each_group_has_the_noise_that_its_calibration_certifies() -> None:
-    answer = answered(body("mb-sgd"))
-    alone = CALIBRATOR.solve(
+def test_each_group_has_its_calibrated_noise() -> None:
+    answer = answer_to(risk_body("mb-sgd"))
+    calibration = CALIBRATOR.solve(
         MbSgdProblem(
             epsilon=1.0, delta=1e-4, samples_per_client=30, clients=2, dimension=3, batch_size=3, rounds=8, diameter=2.0,
             lipschitz=answer.problem.constants.lipschitz * 6 / 7, smoothness=0.25, relation="replace-one", unit="record", observer="server",
         )
     )  # fmt: skip
     stds = [group.noise_std for group in answer.client_groups]
-    assert stds[1] == pytest.approx(alone.parameters.noise_std, rel=1e-9)
+    assert stds[1] == pytest.approx(calibration.parameters.noise_std, rel=1e-9)
     assert [group.guarantee.target.epsilon for group in answer.client_groups] == [4.0, 1.0, 4.0]
     assert [group.guarantee.target.log10_delta for group in answer.client_groups] == pytest.approx([-4, -4, -6])
     assert all(group.guarantee.epsilon.upper <= group.guarantee.target.epsilon for group in answer.client_groups)
-    ran = answer.parameters
-    assert [group.noise_std for group in ran.client_groups] == stds
-    assert ran.noise_std == pytest.approx(math.sqrt((3 * stds[0] ** 2 + 2 * stds[1] ** 2 + stds[2] ** 2) / 6))
-    (beside,) = (series.parameters for series in answer.series if series.name == "non-private")
-    assert (beside.noise_std, {group.noise_std for group in beside.client_groups}) == (0.0, {None})
+    run = answer.parameters
+    assert [group.noise_std for group in run.client_groups] == stds
+    assert run.noise_std == pytest.approx(math.sqrt((3 * stds[0] ** 2 + 2 * stds[1] ** 2 + stds[2] ** 2) / 6))
+    (without_noise,) = (series.parameters for series in answer.series if series.name == "non-private")
+    assert (without_noise.noise_std, {group.noise_std for group in without_noise.client_groups}) == (0.0, {None})
 
 
-def test_the_certified_epsilon_of_given_noise_is_that_of_the_client_it_hides_least() -> None:
-    answer = answered(body("mb-sgd"))
+def test_certified_epsilon_is_the_largest_over_the_groups() -> None:
+    answer = answer_to(risk_body("mb-sgd"))
     problem = build(answer.problem.spec, answer.parameters)
-    found = certified_epsilon(problem, answer.parameters, math.log(1e-4))
+    epsilon = certified_epsilon(problem, answer.parameters, math.log(1e-4))
     first, second, third = answer.client_groups
-    assert found.upper == pytest.approx(first.guarantee.epsilon.upper, rel=1e-6)
+    assert epsilon.upper == pytest.approx(first.guarantee.epsilon.upper, rel=1e-6)
     louder = dataclasses.replace(
         answer.parameters,
         client_groups=tuple(
@@ -103,18 +104,18 @@ def test_the_certified_epsilon_of_given_noise_is_that_of_the_client_it_hides_lea
 
 
 @pytest.mark.parametrize("objective", ["population", "empirical"])
-def test_strongly_convex_losses_of_unlike_weight_keep_their_bounds(objective: str) -> None:
+def test_bounds_hold_for_weighted_strongly_convex_losses(objective: str) -> None:
     for algorithm, own in OBJECTIVES.items():
-        answer = answered(body(algorithm, objective=objective, kind="mean-estimation"))
+        answer = answer_to(risk_body(algorithm, objective=objective, kind="mean-estimation"))
         compared = [bound for bound in answer.bounds if bound.compared]
         assert bool(compared) == (algorithm == "mb-sgd" or own == objective)
         assert all(bound.holds == Verdict.YES for bound in compared)
 
 
-def test_the_first_repetition_s_model_is_returned_where_it_is_asked_for() -> None:
-    asked = body("mb-sgd", objective="empirical")
-    without = answered(asked)
-    answer = answered(asked | {"return_model": True})
+def test_model_of_the_first_repetition_is_returned_on_request() -> None:
+    body = risk_body("mb-sgd", objective="empirical")
+    without = answer_to(body)
+    answer = answer_to(body | {"return_model": True})
     assert {series.model for series in without.series} == {None}
     problem = build(answer.problem.spec, answer.parameters)
     for series, plain in zip(answer.series, without.series, strict=True):
@@ -126,39 +127,39 @@ def test_the_first_repetition_s_model_is_returned_where_it_is_asked_for() -> Non
     assert json.loads(json.dumps(as_json(answer)))["series"][0]["model"] == [list(answer.series[0].model[0])]
 
 
-def test_personalised_models_are_returned_one_for_each_client() -> None:
-    asked = {
+def test_one_personalised_model_is_returned_for_each_client() -> None:
+    body = {
         "kind": "risk",
         "run": {"algorithm": "ppsgd", "rounds": 5, "step_size": 0.1, "personalization": 1.0, "noise_std": 0.1},
         "problem": {"kind": "personalized-least-squares", "clients": 4, "dimension": 3},
         "repetitions": 2,
         "return_model": True,
     }
-    answer = answered(asked)
+    answer = answer_to(body)
     assert [len(row) for row in answer.series[0].model] == [3] * 4
 
 
-def test_models_are_returned_up_to_a_size() -> None:
-    asked = body("mb-sgd")
-    asked["problem"] |= {"dimension": 20_001, "population": 3, "own_share": 0.0}
-    with pytest.raises(InvalidInput) as refused:
-        simulation.plan(read_value(SimulationRequest, asked | {"return_model": True}, at=""))
-    assert refused.value.faults[0].pointer == "/return_model"
+def test_too_large_model_is_rejected() -> None:
+    body = risk_body("mb-sgd")
+    body["problem"] |= {"dimension": 20_001, "population": 3, "own_share": 0.0}
+    with pytest.raises(InvalidInput) as rejected:
+        simulation.plan(read_value(SimulationRequest, body | {"return_model": True}, at=""))
+    assert rejected.value.faults[0].pointer == "/return_model"
 
 
 def test_faults_of_groups_point_into_the_run() -> None:
-    asked = body("mb-sgd")
-    asked["run"]["client_groups"] = GROUPS[:2]
-    with pytest.raises(InvalidInput) as refused:
-        simulation.plan(read_value(SimulationRequest, asked, at=""))
-    assert refused.value.faults[0].pointer == "/run/client_groups"
+    body = risk_body("mb-sgd")
+    body["run"]["client_groups"] = GROUPS[:2]
+    with pytest.raises(InvalidInput) as rejected:
+        simulation.plan(read_value(SimulationRequest, body, at=""))
+    assert rejected.value.faults[0].pointer == "/run/client_groups"
 
 
-def test_the_experiment_keeps_its_bounds_and_says_so() -> None:
-    told = answered({"kind": "preset", "preset": "unlike-clients", "repetitions": 12})
-    assert [finding.verdict for finding in told.findings] == ["confirmed"] * 3
-    assert len(told.cells) == 36
-    for cell in told.cells:
+def test_experiment_confirms_its_bounds() -> None:
+    table = answer_to({"kind": "preset", "preset": "unlike-clients", "repetitions": 12})
+    assert [finding.verdict for finding in table.findings] == ["confirmed"] * 3
+    assert len(table.cells) == 36
+    for cell in table.cells:
         differ = cell.place["clients"] != "alike"
         assert (cell.parameters.client_groups is not None) == differ
         assert cell.epsilon.upper <= cell.place["epsilon"]
@@ -166,9 +167,8 @@ def test_the_experiment_keeps_its_bounds_and_says_so() -> None:
             many, few = cell.parameters.client_groups
             # Half the records, half the ε and twice the weight.
             assert few.noise_std > 4.0 * many.noise_std
-    broken = [
-        dataclasses.replace(cell, bounds=tuple(dataclasses.replace(bound, holds=Verdict.NO) for bound in cell.bounds))
-        for cell in told.cells[:1]
-    ]
-    verdicts = [finding.verdict for finding in judge([*broken, *told.cells[1:]])]
+    first = table.cells[0]
+    violated_bounds = tuple(dataclasses.replace(bound, holds=Verdict.NO) for bound in first.bounds)
+    violated = dataclasses.replace(first, bounds=violated_bounds)
+    verdicts = [finding.verdict for finding in judge([violated, *table.cells[1:]])]
     assert verdicts == ["refuted", "confirmed", "confirmed"]

@@ -1,4 +1,4 @@
-"""Two hundred mechanisms with the least certified noise for a target (ε, δ), of every kind, as audits."""
+"""Two hundred mechanisms of every kind with the least certified noise for a target (ε, δ), as audits."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from epsilond.accountants.specs import (
 from epsilond.calibrators import CALIBRATORS
 from epsilond.witness.audits.request import AuditClaim, AuditSimulation
 
-SOLVERS = {one.name: one for one in CALIBRATORS}
+SOLVERS = {calibrator.name: calibrator for calibrator in CALIBRATORS}
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A target and how to find the spec that meets it; nothing is searched before `audit`."""
+    """A target, and a function that finds the spec of the least noise for it; `audit` calls the function."""
 
     spec: Callable[[], Any]
     epsilon: float
@@ -40,7 +40,7 @@ class Mechanism:
     setting: dict[str, Any]
 
     def audit(self, samples: int, seed: int) -> AuditSimulation:
-        """Its audit, with the target ε as a claim."""
+        """Return the audit of the mechanism, with the target ε as a claim."""
         return AuditSimulation(
             spec=self.spec(),
             delta=self.delta,
@@ -52,18 +52,27 @@ class Mechanism:
 
 
 def mechanisms() -> list[Mechanism]:
-    """All two hundred."""
-    return [*_gaussian(), *_sampled(), *_integers(), *_pure(), *_shuffled(), *_lists(), *_descent()]
+    """Return all two hundred mechanisms."""
+    families = (
+        _gaussian_mechanisms,
+        _sampled_mechanisms,
+        _integer_mechanisms,
+        _pure_mechanisms,
+        _shuffled_mechanisms,
+        _composed_mechanisms,
+        _descent_mechanisms,
+    )
+    return [mechanism for family in families for mechanism in family()]
 
 
-def solved(name: str, **given: Any) -> Any:
-    """The parameters that a calibrator returns."""
+def solve(name: str, **problem: Any) -> Any:
+    """Return the parameters of a calibrator's answer."""
     calibrator = SOLVERS[name]
-    return calibrator.solve(calibrator.problem(**given)).parameters
+    return calibrator.solve(calibrator.problem(**problem)).parameters
 
 
-def least(make: Callable[[float], Any], epsilon: float, delta: float, setting: dict[str, Any]) -> Any:
-    """The spec of the least noise on a logarithmic scale whose certified ε at δ is at most the target."""
+def least_noise_spec(make: Callable[[float], Any], epsilon: float, delta: float, setting: dict[str, Any]) -> Any:
+    """Return the spec of the least noise on a logarithmic grid with a certified ε at δ of at most the target."""
     low, high = math.log(0.02), math.log(200.0)
     for _ in range(12):
         middle = (low + high) / 2
@@ -73,14 +82,14 @@ def least(make: Callable[[float], Any], epsilon: float, delta: float, setting: d
     return make(math.exp(high))
 
 
-def _noise(rounds: int, base: Callable[[Gaussian], Any], **given: Any) -> Repeated:
+def _noise(rounds: int, base: Callable[[Gaussian], Any], **target: Any) -> Repeated:
     setting = {"unit": "record", "observer": "released-models"}
-    found = solved("gaussian", solve_for="noise_multiplier", rounds=rounds, **setting, **given)
-    return Repeated(times=rounds, mechanism=base(Gaussian(noise_multiplier=found.noise_multiplier)))
+    parameters = solve("gaussian", solve_for="noise_multiplier", rounds=rounds, **setting, **target)
+    return Repeated(times=rounds, mechanism=base(Gaussian(noise_multiplier=parameters.noise_multiplier)))
 
 
-def _gaussian() -> Iterator[Mechanism]:
-    """48, by the calibrator `gaussian`."""
+def _gaussian_mechanisms() -> Iterator[Mechanism]:
+    """Yield 48 mechanisms of the calibrator `gaussian` without sampling."""
     relations = ("replace-one", "add-or-remove-one", "zero-out-one")
     for relation, rounds, epsilon, delta in itertools.product(relations, (1, 8), (0.5, 1.0, 3.0, 8.0), (1e-5, 1e-2)):
         target = {"relation": relation, "epsilon": epsilon, "delta": delta}
@@ -88,8 +97,8 @@ def _gaussian() -> Iterator[Mechanism]:
         yield Mechanism(spec, epsilon, delta, {"relation": relation})
 
 
-def _sampled() -> Iterator[Mechanism]:
-    """40, by the same."""
+def _sampled_mechanisms() -> Iterator[Mechanism]:
+    """Yield 40 mechanisms of the calibrator `gaussian` with sampling."""
     ways: tuple[tuple[str, dict[str, Any]], ...] = (
         ("add-or-remove-one", {"sampling": "poisson", "rate": 0.05}),
         ("zero-out-one", {"sampling": "poisson", "rate": 0.4}),
@@ -99,30 +108,32 @@ def _sampled() -> Iterator[Mechanism]:
     )
     for (relation, batch), rounds, epsilon, delta in itertools.product(ways, (1, 10), (1.0, 4.0), (1e-5, 1e-2)):
         target = {"relation": relation, "epsilon": epsilon, "delta": delta}
-        spec = partial(_noise, rounds, partial(_drawn, batch), **target, **batch)
+        spec = partial(_noise, rounds, partial(_subsample, batch), **target, **batch)
         yield Mechanism(spec, epsilon, delta, {"relation": relation})
 
 
-def _drawn(batch: dict[str, Any], base: Any) -> Subsampled:
+def _subsample(batch: dict[str, Any], base: Any) -> Subsampled:
     return Subsampled(mechanism=base, **batch)
 
 
-def _integers() -> Iterator[Mechanism]:
-    """24, by the calibrator `qtdl`."""
+def _integer_mechanisms() -> Iterator[Mechanism]:
+    """Yield 24 mechanisms of the calibrator `qtdl`."""
     norms = ((10, 10.0, 1.0), (30, 12.0, 4.0), (100, 40.0, 3.0))
     for (dimension, l1, linf), epsilon, delta in itertools.product(norms, (0.5, 1.0, 3.0, 8.0), (1e-5, 1e-2)):
         bounds = {"dimension": dimension, "l1_sensitivity": l1, "linf_sensitivity": linf}
-        yield Mechanism(partial(_truncated, bounds, epsilon, delta), epsilon, delta, {"relation": "replace-one"})
+        yield Mechanism(
+            partial(_truncated_laplace, bounds, epsilon, delta), epsilon, delta, {"relation": "replace-one"}
+        )
 
 
-def _truncated(bounds: dict[str, Any], epsilon: float, delta: float) -> TruncatedDiscreteLaplace:
+def _truncated_laplace(bounds: dict[str, Any], epsilon: float, delta: float) -> TruncatedDiscreteLaplace:
     setting = {"relation": "replace-one", "unit": "record", "observer": "server"}
-    found = solved("qtdl", epsilon=epsilon, delta=delta, quantization_levels=16, **setting, **bounds)
-    return TruncatedDiscreteLaplace(noise_levels=found.noise_levels, decay_rate=found.decay_rate, **bounds)
+    parameters = solve("qtdl", epsilon=epsilon, delta=delta, quantization_levels=16, **setting, **bounds)
+    return TruncatedDiscreteLaplace(noise_levels=parameters.noise_levels, decay_rate=parameters.decay_rate, **bounds)
 
 
-def _pure() -> Iterator[Mechanism]:
-    """32: noise and answers that are ε-private whatever δ is, and (ε, δ) itself."""
+def _pure_mechanisms() -> Iterator[Mechanism]:
+    """Yield 32 mechanisms: three that are ε-private for every δ, and one with the given (ε, δ)."""
     for epsilon, delta in itertools.product((0.3, 1.0, 2.0, 4.0), (1e-5, 1e-2)):
         for spec in (
             partial(Laplace, scale_multiplier=2.0 / epsilon),
@@ -133,16 +144,16 @@ def _pure() -> Iterator[Mechanism]:
             yield Mechanism(spec, epsilon, delta, {"relation": "replace-one"})
 
 
-def _searched(make: Callable[[float], Any], epsilon: float, delta: float, setting: dict[str, Any]) -> Mechanism:
-    return Mechanism(partial(least, make, epsilon, delta, setting), epsilon, delta, setting)
+def _search(make: Callable[[float], Any], epsilon: float, delta: float, setting: dict[str, Any]) -> Mechanism:
+    return Mechanism(partial(least_noise_spec, make, epsilon, delta, setting), epsilon, delta, setting)
 
 
-def _shuffled() -> Iterator[Mechanism]:
-    """16: the local noise that shuffling leaves enough."""
+def _shuffled_mechanisms() -> Iterator[Mechanism]:
+    """Yield 16 mechanisms with the local noise that suffices after shuffling."""
     setting = {"relation": "replace-one", "observer": "shuffled-server"}
     for clients, epsilon, delta in itertools.product((20, 100), (0.5, 2.0), (1e-4, 1e-2)):
         for local in (_response, _local_gaussian):
-            yield _searched(partial(_reports, clients, local), epsilon, delta, setting)
+            yield _search(partial(_reports, clients, local), epsilon, delta, setting)
 
 
 def _reports(clients: int, local: Callable[[float], Any], noise: float) -> Shuffled:
@@ -157,27 +168,29 @@ def _local_gaussian(noise: float) -> Gaussian:
     return Gaussian(noise_multiplier=noise)
 
 
-def _lists() -> Iterator[Mechanism]:
-    """16: different mechanisms after one another, sampled or not."""
-    for make, epsilon, delta in itertools.product((_listed, _batches), (0.5, 1.0, 2.0, 4.0), (1e-5, 1e-2)):
-        yield _searched(make, epsilon, delta, {"relation": "replace-one"})
+def _composed_mechanisms() -> Iterator[Mechanism]:
+    """Yield 16 compositions of different mechanisms, with and without sampling."""
+    for make, epsilon, delta in itertools.product(
+        (_gaussian_and_laplace, _batches), (0.5, 1.0, 2.0, 4.0), (1e-5, 1e-2)
+    ):
+        yield _search(make, epsilon, delta, {"relation": "replace-one"})
 
 
-def _listed(noise: float) -> Composed:
+def _gaussian_and_laplace(noise: float) -> Composed:
     return Composed(mechanisms=(Gaussian(noise_multiplier=noise), Laplace(scale_multiplier=2 * noise)))
 
 
 def _batches(noise: float) -> Repeated:
     batch = {"sampling": "without-replacement", "batch_size": 5, "population": 20}
-    return Repeated(times=4, mechanism=_drawn(batch, Laplace(scale_multiplier=noise)))
+    return Repeated(times=4, mechanism=_subsample(batch, Laplace(scale_multiplier=noise)))
 
 
-def _descent() -> Iterator[Mechanism]:
-    """24: the noise for a released model."""
+def _descent_mechanisms() -> Iterator[Mechanism]:
+    """Yield 24 mechanisms with the noise for a released model."""
     setting = {"relation": "replace-one", "observer": "final-model"}
     ways = (("shuffled", "last"), ("cyclic", "last"), ("shuffled", "random-stop"))
     for way, smoothness, epsilon, delta in itertools.product(ways, (None, 1.0), (1.0, 4.0), (1e-5, 1e-2)):
-        yield _searched(partial(_run, *way, smoothness), epsilon, delta, setting)
+        yield _search(partial(_run, *way, smoothness), epsilon, delta, setting)
 
 
 def _run(batches: Any, release: Any, smoothness: float | None, noise: float) -> ProjectedSgd:

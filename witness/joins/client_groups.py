@@ -1,0 +1,161 @@
+"""Fields for clients that differ, and for a random number of participants, in calibrations and in bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.compressed_messages import compression_variance
+from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import GroupRun
+from epsilond.simulators.algorithms.algorithm import AnyRun
+from epsilond.simulators.algorithms.random_participation import Law
+from epsilond.simulators.federations.groups import Groups, RunGroup, batch_of, loss_scales, with_noise_stds
+from epsilond.witness.join import Parameters
+from epsilond.witness.joins.problem_fields import LEAST_NOISE
+
+if TYPE_CHECKING:
+    from epsilond.simulators.problems.problem import SimulatedProblem
+
+
+def participation_counts(law: Law) -> tuple[ParticipationCount, ...]:
+    """Return the distribution of the number of participants, as calibrators and bounds express it."""
+    return tuple(ParticipationCount(participants=count.participants, probability=count.probability) for count in law)
+
+
+def calibration_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, groups: Groups | None) -> Fields:
+    """Return the fields of a calibration that replace those of equal clients.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+        law: distribution of the number of participants, or None if that number is fixed.
+        groups: groups of equal clients, or None if all clients are equal.
+
+    Returns:
+        The fields, empty if the clients are equal and their number is fixed. With a distribution, `participants` is
+        None.
+    """
+    fields: dict[str, object] = {}
+    if law is not None:
+        fields |= {"participants": None, "participation": participation_counts(law)}
+    if groups is not None:
+        fields["client_groups"] = tuple(
+            ClientGroupRequest(
+                clients=group.clients,
+                samples_per_client=group.samples_per_client,
+                batch_size=_batch(problem, run, group),
+                weight=group.weight,
+                epsilon=group.epsilon,
+                delta=group.delta,
+                log10_delta=group.log10_delta,
+            )
+            for group in groups
+        )
+        fields["batch_size"] = min(run.batch_size, problem.samples_per_client)
+    return fields
+
+
+def _batch(problem: SimulatedProblem, run: AnyRun, group: RunGroup) -> int:
+    """Return the batch size K of a client of the group."""
+    return batch_of(
+        group, batch_size=run.batch_size, samples_per_client=problem.samples_per_client, sampling=run.batches
+    )
+
+
+def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
+    """Return the run with the calibrated noise.
+
+    If clients differ, each group has its own noise, and the run's noise is the root mean square over clients.
+    """
+    if getattr(run, "client_groups", None) is None:
+        return replace(run, noise_std=parameters.noise_std)
+    stds = [group.noise_std for group in parameters.groups]
+    return replace(
+        run,
+        noise_std=_root_mean_square((std, group.clients) for std, group in zip(stds, run.client_groups, strict=True)),
+        client_groups=with_noise_stds(run.client_groups, stds),
+    )
+
+
+def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
+    """Return the root mean square of values with their multiplicities, without overflow."""
+    pairs = list(values_with_counts)
+    clients = sum(count for _, count in pairs)
+    largest = max(value for value, _ in pairs)
+    if largest == 0.0:
+        return 0.0
+    return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in pairs))
+
+
+def bound_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, groups: Groups) -> Fields:
+    """Return the fields of clients and participation for the bounds on clients that differ.
+
+    Args:
+        problem: the simulated problem.
+        run: the run.
+        law: distribution of the number of participants, or None if that number is fixed.
+        groups: groups of equal clients.
+
+    Returns:
+        `client_groups`, with the effective noise of each group, and `participation`.
+    """
+    if law is None:
+        participants = run.participants or problem.clients
+        participation: tuple[ParticipationCount, ...] = (
+            ParticipationCount(participants=participants, probability=1.0),
+        )
+    else:
+        participation = participation_counts(law)
+    return {
+        "client_groups": tuple(
+            _group_run(problem, run, group, scale) for group, scale in zip(groups, loss_scales(groups), strict=True)
+        ),
+        "participation": participation,
+    }
+
+
+def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: float) -> GroupRun:
+    """Return one group as the bounds express it; `scale` multiplies the losses of its clients."""
+    noise_std = run.noise_std if group.noise_std is None else group.noise_std
+    return GroupRun(
+        clients=group.clients,
+        samples_per_client=group.samples_per_client,
+        batch_size=_batch(problem, run, group),
+        noise_std=max(effective_noise_std(problem, run, noise_std, scale), LEAST_NOISE),
+        lipschitz=problem.constants.lipschitz,
+        weight=group.weight,
+    )
+
+
+def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
+    """Return the σ with the error of a message that is compressed after noise was added (Remark 2.1).
+
+    Compression adds ω(L² + dσ²) to a message's mean squared error. Noise of variance σ² + ω(L²/d + σ²) has the same
+    error without compression.
+
+    Args:
+        problem: the simulated problem.
+        run: the run; `quantization_levels` determines the compression variance ω.
+        noise_std: σ before compression.
+        scale: factor of the client's loss, so that its Lipschitz constant is `scale` · L.
+
+    Returns:
+        The effective σ, or `noise_std` if messages are not compressed.
+    """
+    levels = getattr(run, "quantization_levels", None)
+    if levels is None:
+        return noise_std
+    omega = compression_variance(dimension=problem.dimension, quantization_levels=levels) * (1.0 + 2.0**-40)
+    lipschitz = scale * problem.constants.lipschitz
+    return math.sqrt(noise_std**2 + omega * (lipschitz**2 / problem.dimension + noise_std**2))
+
+
+def has_equal_weights(groups: Groups | None) -> bool:
+    """Return whether all losses have weight 1, so that L bounds the statistics of gradients."""
+    return groups is None or bool(np.all(np.asarray(loss_scales(groups)) == 1.0))

@@ -1,0 +1,30 @@
+"""The condition that a run takes the step size of a bound."""
+
+from __future__ import annotations
+
+import math
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.verdict import Verdict
+
+SAME = 1e-9
+"""Relative tolerance for equal step sizes; it allows for rounding."""
+
+
+def check_step(step: float, prescribed: float) -> ConditionResult:
+    """Check whether the run takes the step size that the bound is stated for.
+
+    Args:
+        step: step size of the run.
+        prescribed: step size of the bound.
+
+    Returns:
+        The condition, with both step sizes.
+    """
+    return ConditionResult(
+        "step-of-the-theorem",
+        "the run's step is the one that the bound is stated for",
+        Verdict.of(math.isclose(step, prescribed, rel_tol=SAME)),
+        step,
+        prescribed,
+    )

@@ -1,0 +1,102 @@
+"""Fields and conditions that the joins of the mini-batch algorithms derive from a problem's exact constants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from epsilond.accountants.attempts import ConditionResult
+from epsilond.accountants.json_types import Fields
+from epsilond.accountants.target import Target
+from epsilond.accountants.verdict import Verdict
+from epsilond.simulators.algorithms.algorithm import AnyRun
+from epsilond.simulators.problems.problem import SimulatedProblem
+
+LEAST_NOISE = 1e-90
+"""Least noise standard deviation given to a bound. The bounds require positive noise and increase with it, so that a
+run without noise satisfies the bound at this value."""
+LEAST_CURVATURE = 1e-9
+"""Least smoothness given to a bound, in units of L/D. The bounds require β > 0, and every upper bound on the smoothness
+is valid for linear losses."""
+
+
+def settle_conditions(
+    conditions: Iterable[ConditionResult], facts: Mapping[str, Verdict]
+) -> tuple[ConditionResult, ...]:
+    """Decide conditions that a caller would have to declare, from facts about the problem and the run.
+
+    Args:
+        conditions: results of evaluating a theorem's conditions.
+        facts: verdicts by id of the condition.
+
+    Returns:
+        The conditions. Undecidable ones with an entry in `facts` take its verdict.
+    """
+    results = []
+    for condition in conditions:
+        is_settled = condition.holds == Verdict.UNDECIDABLE and condition.id in facts
+        results.append(replace(condition, holds=facts[condition.id]) if is_settled else condition)
+    return tuple(results)
+
+
+def target_fields(target: Target) -> Fields:
+    """Return ε and δ as the fields of the target: `delta` if it was given as a double, and `log10_delta` otherwise."""
+    if target.given_delta is not None:
+        return {"epsilon": target.epsilon, "delta": target.given_delta}
+    return {"epsilon": target.epsilon, "log10_delta": target.log10_delta}
+
+
+def smoothness_bound(problem: SimulatedProblem) -> float:
+    """Return a positive upper bound β on the smoothness of one record's loss."""
+    constants = problem.constants
+    return max(constants.smoothness, LEAST_CURVATURE * constants.lipschitz / constants.diameter)
+
+
+def initial_distance_bound(problem: SimulatedProblem) -> float:
+    """Return an upper bound on the distance from the start to a minimiser, at most the diameter.
+
+    If the minimiser is unique, the bound is valid for it: the minimiser that is used is within √(2 · gap/μ) of the true
+    one of a μ-strongly convex objective. Otherwise the bound is valid for the minimiser that is used.
+    """
+    constants = problem.constants
+    slack = (
+        math.sqrt(2.0 * constants.optimum_gap / constants.strong_convexity) if constants.strong_convexity > 0.0 else 0.0
+    )
+    return min(max(constants.optimum_norm + slack, 1e-9 * constants.diameter), constants.diameter)
+
+
+def empirical_gradient_std(problem: SimulatedProblem) -> float:
+    """Return an upper bound on Φ̂, the root mean square of the records' gradients around their mean.
+
+    If the data is the population, the bound is √(φ² + v²), with the gradient standard deviation φ and the heterogeneity
+    v. If the data is drawn anew, only the Lipschitz constant L bounds it.
+    """
+    constants = problem.constants
+    if problem.objective != "empirical":
+        return constants.lipschitz
+    return min(constants.lipschitz, math.hypot(constants.gradient_std, constants.heterogeneity) * (1.0 + 2.0**-40))
+
+
+def empirical_heterogeneity(problem: SimulatedProblem) -> float:
+    """Return an upper bound on v̂, the heterogeneity of the data at hand: L if the data is drawn anew."""
+    constants = problem.constants
+    if problem.objective != "empirical":
+        return constants.lipschitz
+    return min(constants.heterogeneity, constants.lipschitz)
+
+
+def run_fields(problem: SimulatedProblem, run: AnyRun) -> Fields:
+    """Return the fields that calibrators and bounds share for a run of equal clients."""
+    constants = problem.constants
+    return {
+        "clients": problem.clients,
+        "participants": run.participants or problem.clients,
+        "samples_per_client": problem.samples_per_client,
+        "batch_size": run.batch_size,
+        "rounds": run.rounds,
+        "dimension": problem.dimension,
+        "lipschitz": constants.lipschitz,
+        "smoothness": smoothness_bound(problem),
+        "initial_distance": initial_distance_bound(problem),
+    }
