@@ -173,8 +173,8 @@ PURIFIED = Theorem(
     title="An (ε, δ) report is near one that is ε-private",
     statement=(
         "if a report's distribution and a fixed one are (ε, δ)-indistinguishable, a distribution within total "
-        "variation δ of it is ε-indistinguishable from the fixed one; if both may move, each within δ/(e^ε + 1), and no "
-        "nearer"
+        "variation δ of it is ε-indistinguishable from the fixed one; if both may move, each within δ/(e^ε + 1), and "
+        "no nearer"
     ),
     source=Source("lowy2023", "Lemma F.5"),
     status=Status.PROVED,
