@@ -31,7 +31,8 @@ LIKELY_OBSERVERS: tuple[Observer, ...] = (
 )
 """Observers in the order in which they are proposed to a caller whose own observer has no proof."""
 
-_RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind in {rule.kind for rule in RULES}}
+_KINDS = {rule.kind for rule in RULES}
+_RULES_OF = {kind: tuple(rule for rule in RULES if rule.kind == kind) for kind in _KINDS}
 
 
 @dataclass(frozen=True)
@@ -54,36 +55,36 @@ class _Accountant:
     """A single walk through a spec, in which equal inner specs are accounted for once."""
 
     effort: Effort
-    whole: Spec
+    root: Spec
     probes: tuple[float, ...] = PROBES
     considered: list[Considered] = field(default_factory=list)
-    known: dict[tuple[Spec, Setting], Guarantee] = field(default_factory=dict)
+    accounted: dict[tuple[Spec, Setting], Guarantee] = field(default_factory=dict)
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
         key = (spec, setting)
-        if key not in self.known:
-            self.known[key] = self._proved(spec, setting)
-        return self.known[key]
+        if key not in self.accounted:
+            self.accounted[key] = self._prove(spec, setting)
+        return self.accounted[key]
 
-    def _proved(self, spec: Spec, setting: Setting) -> Guarantee:
+    def _prove(self, spec: Spec, setting: Setting) -> Guarantee:
         """Return the first bound, since rules are ordered or exclude one another; the least bound if they combine."""
-        case = Case(setting, self.effort, self.account, self.whole)
-        refused, found = [], []
+        case = Case(setting, self.effort, self.account, self.root)
+        refusals, proofs = [], []
         for rule in _RULES_OF.get(spec.kind, ()):
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
-                refused.append(Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason))
-                self._note(refused[-1])
+                refusals.append(Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason))
+                self._note(refusals[-1])
                 continue
             self._note(Considered(rule.theorem.id, applies=Verdict.YES, curve=outcome.curve))
-            found.append(outcome)
+            proofs.append(outcome)
             if not rule.combines:
                 break
-        if found:
-            return found[0] if len(found) == 1 else least(found, self.probes)
-        why = f": {refused[0].reason}" if len(refused) == 1 else ""
+        if proofs:
+            return proofs[0] if len(proofs) == 1 else least(proofs, self.probes)
+        why = f": {refusals[0].reason}" if len(refusals) == 1 else ""
         message = f"no theorem covers {spec.kind} under {setting.relation} against the observer {setting.observer}{why}"
-        raise ConditionViolated(message, considered=tuple(refused))
+        raise ConditionViolated(message, considered=tuple(refusals))
 
     def _note(self, tried: Considered) -> None:
         if tried not in self.considered:

@@ -156,8 +156,8 @@ def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
     smoothness, strong convexity (Appendix B of Lowy and Razaviyayn, E-30).
     """
     clients = sum(count for _, count in weights)
-    whole = math.fsum(weight * count for weight, count in weights)
-    return tuple(weight * clients / whole for weight, _ in weights)
+    total = math.fsum(weight * count for weight, count in weights)
+    return tuple(weight * clients / total for weight, _ in weights)
 
 
 # Requests -----------------------------------------------------------------------------------------------------------
@@ -199,8 +199,7 @@ class ClientGroupRequest:
         """
         if self.batch_size is not None:
             return self.batch_size
-        whole = samples_per_client
-        return max(1, (2 * batch_size * self.samples_per_client + whole) // (2 * whole))
+        return max(1, (2 * batch_size * self.samples_per_client + samples_per_client) // (2 * samples_per_client))
 
 
 def read_member(record: object, name: str, kind: type) -> None:
@@ -214,7 +213,7 @@ def read_member(record: object, name: str, kind: type) -> None:
     Raises:
         InvalidInput: the value is invalid, or of another kind. Pointers refer to the whole request.
     """
-    object.__setattr__(record, name, _made(getattr(record, name), kind, f"/{name}"))
+    object.__setattr__(record, name, _build(getattr(record, name), kind, f"/{name}"))
 
 
 def read_members(record: object, name: str, kind: type) -> None:
@@ -228,20 +227,25 @@ def read_members(record: object, name: str, kind: type) -> None:
     Raises:
         InvalidInput: an entry is invalid, or of another kind.
     """
-    made = (_made(value, kind, f"/{name}/{place}") for place, value in enumerate(getattr(record, name)))
+    made = (_build(value, kind, f"/{name}/{place}") for place, value in enumerate(getattr(record, name)))
     object.__setattr__(record, name, tuple(made))
 
 
-def _made(value: object, kind: type, at: str) -> object:
+def _build(value: object, kind: type, at: str) -> object:
+    """Return a record of a class, made from a mapping of its fields if it is not one already.
+
+    Raises:
+        InvalidInput: the fields are unknown, missing or invalid; the pointers of the faults begin with `at`.
+    """
     try:
-        made = kind(**value) if isinstance(value, Mapping) else value
+        record = kind(**value) if isinstance(value, Mapping) else value
     except InvalidInput as error:
         raise InvalidInput(*(Fault(at + it.pointer, it.message, it.allowed) for it in error.faults)) from None
     except TypeError:
         raise InvalidInput.at(at, "has unknown or missing fields") from None
-    if not isinstance(made, kind):
+    if not isinstance(record, kind):
         raise InvalidInput.at(at, "must be an object")
-    return made
+    return record
 
 
 def group_count_faults(groups: Sequence[object]) -> list[Fault]:
@@ -304,5 +308,5 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
 
 def participation_counts(participation: Sequence[ParticipationCount]) -> tuple[tuple[int, float], ...]:
     """Return the distribution as (count, probability) pairs that sum to 1, without impossible counts."""
-    whole = math.fsum(one.probability for one in participation)
-    return tuple((one.participants, one.probability / whole) for one in participation if one.probability > 0.0)
+    total = math.fsum(count.probability for count in participation)
+    return tuple((count.participants, count.probability / total) for count in participation if count.probability > 0.0)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
@@ -44,7 +44,7 @@ class ReadFrom:
 class _Described:
     """The parts of a request class that a formula's signature does not contain."""
 
-    given: str = ""
+    summary: str = ""
     checks: Checks = ()
 
 
@@ -58,7 +58,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
     """
 
     @functools.wraps(function)
-    def guarded(*arguments: P.args, **named: P.kwargs) -> _Outputs:
+    def check_outputs(*arguments: P.args, **named: P.kwargs) -> _Outputs:
         try:
             outputs = function(*arguments, **named)
         except (ZeroDivisionError, OverflowError) as error:
@@ -67,7 +67,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
             raise InvalidInput.at("", "the figures leave the range of doubles; choose other units")
         return outputs
 
-    return guarded
+    return check_outputs
 
 
 def formula(
@@ -114,37 +114,43 @@ def request_of(function: Callable[..., object]) -> type:
     if annotations is None:
         raise TypeError(f"{function.__name__} takes a request, whose class is written out and passed as `inputs`")
     groups = dict.fromkeys(filter(None, map(_group_of, annotations.values())))
-    bases = [one for one in groups if not any(issubclass(other, one) for other in groups if other is not one)]
+    bases = [group for group in groups if not _has_subclass(group, groups)]
     own = {name: annotation for name, annotation in annotations.items() if _group_of(annotation) is None}
     parameters = inspect.signature(function).parameters
-    given = {name: parameters[name].default for name in own}
-    defaults = {name: default for name, default in given.items() if default is not inspect.Parameter.empty}
+    values = {name: parameters[name].default for name in own}
+    defaults = {name: default for name, default in values.items() if default is not inspect.Parameter.empty}
     described = vars(function).get("described", _Described())
     body = {
         **defaults,
         "__module__": function.__module__,
-        "__doc__": described.given or None,
+        "__doc__": described.summary or None,
         "__annotations__": own,
-        "__reduce__": functools.partialmethod(_reduced, function),
+        "__reduce__": functools.partialmethod(_reduce, function),
         "checks": described.checks,
     }
     name = "".join(part.capitalize() for part in function.__name__.split("_")) + "Inputs"
     return request(type(name, tuple(bases), body))
 
 
-def _reduced(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
+def _has_subclass(group: type, groups: Collection[type]) -> bool:
+    """Return whether another one of the groups is a subclass of a group."""
+    return any(issubclass(candidate, group) for candidate in groups if candidate is not group)
+
+
+def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[object, ...]:
     """Return the pickle of a record of a made class, from which the record is made again.
 
     A made class is not in any module, where pickle would look for it.
     """
-    return _rebuilt, (function, {each.name: getattr(record, each.name) for each in fields(record)})
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    return _rebuilt, (function, values)
 
 
 def _rebuilt(function: Callable[..., object], values: dict[str, object]) -> FormulaRequest:
     return request_of(function)(**values)
 
 
-def applied(function: Callable[..., T], inputs: object, **further: object) -> T:
+def evaluate_formula(function: Callable[..., T], inputs: object, **further: object) -> T:
     """Return the value of a formula, or of the test of a condition, at a request.
 
     Args:
@@ -152,16 +158,21 @@ def applied(function: Callable[..., T], inputs: object, **further: object) -> T:
         inputs: the request.
         further: further keyword arguments.
     """
-    fed = _fed(function)
-    if fed is None:
+    parameters = _parameter_kinds(function)
+    if parameters is None:
         return function(inputs, **further)
-    return function(**{name: inputs if whole else getattr(inputs, name) for name, whole in fed}, **further)
+    arguments = {}
+    for name, takes_request in parameters:
+        arguments[name] = inputs if takes_request else getattr(inputs, name)
+    return function(**arguments, **further)
 
 
 @functools.cache
-def _fed(function: Callable[..., object]) -> tuple[tuple[str, bool], ...] | None:
+def _parameter_kinds(function: Callable[..., object]) -> tuple[tuple[str, bool], ...] | None:
     """Return the names of the parameters of `_parameters`, each with whether it takes the whole request."""
     annotations = _parameters(function)
     if annotations is None:
         return None
-    return tuple((name, isinstance(one, type) and bool(_group_of(one))) for name, one in annotations.items())
+    return tuple(
+        (name, isinstance(annotation, type) and bool(_group_of(annotation))) for name, annotation in annotations.items()
+    )

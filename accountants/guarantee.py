@@ -115,13 +115,13 @@ class Guarantee:
 
     def theorems(self) -> tuple[str, ...]:
         """Return the ids of all theorems that the derivation uses, conclusion first, without repetition."""
-        found: dict[str, None] = {}
+        identifiers: dict[str, None] = {}
         pending = [self.derivation]
         while pending:
             step = pending.pop(0)
-            found.setdefault(step.theorem)
+            identifiers.setdefault(step.theorem)
             pending.extend(step.premises)
-        return tuple(found)
+        return tuple(identifiers)
 
 
 # A privacy curve for callers: ε and δ by name, in the units of every request and answer -----------------------------
@@ -131,7 +131,7 @@ class Guarantee:
 ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
 """Quantity of an ε at which δ is requested. It includes 0, because δ(0) is the largest advantage of an attacker."""
 LOG_10 = math.log(10.0)
-_ASKED = {"epsilon": ANY_EPSILON, "delta": DELTA, "log10_delta": LOG10_DELTA}
+_ARGUMENTS = {"epsilon": ANY_EPSILON, "delta": DELTA, "log10_delta": LOG10_DELTA}
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class PrivacyCurve:
         9.9973 0.5099
     """
 
-    known: Curve
+    natural: Curve
     """Curve in natural logarithms, the units of the mathematics."""
 
     def epsilon(self, *, delta: float | None = None, log10_delta: float | None = None) -> Interval:
@@ -161,9 +161,9 @@ class PrivacyCurve:
         Raises:
             InvalidInput: both or neither are given, `delta` is outside (0, 1), or `log10_delta` outside [−1e9, 0).
         """
-        given = {name: value for name, value in (("delta", delta), ("log10_delta", log10_delta)) if value is not None}
-        asked = _checked(**given)
-        return self.known.epsilon(natural_log_delta(asked.get("delta"), asked.get("log10_delta")))
+        arguments = {"delta": delta, "log10_delta": log10_delta}
+        numbers = _check_arguments(**{name: value for name, value in arguments.items() if value is not None})
+        return self.natural.epsilon(natural_log_delta(numbers.get("delta"), numbers.get("log10_delta")))
 
     def delta(self, *, epsilon: float) -> Interval:
         """Return bounds on δ at an ε ≥ 0 [nat], as a probability.
@@ -173,7 +173,7 @@ class PrivacyCurve:
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
-        return delta_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
+        return delta_ends(self.natural.log_delta(_check_arguments(epsilon=epsilon)["epsilon"]))
 
     def log10_delta(self, *, epsilon: float) -> Interval:
         """Return bounds on log10 δ at an ε ≥ 0 [nat].
@@ -183,18 +183,18 @@ class PrivacyCurve:
         Raises:
             InvalidInput: `epsilon` is negative, above 1e9 or not a number.
         """
-        return log10_ends(self.known.log_delta(_checked(epsilon=epsilon)["epsilon"]))
+        return log10_ends(self.natural.log_delta(_check_arguments(epsilon=epsilon)["epsilon"]))
 
 
-def _checked(**asked: object) -> dict[str, float]:
+def _check_arguments(**arguments: object) -> dict[str, float]:
     """Return the arguments of a question as doubles, including numpy scalars, each within its quantity's range."""
     faults = []
     numbers: dict[str, float] = {}
-    for name, value in asked.items():
+    for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             raise InvalidInput.at(f"/{name}", "is one number: ask for each by itself")
         number = value.item() if isinstance(value, np.generic) else value
-        faults.append(check_value(f"/{name}", number, float, _ASKED[name]))
+        faults.append(check_value(f"/{name}", number, float, _ARGUMENTS[name]))
         if isinstance(number, int | float):
             numbers[name] = number
     if any(faults):

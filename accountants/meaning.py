@@ -61,8 +61,8 @@ def meaning(curve: Curve) -> Meaning:
     most = upper.advantage.upper
     least = 0.0
     certain = False
-    for one in witnesses:
-        least = max(least, one.advantage_above(least))
+    for witness in witnesses:
+        least = max(least, witness.advantage_above(least))
         # The test whose rates differ by E_1 has at most 1 − E_1 false positives and at least E_1 true ones.
         certain = not curve.tight and 1.0 - least <= min(GOOD_GAP, *FALSE_POSITIVE_RATES)
         if certain:
@@ -72,11 +72,11 @@ def meaning(curve: Curve) -> Meaning:
     else:
         bounds = upper.true_positives({rate: rate for rate in FALSE_POSITIVE_RATES})
     attained = {rate: bound.lower for rate, bound in bounds.items()}
-    for one in witnesses:
-        if one is not upper and not certain:
-            sought = {rate: known for rate, known in attained.items() if known < bounds[rate].upper}
-            for rate, found in one.true_positives(sought).items():
-                attained[rate] = max(attained[rate], found.lower)
+    for witness in witnesses:
+        if witness is not upper and not certain:
+            open_rates = {rate: value for rate, value in attained.items() if value < bounds[rate].upper}
+            for rate, interval in witness.true_positives(open_rates).items():
+                attained[rate] = max(attained[rate], interval.lower)
     return Meaning(
         advantage=Interval(min(least, most), most),
         true_positives=tuple(
@@ -117,7 +117,7 @@ class _Attacks:
         for order in self._orders[1:]:
             if not enough and upper - lower > GOOD_GAP * upper:
                 lower, upper = max(lower, order.advantage.lower), min(upper, order.advantage.upper)
-            order.known.setdefault(0.0, Interval(lower, upper))
+            order.evaluated.setdefault(0.0, Interval(lower, upper))
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
@@ -137,10 +137,11 @@ class _Attacks:
                 rate: Interval(value * (1.0 - _ROUNDING) if self.lower else rate, min(value * (1.0 + _ROUNDING), 1.0))
                 for rate, value in exact.items()
             }
-        found = {rate: Interval(rate, rate) for rate in floors}
+        rates = {rate: Interval(rate, rate) for rate in floors}
         for order in self._orders:
-            for rate, (least, most) in found.items():
-                known = most if most - least <= _ROUGH * most or not self.lower else least
-                one = order.true_positives(rate, floor=max(floors[rate], known), attained=least)
-                found[rate] = Interval(max(least, one.lower), max(most, one.upper))
-        return {rate: Interval(min(least, most), most) for rate, (least, most) in found.items()}
+            for rate, (least, most) in rates.items():
+                is_rough_enough = most - least <= _ROUGH * most or not self.lower
+                attained = most if is_rough_enough else least
+                interval = order.true_positives(rate, floor=max(floors[rate], attained), attained=least)
+                rates[rate] = Interval(max(least, interval.lower), max(most, interval.upper))
+        return {rate: Interval(min(least, most), most) for rate, (least, most) in rates.items()}

@@ -79,7 +79,7 @@ class Quantity:
         """
         return replace(self, choices=tuple(each for each in self.choices if each[0] in words), reason=because)
 
-    def assumed(
+    def assume(
         self, words: str, value: Callable[[object], float], *, when: Callable[[object], bool] | None = None
     ) -> Quantity:
         """Return the quantity of a field that may be absent, with the value that is then assumed.
@@ -179,9 +179,9 @@ def _without_none(annotation: object) -> Any:
     arguments = get_args(annotation)
     if NoneType not in arguments:
         return annotation
-    kept = tuple(argument for argument in arguments if argument is not NoneType)
-    union = kept[0]
-    for argument in kept[1:]:
+    types = tuple(argument for argument in arguments if argument is not NoneType)
+    union = types[0]
+    for argument in types[1:]:
         union = union | argument
     return union
 
@@ -190,8 +190,8 @@ def quantity_of(annotation: object) -> tuple[Any, Quantity | None]:
     """Return the bare type of an annotated field (None removed) and its quantity, if it has one."""
     if get_origin(annotation) is Annotated:
         bare, *metadata = get_args(annotation)
-        found = next((item for item in metadata if isinstance(item, Quantity)), None)
-        return _without_none(bare), found
+        quantity = next((item for item in metadata if isinstance(item, Quantity)), None)
+        return _without_none(bare), quantity
     return _without_none(annotation), None
 
 
@@ -250,13 +250,13 @@ class _Declared(NamedTuple):
 
 
 @cache
-def _declared(cls: type) -> tuple[_Declared, ...]:
-    """Return each field that has a quantity. The result is stored, because resolving annotations is slow."""
+def _quantity_fields(cls: type) -> tuple[_Declared, ...]:
+    """Return the fields that have a quantity. The result is stored, because resolving annotations is slow."""
     hints = get_type_hints(cls, include_extras=True)
-    found = ((each, *quantity_of(hints[each.name])) for each in fields(cls))
+    annotated = ((field, *quantity_of(hints[field.name])) for field in fields(cls))
     return tuple(
-        _declared_field(each.name, each.default, bare, quantity, scale_of(hints[each.name], quantity, cls))
-        for each, bare, quantity in found
+        _declared_field(field.name, field.default, bare, quantity, scale_of(hints[field.name], quantity, cls))
+        for field, bare, quantity in annotated
         if quantity is not None
     )
 
@@ -276,9 +276,9 @@ def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[f
         quantity: meaning and range of the number.
         scale: narrower range of the number, if it has one.
     """
-    floating, kept = bare is float, scale or ANY_SCALE
-    lowest = (quantity.gt, quantity.ge, kept.least, sys.float_info.min if floating else 0.0)
-    highest = (quantity.lt, quantity.le, kept.most, sys.float_info.max if floating else float(LARGEST_COUNT))
+    floating, limits = bare is float, scale or ANY_SCALE
+    lowest = (quantity.gt, quantity.ge, limits.least, sys.float_info.min if floating else 0.0)
+    highest = (quantity.lt, quantity.le, limits.most, sys.float_info.max if floating else float(LARGEST_COUNT))
     return (
         max(bound for bound in lowest if bound is not None),
         min(bound for bound in highest if bound is not None),
@@ -300,9 +300,9 @@ def scale_of(annotation: object, quantity: Quantity, cls: type) -> Scale | None:
 @cache
 def _checks(cls: type) -> Checks:
     """Return the checks of all base classes of a request class, oldest first, and then its `check`."""
-    found = [check for base in reversed(cls.__mro__) for check in vars(base).get("checks", ())]
+    checks = [check for base in reversed(cls.__mro__) for check in vars(base).get("checks", ())]
     own = getattr(cls, "check", None)
-    return tuple(found if own is None else [*found, own])
+    return tuple(checks if own is None else [*checks, own])
 
 
 def value_of(record: object, name: str) -> Any:
@@ -311,14 +311,14 @@ def value_of(record: object, name: str) -> Any:
     if value is not None:
         return value
     cls: Any = type(record)
-    absent = next((each.quantity.absent for each in _declared(cls) if each.name == name), None)
+    absent = next((each.quantity.absent for each in _quantity_fields(cls) if each.name == name), None)
     return None if absent is None else absent.value(record)
 
 
 def assumptions(record: Any) -> Iterator[tuple[str, str]]:
     """Yield the code and the message of a warning for each absent field that has an assumed value."""
     cls: Any = type(record)
-    for name, _, _, quantity, *_ in _declared(cls):
+    for name, _, _, quantity, *_ in _quantity_fields(cls):
         absent = quantity.absent
         if absent is not None and getattr(record, name) is None and (absent.when is None or absent.when(record)):
             yield f"assumed-{name.replace('_', '-')}", f"You did not give {name}; it was assumed to be {absent.words}"
@@ -332,7 +332,7 @@ def check_quantities(record: object) -> None:
     """
     faults = []
     cls: Any = type(record)
-    for name, default, bare, quantity, scale, above, below, choices, numeric in _declared(cls):
+    for name, default, bare, quantity, scale, above, below, choices, numeric in _quantity_fields(cls):
         value: Any = getattr(record, name)
         if numeric:
             if type(value) is bare and above < value < below:

@@ -33,13 +33,13 @@ class Case:
         setting: the relation, unit and observer.
         effort: the work that a composition may take.
         account: returns the guarantee of an inner spec in a setting.
-        whole: the spec of the question, of which the rule reads a part.
+        root: the spec of the question, of which the rule reads a part.
     """
 
     setting: Setting
     effort: Effort
     account: Callable[[Spec, Setting], Guarantee]
-    whole: Spec
+    root: Spec
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,8 @@ def of_records(spec: Spec) -> Spec:
     if isinstance(spec, Composed):
         return replace(spec, mechanisms=tuple(map(of_records, spec.mechanisms)))
     if isinstance(spec, Subsampled):
-        known = replace(spec, mechanism=of_records(spec.mechanism))
-        return replace(known, level="records") if known.level is None and known.may_be_of_records else known
+        read = replace(spec, mechanism=of_records(spec.mechanism))
+        return replace(read, level="records") if read.level is None and read.may_be_of_records else read
     if isinstance(spec, Shuffled | Repeated):
         return replace(spec, mechanism=of_records(spec.mechanism))
     return spec
@@ -302,11 +302,11 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
         left_to_records = spec.level is None and not outermost and spec.may_be_of_records
         level = "records" if left_to_records else drawn_level(spec, unit)
         outside = False
-        yield Draw(spec.sampling, level, any(isinstance(each, Shuffled) for each in below))
+        yield Draw(spec.sampling, level, any(isinstance(part, Shuffled) for part in below))
     elif isinstance(spec, ProjectedSgd) and spec.batches != "cyclic" and spec.participants < spec.clients:
         yield Draw("without-replacement", own_level(unit))
-    for each in below:
-        yield from _draws(each, unit, outermost=outside)
+    for part in below:
+        yield from _draws(part, unit, outermost=outside)
 
 
 def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: Unit) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.formula import FormulaRequest, applied, request_of
+from epsilond.accountants.formula import FormulaRequest, evaluate_formula, request_of
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.verdict import Verdict
 
@@ -127,7 +127,7 @@ class Condition:
         """
         if self.test is None:
             return ConditionResult(self.id, self.statement, Verdict.UNDECIDABLE)
-        sides = applied(self.test, inputs, **({"outputs": outputs} if self.of_outputs else {}))
+        sides = evaluate_formula(self.test, inputs, **({"outputs": outputs} if self.of_outputs else {}))
         return ConditionResult(self.id, self.statement, sides.holds, sides.left, sides.right)
 
 
@@ -249,7 +249,7 @@ class Theorem:
         arguments = {"reading": reading} if len(self.readings) > 1 else {}
         try:  # a square of 1e200, a quotient by one of 1e-200
             with np.errstate(over="raise", divide="raise", invalid="raise"):
-                outputs = applied(self.formula, inputs, **arguments)
+                outputs = evaluate_formula(self.formula, inputs, **arguments)
                 conditions = tuple(condition.at(inputs, outputs) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None

@@ -38,7 +38,7 @@ CERTAIN = 1e-13
 """Value of 1 − E_1 below which no test is searched for."""
 GOOD_GAP = 1e-6
 """Relative width of the rate at which the search ends."""
-_DEAR_GAP, _BELOW_ONE = 5e-4, 0.1
+_EXPENSIVE_GAP, _BELOW_ONE = 5e-4, 0.1
 """Relative width of E_1 that is accepted on expensive nodes, and the least −log E_1 for this.
 
 Near 1, 1 − E_1 matters.
@@ -65,10 +65,9 @@ class TradeOff:
     Attributes:
         forward, backward: E(P‖Q) and E(Q‖P).
         rates: the false positive rates that will be requested.
-        lower: whether lower bounds are needed. Otherwise none is computed, and `known` holds the upper bound twice.
-        aims: t = log γ of the best test for each rate, on any pair so far. A pair that is no better is recognised
-            there.
-        known, bounds: bounds on E_γ(P‖Q) by t = log γ, and upper bounds, which may be larger.
+        lower: whether lower bounds are needed. Otherwise none is computed, and `evaluated` holds the upper bound twice.
+        aims: t = log γ of the best test for each rate on any pair so far, at which a worse pair is recognised.
+        evaluated, bounds: bounds on E_γ(P‖Q) by t = log γ, and upper bounds, which may be larger.
     """
 
     forward: Profile
@@ -76,7 +75,7 @@ class TradeOff:
     rates: tuple[float, ...]
     lower: bool = True
     aims: dict[float, float] = field(default_factory=dict, repr=False)
-    known: dict[float, Interval] = field(default_factory=dict, repr=False)
+    evaluated: dict[float, Interval] = field(default_factory=dict, repr=False)
     bounds: dict[float, float] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -103,8 +102,8 @@ class TradeOff:
     @cached_property
     def near(self) -> dict[float, NearTest]:
         """Tests of about the requested sizes, by size, if there are any."""
-        found = self.forward.near_tests(self.rates)
-        return {rate: test for rate, test in zip(self.rates, found, strict=False) if test is not None}
+        tests = self.forward.near_tests(self.rates)
+        return {rate: test for rate, test in zip(self.rates, tests, strict=False) if test is not None}
 
     @cached_property
     def best(self) -> BestTests | None:
@@ -114,12 +113,12 @@ class TradeOff:
     @property
     def advantage(self) -> Interval:
         """Bounds on E_1, the largest difference of the two rates. It is equal in both directions."""
-        lower, upper = self._read([0.0])[0]
+        lower, upper = self._evaluate([0.0])[0]
         return Interval(lower if self.lower else 0.0, upper)
 
     def advantage_within(self, floor: float) -> bool:
         """Return whether E_1 is at most `floor`, by an upper bound that costs less than both bounds."""
-        if 0.0 not in self.known and self.forward.shares_nodes:
+        if 0.0 not in self.evaluated and self.forward.shares_nodes:
             return self.upper_end(0.0, floor) <= floor
         return self.advantage.upper <= floor
 
@@ -131,13 +130,14 @@ class TradeOff:
         if self.best is not None:
             ends = self.best.log_delta_at_zero
             if ends.upper - ends.lower <= GOOD_GAP:
-                self.known[0.0] = _divergence(0.0, ends)
+                self.evaluated[0.0] = _divergence(0.0, ends)
             return False
         for near in self.near.values() if self.lower else ():
             ends = near.log_delta(0.0)
-            if ends.upper - ends.lower <= (_DEAR_GAP if near.dear and ends.upper <= -_BELOW_ONE else GOOD_GAP):
-                self.known[0.0] = _divergence(0.0, ends)
-                return near.dear
+            largest_gap = _EXPENSIVE_GAP if near.expensive and ends.upper <= -_BELOW_ONE else GOOD_GAP
+            if ends.upper - ends.lower <= largest_gap:
+                self.evaluated[0.0] = _divergence(0.0, ends)
+                return near.expensive
         return False
 
     def true_positives(self, rate: float, *, floor: float, attained: float = 0.0) -> Interval:
@@ -153,7 +153,7 @@ class TradeOff:
             floor: a known rate. The search ends if this direction exceeds it by at most a fraction `GOOD_GAP`.
             attained: a rate that is attained. If this direction is shown not to exceed it, the lower bound is `rate`.
         """
-        at_one = self.known.get(0.0)
+        at_one = self.evaluated.get(0.0)
         if at_one is not None and 1.0 - at_one.lower <= min(rate, CERTAIN):
             return Interval(at_one.lower if self.lower else rate, 1.0)
         search = _MinimumSearch(self, rate, floor) if floor > rate else None
@@ -166,7 +166,7 @@ class TradeOff:
             return best.true_positive_rate
         search = search or _MinimumSearch(self, rate, floor)
         if self.lower and (near := self.near.get(rate)) is not None:
-            search.lay_around(near)
+            search.refine_around(near)
         else:
             search.estimate()
         if not search.decided:
@@ -176,7 +176,7 @@ class TradeOff:
     def upper_end(self, place: float, enough: float) -> float:
         """Return an upper bound on E_γ at t = log γ ≥ 0, by one evaluation for all aims if that is at most `enough`."""
         if not (self.forward.shares_nodes or self.forward.finds_best_tests):
-            return self._read([place])[0].upper
+            return self._evaluate([place])[0].upper
         if place not in self.bounds:
             self._bound(sorted({place, *(aim for aim in self.aims.values() if aim > 0.0)} - set(self.bounds)))
         if self.bounds[place] > enough:
@@ -189,17 +189,17 @@ class TradeOff:
             upper = _divergence(place, Interval(-math.inf, end)).upper
             self.bounds[place] = min(upper, self.bounds.get(place, math.inf))
 
-    def _read(self, places: Sequence[float]) -> list[Interval]:
+    def _evaluate(self, places: Sequence[float]) -> list[Interval]:
         """Return bounds on E_γ at each t = log γ."""
-        new = [place for place in dict.fromkeys(places) if place not in self.known]
+        new = [place for place in dict.fromkeys(places) if place not in self.evaluated]
         for profile, side in ((self.forward, 1.0), (self.backward, -1.0)):
             unread = [place for place in new if (place >= 0.0) == (side > 0.0)]
             if not unread:
                 continue
             bounds = profile.log_delta_bounds_in_search([side * place for place in unread], lower=self.lower)
-            for place, each in zip(unread, bounds, strict=True):
-                self.known[place] = _divergence(place, each, turned=side < 0.0)
-        return [self.known[place] for place in places]
+            for place, interval in zip(unread, bounds, strict=True):
+                self.evaluated[place] = _divergence(place, interval, turned=side < 0.0)
+        return [self.evaluated[place] for place in places]
 
 
 def _divergence(place: float, log_delta: Interval, *, turned: bool = False) -> Interval:
@@ -238,7 +238,7 @@ class _MinimumSearch:
         self.upper = 1.0
         """The least of all upper bounds of h."""
         self.points = {-math.inf: Known(0.0, 1.0, 1.0), -math.log(self.rate): Known(1.0 / self.rate, 1.0, 2.0)}
-        for place, ends in self.trade.known.items():
+        for place, ends in self.trade.evaluated.items():
             self._add(place, ends)
 
     def _add(self, place: float, divergence: Interval) -> None:
@@ -249,9 +249,9 @@ class _MinimumSearch:
             self.points[place] = Known(gamma, lower * (1.0 - 8 * UNIT_ROUNDOFF), upper)
             self.upper = min(self.upper, upper)
 
-    def _read(self, places: Sequence[float]) -> None:
+    def _evaluate(self, places: Sequence[float]) -> None:
         wanted = [place for place in places if place not in self.points and place < -math.log(self.rate)]
-        for place, ends in zip(wanted, self.trade._read(wanted), strict=True):  # noqa: SLF001  its own search
+        for place, ends in zip(wanted, self.trade._evaluate(wanted), strict=True):  # noqa: SLF001  its own search
             self._add(place, ends)
 
     @property
@@ -275,13 +275,13 @@ class _MinimumSearch:
         upper = min(self.upper, 1.0)
         return Interval(min(max(least * (1.0 - 1e-14), self.rate * (1.0 - 1e-14)), upper), upper)
 
-    def _bounded(self, place: float, divergence: float) -> None:
+    def _add_upper(self, place: float, divergence: float) -> None:
         """Use an upper bound on E_γ at γ = e^place."""
         gamma = math.exp(min(place, -math.log(self.rate)))  # beyond, h is at least 1
         if gamma * self.rate < 1.0:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
-    def lay_around(self, near: NearTest) -> None:
+    def refine_around(self, near: NearTest) -> None:
         """Place four points around a test, the test itself if it is a corner, and then points of least lower bound."""
         step = _Model(near.epsilon, near.steepness).spread(OUTERMOST * near.width)
         for offset in [0.0, *_PATTERN.tolist()] if near.bent else _PATTERN.tolist():
@@ -289,37 +289,37 @@ class _MinimumSearch:
             self._add(place, _divergence(place, near.log_delta(place)))
             if self.decided or not self.lower_wanted:
                 return
-        self._cut(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
+        self._cut_lowest(lambda place: self._add(place, _divergence(place, near.log_delta(place))))
 
     def glance(self) -> None:
         """Bound h cheaply: at the largest loss, where E is 0, and at the best test so far or a Gaussian's."""
         top = self.trade.forward.supremum
         if 0.0 < top < -math.log(self.rate):
-            self._bounded(top, 0.0)
+            self._add_upper(top, 0.0)
         if self.decided:
             return
         aim = self.trade.aims.get(self.rate, -math.inf)
         if aim > 0.0 and (self.trade.forward.shares_nodes or self.trade.forward.finds_best_tests):
-            self._bounded(aim, self.trade.upper_end(aim, self.floor - math.exp(aim) * self.rate))
+            self._add_upper(aim, self.trade.upper_end(aim, self.floor - math.exp(aim) * self.rate))
             return
-        if 0.0 not in self.trade.known or self.trade.forward.finds_best_tests or self.rate in self.trade.near:
+        if 0.0 not in self.trade.evaluated or self.trade.forward.finds_best_tests or self.rate in self.trade.near:
             return
-        at_one = self.trade.known[0.0].upper
+        at_one = self.trade.evaluated[0.0].upper
         if at_one > 0.0:
-            self._read([gaussian_minimum(gaussian_mu(at_one), self.rate)])
+            self._evaluate([gaussian_minimum(gaussian_mu(at_one), self.rate)])
 
     def estimate(self) -> None:
         """Search for the minimum from δ(0) only. The first estimate assumes Gaussian losses."""
-        self._read([0.0])
-        at_one = self.trade.known[0.0].upper
+        self._evaluate([0.0])
+        at_one = self.trade.evaluated[0.0].upper
         if at_one == 0.0:
             return
         mu = gaussian_mu(at_one)
         if not self.lower_wanted:
             # A bound, which may have several local minima.
-            self._read((max(gaussian_minimum(mu, min(self.trade.rates)), 0.0) * _SPREAD).tolist())
+            self._evaluate((max(gaussian_minimum(mu, min(self.trade.rates)), 0.0) * _SPREAD).tolist())
         elif len(self.points) <= _ENOUGH and not self._closest(place := gaussian_minimum(mu, self.rate)) <= 0.1 * mu:
-            self._read([min(place, -0.9 * math.log(self.rate))])
+            self._evaluate([min(place, -0.9 * math.log(self.rate))])
         before = math.inf
         for _ in range(_ESTIMATES):
             if self.decided:
@@ -328,25 +328,25 @@ class _MinimumSearch:
             moved = min(abs(model.place - before), self._closest(model.place)) * math.sqrt(model.curvature)
             if moved <= (_SETTLED if self.lower_wanted else math.sqrt(LOSS)):
                 break
-            self._read([model.place])
+            self._evaluate([model.place])
             before = model.place
         if self.lower_wanted:
-            self._lay_four(moved)
+            self._refine(moved)
         elif not abs(model.value - self.upper) <= GOOD_GAP * self.upper:
-            self._cut(lambda place: self._read([place]))  # a bound that bends sharply
+            self._cut_lowest(lambda place: self._evaluate([place]))  # a bound that bends sharply
 
-    def _lay_four(self, moved: float) -> None:
+    def _refine(self, moved: float) -> None:
         for _ in range(_PATTERNS):
             model = self._model()
             best = self._best
             step = max(model.spread((best.upper - best.lower) / best.upper), 0.05 * moved / math.sqrt(model.curvature))
-            self._read([model.place + offset * step for offset in _PATTERN.tolist()])
+            self._evaluate([model.place + offset * step for offset in _PATTERN.tolist()])
             moved = 0.0
             if self.decided or self.narrow:
                 return
-        self._cut(lambda place: self._read([place]))
+        self._cut_lowest(lambda place: self._evaluate([place]))
 
-    def _cut(self, read: Callable[[float], None]) -> None:
+    def _cut_lowest(self, read: Callable[[float], None]) -> None:
         """Read places at which the lower bound is least, while this helps."""
         for _ in range(_CUTS):
             least = least_value(self._sorted, self.slopes)
@@ -363,8 +363,8 @@ class _MinimumSearch:
         points, upper = self._sorted, self.upper
         least = least_value(points, self.slopes)
         place = bisect_left(points, least.place, key=lambda point: point.place)
-        beside = points[max(place - 1, 0) : place + 2]
-        widths = [point.upper - point.lower for point in beside if point.upper <= 1.01 * upper]
+        neighbours = points[max(place - 1, 0) : place + 2]
+        widths = [point.upper - point.lower for point in neighbours if point.upper <= 1.01 * upper]
         return upper - least.value <= max(_NARROW_GAP * upper, _MOST_WIDTHS * min(widths, default=0.0))
 
     @property
@@ -373,7 +373,7 @@ class _MinimumSearch:
 
     def _closest(self, place: float) -> float:
         """Return the distance to the closest point that was read."""
-        return min(abs(place - known) for known in self.points)
+        return min(abs(place - point) for point in self.points)
 
     def _model(self) -> _Model:
         """Return a model by interpolation of √−log E, about linear in t for small E, or of log −log E for E near 1."""
@@ -381,7 +381,7 @@ class _MinimumSearch:
         best = min(range(1, len(places) - 1), key=lambda k: self.points[places[k]].upper)
         low, here, high = places[best - 1], places[best], places[best + 1]
         used = [(t, e) for t in places[1:-1] if 0.0 < (e := self._value(t)) < 1.0]
-        used = sorted(used, key=lambda each: abs(each[0] - here))
+        used = sorted(used, key=lambda point: abs(point[0] - here))
         used = used[: 4 if math.isfinite(low) and best + 2 < len(places) else 2]
         if len(used) < 2 or not any(t == here for t, _ in used):
             least = least_value(self._sorted, self.slopes).place
@@ -390,8 +390,8 @@ class _MinimumSearch:
             low = here - 2.0 * max(places[-2] - here, 0.01)
         if best + 2 == len(places):
             high = min(high, here + 3.0 * max(here - places[1], 1e-9))
-        known = np.asarray([t for t, _ in used]), np.asarray([e for _, e in used])
-        place, bend, value = interpolated_minimum(*known, low=low, high=high, rate=self.rate)
+        t_values, values = (np.asarray(column) for column in zip(*used, strict=True))
+        place, bend, value = interpolated_minimum(t_values, values, low=low, high=high, rate=self.rate)
         return _Model(place, min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0, value)
 
     def _value(self, place: float) -> float:

@@ -83,10 +83,10 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
         name: the unknown name.
         names: the known names.
     """
-    known = sorted(names)
-    nearest = near(name, known)
-    shown = nearest or known[:MOST_SHOWN]
-    said = "Near it" if nearest else "There are" if len(known) <= MOST_SHOWN else "The first of those there are"
+    all_names = sorted(names)
+    nearest = near(name, all_names)
+    shown = nearest or all_names[:MOST_SHOWN]
+    said = "Near it" if nearest else "There are" if len(all_names) <= MOST_SHOWN else "The first of those there are"
     detail = f"There is no {what} of this name. {said}: {', '.join(shown) or 'none'}."
     return Problem(
         "not-found", detail, FieldError(parameter=what, message="is unknown", allowed=", ".join(shown) or None)

@@ -31,8 +31,8 @@ class Health:
         """Return the reasons why this service should get no requests now: its stop, or the reasons of its parts."""
         if self.stopping:
             return (STOPPING,)
-        found = (check() for check in self._checks.values())
-        return tuple(reason for reason in found if reason is not None)
+        results = (check() for check in self._checks.values())
+        return tuple(reason for reason in results if reason is not None)
 
 
 HEALTH: ServicePart[Health] = ServicePart("health")

@@ -167,9 +167,11 @@ def modules_of(
         theorem_home: module with the list of theorems.
         kinds: kinds of simulation.
     """
-    mathematics = {theorem_home, *(calibrator.home for calibrator in calibrators)}
-    simulated = {kind.run_block.__module__ for kind in kinds}
-    return tuple(sorted({*mathematics, *simulated, *OF_LEDGERS, Readings.__module__, "scipy.optimize"}))
+    modules = {theorem_home, Readings.__module__, "scipy.optimize"}
+    modules |= {calibrator.home for calibrator in calibrators}
+    modules |= {kind.run_block.__module__ for kind in kinds}
+    modules |= set(OF_LEDGERS)
+    return tuple(sorted(modules))
 
 
 def _add_layers(

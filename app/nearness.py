@@ -13,17 +13,17 @@ NEAR = 0.5
 
 def near(name: str, names: Iterable[str]) -> list[str]:
     """Return the nearest of some names, best first; empty if none is near. Each name takes a microsecond."""
-    asked = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())
-    shares = ((_share(asked, _pairs(known)), known) for known in names)
-    return [known for share, known in sorted(shares, key=lambda it: (-it[0], it[1]))[:MOST] if share >= NEAR]
+    pairs = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())
+    shares = ((_share(pairs, _pairs(candidate)), candidate) for candidate in names)
+    return [candidate for share, candidate in sorted(shares, key=lambda it: (-it[0], it[1]))[:MOST] if share >= NEAR]
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other))
+def _share(left: frozenset[str], right: frozenset[str]) -> float:
+    return 2 * len(left & right) / (len(left) + len(right))
 
 
 @lru_cache(maxsize=4096)
 def _pairs(name: str) -> frozenset[str]:
     """Return the pairs of neighbouring letters of a name, with marks for its beginning and end."""
-    whole = f"^{name.lower()}$"
-    return frozenset(whole[place : place + 2] for place in range(len(whole) - 1))
+    marked_name = f"^{name.lower()}$"
+    return frozenset(marked_name[place : place + 2] for place in range(len(marked_name) - 1))

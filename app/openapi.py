@@ -29,10 +29,10 @@ def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             for place, example in enumerate(content.get("examples", {}).values(), start=1):
                 name = operation["operationId"] if place == 1 else f"{operation['operationId']}_{place}"
-                yield name, {"method": method.upper(), "path": filled(path, operation), "body": example["value"]}
+                yield name, {"method": method.upper(), "path": fill_path(path, operation), "body": example["value"]}
 
 
-def filled(path: str, operation: JsonObject) -> str:
+def fill_path(path: str, operation: JsonObject) -> str:
     """Return the path with examples in the places of its parameters."""
     for parameter in operation.get("parameters", ()):
         if parameter.get("in") == "path":
@@ -48,12 +48,12 @@ def texts(app: FastAPI) -> Mapping[Path, str]:
     return files
 
 
-def _a_line_each(whole: JsonObject) -> str:
+def _a_line_each(document: JsonObject) -> str:
     """Return the document with one line per operation and schema, so that a difference shows the changed part."""
-    parts = {name: _compact(part) for name, part in whole.items() if name not in ("paths", "components")}
-    parts["paths"] = _lines({path: _lines(map_of, 2) for path, map_of in whole["paths"].items()}, 1, nested=True)
+    parts = {name: _compact(part) for name, part in document.items() if name not in ("paths", "components")}
+    parts["paths"] = _lines({path: _lines(map_of, 2) for path, map_of in document["paths"].items()}, 1, nested=True)
     parts["components"] = _lines(
-        {kind: _lines(map_of, 2) for kind, map_of in whole["components"].items()}, 1, nested=True
+        {kind: _lines(map_of, 2) for kind, map_of in document["components"].items()}, 1, nested=True
     )
     return _lines(parts, 0, nested=True) + "\n"
 
@@ -102,10 +102,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not chosen.check:
         write(wanted, HERE)
         return 0
-    found = differences(wanted, HERE)
-    if found:
-        sys.stdout.write("\n".join([*found, "", "Run python -m epsilond.app.openapi and commit the result.", ""]))
-    return 1 if found else 0
+    changes = differences(wanted, HERE)
+    if changes:
+        sys.stdout.write("\n".join([*changes, "", "Run python -m epsilond.app.openapi and commit the result.", ""]))
+    return 1 if changes else 0
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def serve(
     with ExitStack() as held:
         if forked is not None:
             held.callback(forked.kill)
-        sockets = [held.enter_context(one) for one in listening(chosen.host, chosen.port)]
+        sockets = [held.enter_context(listener) for listener in listening(chosen.host, chosen.port)]
         app = create_app(
             calibrators=calibrators,
             theorems=theorems,
@@ -110,25 +110,25 @@ def listening(host: str, port: int) -> list[socket.socket]:
         ValueError: it names the variable at fault: the host is unknown, or the port is not available.
     """
     try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ValueError(f"{PREFIX}HOST: {host} is no address of this machine: {error.strerror}") from None
     bound: list[socket.socket] = []
-    for family, kind, protocol, _, address in dict.fromkeys(found):
-        one = socket.socket(family, kind, protocol)
-        bound.append(one)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for family, kind, protocol, _, address in dict.fromkeys(addresses):
+        listener = socket.socket(family, kind, protocol)
+        bound.append(listener)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         try:
-            one.bind(address)
-            one.listen(BACKLOG)
+            listener.bind(address)
+            listener.listen(BACKLOG)
         except OSError as error:
-            for each in bound:
-                each.close()
+            for earlier in bound:
+                earlier.close()
             blamed = "HOST" if error.errno == errno.EADDRNOTAVAIL else "PORT"
-            told = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
-            raise ValueError(f"{PREFIX}{blamed}: port {port} of {host} {told}") from None
+            reason = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error.strerror}"
+            raise ValueError(f"{PREFIX}{blamed}: port {port} of {host} {reason}") from None
     return bound
 
 
@@ -147,8 +147,8 @@ class Server(uvicorn.Server):
         if self.alone and self.started:
             gc.freeze()
             gc.enable()
-            for one in sockets or ():
-                host, port, *_ = one.getsockname()
+            for listener in sockets or ():
+                host, port, *_ = listener.getsockname()
                 structlog.get_logger().info("listening", host=host, port=port)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

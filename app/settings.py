@@ -58,8 +58,8 @@ def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> 
     """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read."""
     settings = [name.upper() for name in fields]
     for upper in sorted(map(str.upper, environment)):
-        name, known = upper.removeprefix(PREFIX), upper in OF_CLIENTS or OF_KUBERNETES.search(upper)
-        if upper.startswith(PREFIX) and name not in settings and not known:
+        name, is_foreign = upper.removeprefix(PREFIX), upper in OF_CLIENTS or OF_KUBERNETES.search(upper)
+        if upper.startswith(PREFIX) and name not in settings and not is_foreign:
             nearest = near(name, settings)
             yield f"{upper}: is no setting" + (f"; near it is {PREFIX}{nearest[0]}" if nearest else "")
 
@@ -220,11 +220,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_password(cls, given: JsonRecord) -> JsonRecord:
+    def _with_password(cls, values: JsonRecord) -> JsonRecord:
         """Return the settings with the file's password in the database's URL, to keep it out of the environment."""
-        name, url = given.get("store_password_file"), given.get("store_url")
+        name, url = values.get("store_password_file"), values.get("store_url")
         if not name:
-            return given
+            return values
         if not url:
             raise ValueError(f"{PREFIX}STORE_PASSWORD_FILE is for {PREFIX}STORE_URL, which is not given")
         try:
@@ -232,10 +232,10 @@ class Settings(BaseSettings):
         except (OSError, UnicodeDecodeError):
             raise ValueError(f"{PREFIX}STORE_PASSWORD_FILE cannot be read") from None
         try:
-            whole = make_url(url).set(password=password).render_as_string(hide_password=False)
+            complete_url = make_url(url).set(password=password).render_as_string(hide_password=False)
         except ArgumentError:
             raise ValueError(f"{PREFIX}STORE_URL is no URL of a database") from None
-        return {**given, "store_url": whole}
+        return {**values, "store_url": complete_url}
 
     @field_validator("dask")
     @classmethod
@@ -278,8 +278,8 @@ class Settings(BaseSettings):
     @property
     def cpu_seconds_of_each_caller(self) -> float:
         """The CPU seconds per minute of a caller without a limit of their own; 0 for no limit."""
-        given = self.caller_cpu_seconds_per_minute
-        return SHARE_OF_A_MINUTE * self.workers if given is None else given
+        limit = self.caller_cpu_seconds_per_minute
+        return SHARE_OF_A_MINUTE * self.workers if limit is None else limit
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -303,9 +303,9 @@ class Settings(BaseSettings):
             return cls(**{name: value for name, value in chosen.items() if value is not None})  # type: ignore[arg-type]
         except ValidationError as errors:
             said = (
-                f"{''.join(f'{PREFIX}{str(part).upper()}: ' for part in each['loc'][:1])}"
-                f"{each['msg'].removeprefix('Value error, ')}"
-                for each in errors.errors(include_input=False)
+                f"{''.join(f'{PREFIX}{str(part).upper()}: ' for part in error['loc'][:1])}"
+                f"{error['msg'].removeprefix('Value error, ')}"
+                for error in errors.errors(include_input=False)
             )
             raise ValueError("; ".join(said)) from None
 

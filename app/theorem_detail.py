@@ -63,14 +63,14 @@ def outputs_schema(theorem: Theorem) -> Schema:
     examples.
     """
     declared: object = theorem.inputs
-    found = []
+    answers = []
     for inputs in theorem.examples:
         for reading in theorem.readings:
             try:
-                found.append(as_json(theorem.evaluate(read_body(declared, inputs), reading).outputs))
+                answers.append(as_json(theorem.evaluate(read_body(declared, inputs), reading).outputs))
             except EpsilondError:  # the example is for the other reading
                 continue
-    return _common(found) if found else {"type": "object"}
+    return _common(answers) if answers else {"type": "object"}
 
 
 def _common(values: Sequence[Any]) -> Schema:

@@ -1,4 +1,4 @@
-"""The questions: what was run, and which number is requested. Sampling is Poisson's.
+"""The questions: a run, and the requested number. Sampling is Poisson sampling.
 
 The meaning of a case never changes; its id names it in the tables.
 """

@@ -25,7 +25,7 @@ PROBLEMS: Mapping[str, type] = {each.name: each.problem for each in epsilond.CAL
 BOUNDS = (0.003, 0.01, 0.03, 0.1, EXPENSIVE_SECONDS, 2.0, math.inf)
 """Upper bounds of the bars of the histogram, in CPU seconds."""
 LEAST_SECONDS = 0.003
-"""CPU seconds below which all questions are alike: reading a request and writing its answer takes as long."""
+"""CPU seconds below which questions count as equal: reading a request and writing its answer takes as long."""
 FOREST = {"n_estimators": 10, "max_leaf_nodes": 300, "min_impurity_decrease": 3e-4, "random_state": 0}
 """Parameters of the trees: few and small enough that they are read in some 20 µs, and all groups take under 300 kB."""
 FOLDS = 5
@@ -44,7 +44,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """What one question took: its features, its CPU seconds, and whether its numbers had the widest ranges."""
+    """A measured question: its features, its CPU seconds, and whether its numbers had the widest ranges."""
 
     features: Mapping[str, float]
     seconds: float
@@ -77,7 +77,7 @@ def table_of(rows: Sequence[Row]) -> Table:
 
 
 def grow(rows: Sequence[Row]) -> list[Tree]:
-    """Return the trees of some rows, whose mean estimates log10 of the CPU seconds.
+    """Return the trees of some rows. Their mean estimates log10 of the CPU seconds.
 
     The trees are extremely randomized (Geurts, Ernst and Wehenkel 2006): each is grown from all rows, with random
     thresholds.
@@ -129,7 +129,7 @@ def estimate_lines(
     """Yield for each group and for all how good estimates are.
 
     Args:
-        rows: what questions took, by group.
+        rows: measured questions, by group.
         estimated_by: an estimate for each row, by trees that have not seen it.
     """
     pairs = {

@@ -25,7 +25,7 @@ ARITHMETIC = ("numpy==2.4.6", "scipy==1.17.1")
 
 @dataclass(frozen=True)
 class Accountant:
-    """One way to compute: the command of its runner, its environment variables, and what is installed for it.
+    """One way to compute: the command of its runner, its environment variables, and its packages.
 
     `bare` packages are installed without their dependencies. Without packages the interpreter is this one.
     """

@@ -24,7 +24,7 @@ CHANGE = 1e-8
 RUN_SECONDS = 0.1
 """Least CPU of a timed run of calls, since the process clock may move in steps of some milliseconds."""
 ENOUGH_SECONDS = 0.3
-"""CPU after which measuring ends; a question whose first answer takes as long is asked once."""
+"""CPU after which measuring ends; a question with a first answer as long as this is measured once."""
 PATIENCE = 60
 """Limit of the time by the wall clock, in multiples of the CPU limit."""
 

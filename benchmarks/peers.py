@@ -76,7 +76,7 @@ def merge_rows(earlier: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """Return the rows of an earlier run with new ones in their place, in the order of questions and accountants."""
     by_key = {(row.case, row.accountant): row for row in (*earlier, *new)}
     merged = []
-    for case in (*cases.everything(), *cases.short()):
+    for case in cases.everything() + cases.short():
         for accountant in ACCOUNTANTS:
             row = by_key.get((case.id, accountant.name))
             if row is not None:

@@ -55,7 +55,7 @@ WORKERS = (1, 2, 4, 8, 16, 32, 64, 100)
 BYTES_A_SECOND = 117e6
 """Throughput of a network of one gigabit, without the heads of its packets."""
 TASKS = 300
-"""Blocks without work, to measure what handing one out takes."""
+"""Number of blocks without work, to measure the cost of handing one out."""
 PARTS_HEAD = ("simulation", "blocks", "a block, mean", "largest", "sent", "answered", "before", "after")
 
 
@@ -186,7 +186,7 @@ def main() -> None:
             larger = replace(cost, blocks=list(cost.blocks) * times, after=cost.after * times)
             gains = [f"{larger.speed_up(workers, overhead):.1f}" for workers in WORKERS]
             title = name if times == 1 else f"of {times} times as many blocks"
-            rows.append((title, str(len(larger.blocks)), *gains))
+            rows.append([title, str(len(larger.blocks)), *gains])
     print(tables.as_markdown(PARTS_HEAD, parts))
     print(tables.as_markdown(("simulation", "blocks", *map(str, WORKERS)), rows))
     print(tables.as_markdown(LOSS_HEAD, losses(2, local) + losses(8, local)))

@@ -2,7 +2,7 @@
 
 Groups are accounts of one kind of mechanism, lists of several, and each calibrator. Every number of a known request is
 drawn anew over the widest ranges that requests allow. Each accepted question becomes a line of the file ROWS. With
---grow nothing is asked: from the rows it grows the trees of costs.json, by which the service estimates the cost of a
+--grow nothing is measured: from the rows it grows the trees of costs.json, by which the service estimates the cost of a
 question, and writes the section of docs/benchmarks.md. With --judge it compares the trees as they are with new rows.
 """
 
@@ -230,7 +230,7 @@ def measure_all(group: str, count: int, seed: int) -> Iterator[Measured]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, or write what was measured."""
+    """Measure, or write the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tail", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("rows", type=Path, help="file with a line of JSON for each question")
     parser.add_argument("--questions", type=int, default=2000, help="number of accepted questions of each group")

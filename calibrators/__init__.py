@@ -35,6 +35,7 @@ if not TYPE_CHECKING:
         """Make the list, once."""
         if name != "CALIBRATORS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = [import_module(f"{__name__}.{folder}.calibrator") for folder in ALGORITHMS]
-        globals()[name] = made = tuple(each.CALIBRATOR for each in found)
-        return made
+        modules = [import_module(f"{__name__}.{folder}.calibrator") for folder in ALGORITHMS]
+        calibrators = tuple(module.CALIBRATOR for module in modules)
+        globals()[name] = calibrators
+        return calibrators

@@ -47,7 +47,7 @@ from epsilond.calibrators.answer import (
     Served,
     derivation_of,
 )
-from epsilond.calibrators.cautions import not_amplified, rounded
+from epsilond.calibrators.cautions import format_bound, not_amplified
 from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.serving.json_form import UNSERVED
@@ -68,16 +68,16 @@ class Query:
 
     def check(self) -> None:
         """Check that exactly one member is present, with all its values within their domain."""
-        given = [name for name in _DOMAINS if getattr(self, name) is not None]
-        if len(given) != 1:
+        names = [name for name in _DOMAINS if getattr(self, name) is not None]
+        if len(names) != 1:
             raise InvalidInput.at("", "give exactly one of " + ", ".join(_DOMAINS))
         values = self.values
         if not 1 <= len(values) <= MOST_POINTS:
-            raise InvalidInput.at(f"/{given[0]}", "has too few or too many values", allowed=f"1 to {MOST_POINTS}")
-        domain = _DOMAINS[given[0]]
+            raise InvalidInput.at(f"/{names[0]}", "has too few or too many values", allowed=f"1 to {MOST_POINTS}")
+        domain = _DOMAINS[names[0]]
         for place, value in enumerate(values):
             if isinstance(value, bool) or not domain.contains(value):
-                raise InvalidInput.at(f"/{given[0]}/{place}", "is out of range", allowed=domain.allowed)
+                raise InvalidInput.at(f"/{names[0]}/{place}", "is out of range", allowed=domain.allowed)
 
     @property
     def name(self) -> str:
@@ -229,23 +229,23 @@ class AccountAnswer(Accounted):
     meaning: MeaningAnswer
 
 
-def stated(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
+def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
     """Account for a spec without reading its curve; the guarantee of the answer holds the curve.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    found, drawn = _accounted(question, effort), draws_of(question.spec, question.unit)
+    outcome, drawn = _account_for(question, effort), draws_of(question.spec, question.unit)
     guarantee = StatedGuarantee(
-        in_words=_sentence(question, found, drawn),
+        in_words=_sentence(question, outcome, drawn),
         unit=question.unit,
         relation=question.relation,
         observer=question.observer,
-        tight=found.guarantee.tight,
-        curve=PrivacyCurve(found.guarantee.curve),
+        tight=outcome.guarantee.tight,
+        curve=PrivacyCurve(outcome.guarantee.curve),
     )
-    return Accounted(guarantee=guarantee, **_around(question, found, drawn, None))
+    return Accounted(guarantee=guarantee, **_around(question, outcome, drawn, None))
 
 
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
@@ -257,14 +257,20 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    found, drawn = _accounted(problem, effort), draws_of(problem.spec, problem.unit)
-    guarantee = found.guarantee
+    outcome, drawn = _account_for(problem, effort), draws_of(problem.spec, problem.unit)
+    guarantee = outcome.guarantee
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
     sense = meaning(guarantee.curve)
+    rates = [
+        TruePositiveRate(
+            false_positive_rate=rate.false_positive_rate, true_positive_rate=Ends.of(rate.true_positive_rate)
+        )
+        for rate in sense.true_positives
+    ]
     return AccountAnswer(
         guarantee=AccountGuarantee(
-            in_words=_sentence(problem, found, drawn),
+            in_words=_sentence(problem, outcome, drawn),
             unit=problem.unit,
             relation=problem.relation,
             observer=problem.observer,
@@ -276,27 +282,19 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ),
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
-        meaning=MeaningAnswer(
-            advantage=Ends.of(sense.advantage),
-            true_positive_rates=tuple(
-                TruePositiveRate(
-                    false_positive_rate=one.false_positive_rate, true_positive_rate=Ends.of(one.true_positive_rate)
-                )
-                for one in sense.true_positives
-            ),
-        ),
-        **_around(problem, found, drawn, (problem.query, first)),
+        meaning=MeaningAnswer(advantage=Ends.of(sense.advantage), true_positive_rates=tuple(rates)),
+        **_around(problem, outcome, drawn, (problem.query, first)),
     )
 
 
-def _accounted(question: AccountQuestion, effort: Effort) -> Account:
+def _account_for(question: AccountQuestion, effort: Effort) -> Account:
     """Return the account of the spec; effort `coarse` has wider bounds, for a comparison."""
     return account(
         question.spec, relation=question.relation, unit=question.unit, observer=question.observer, effort=effort
     )
 
 
-def _sentence(question: AccountQuestion, found: Account, drawn: tuple[Draw, ...]) -> str:
+def _sentence(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...]) -> str:
     """State the setting of the guarantee; a spec does not say who adds the noise."""
     statements = state_guarantee(
         definition=None,
@@ -304,25 +302,26 @@ def _sentence(question: AccountQuestion, found: Account, drawn: tuple[Draw, ...]
         unit=question.unit,
         relation=question.relation,
         draws=drawn,
-        declared=found.guarantee.declared,
+        declared=outcome.guarantee.declared,
     )
     return join_statements(statements)
 
 
 def _around(
-    question: AccountQuestion, found: Account, drawn: tuple[Draw, ...], asked: tuple[Query, Point] | None
+    question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
     """Return the members of an answer other than its guarantee and its points."""
+    guarantee = outcome.guarantee
+    considered = [
+        ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
+    ]
+    conditions = dict.fromkeys((*guarantee.declared, noise_condition(question.observer)))
     return {
-        "claim": checked(found.guarantee, question.claim) if question.claim else None,
-        "derivation": derivation_of(found.guarantee.derivation),
-        "considered": tuple(
-            [ConsideredAnswer(theorem=one.theorem, applies=one.applies, reason=one.reason) for one in found.considered]
-        ),
-        "declared_conditions": declared_answers(
-            dict.fromkeys((*found.guarantee.declared, noise_condition(question.observer)))
-        ),
-        "warnings": tuple(_warnings(question, drawn, asked)),
+        "claim": judge_claim(guarantee, question.claim) if question.claim else None,
+        "derivation": derivation_of(guarantee.derivation),
+        "considered": tuple(considered),
+        "declared_conditions": declared_answers(conditions),
+        "warnings": tuple(_warnings(question, drawn, reading)),
         "engine_version": ENGINE_VERSION,
     }
 
@@ -336,23 +335,25 @@ def point(guarantee: Guarantee, name: str, value: float) -> Point:
         value: the value of that quantity.
     """
     if name == "epsilon":
-        known = guarantee.curve.log_delta(value)
-        return Point(epsilon=Ends(value, value), delta=Ends.delta(known), log10_delta=Ends.log10(known))
-    log_delta = natural_log_delta(value, None) if name == "delta" else natural_log_delta(None, value)
-    return Point(
-        epsilon=Ends.of(guarantee.curve.epsilon(log_delta)),
-        delta=Ends(value, value) if name == "delta" else Ends.delta(Interval(log_delta, log_delta)),
-        log10_delta=Ends(*(2 * [math.log10(value) if name == "delta" else value])),
-    )
+        bounds = guarantee.curve.log_delta(value)
+        return Point(epsilon=Ends(value, value), delta=Ends.delta(bounds), log10_delta=Ends.log10(bounds))
+    if name == "delta":
+        log_delta, log10_delta = natural_log_delta(value, None), math.log10(value)
+        delta = Ends(value, value)
+    else:
+        log_delta, log10_delta = natural_log_delta(None, value), value
+        delta = Ends.delta(Interval(log_delta, log_delta))
+    epsilon = Ends.of(guarantee.curve.epsilon(log_delta))
+    return Point(epsilon=epsilon, delta=delta, log10_delta=Ends(log10_delta, log10_delta))
 
 
-def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
+def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     """Judge a claimed (ε, δ), and return the margins between the claim and the true bounds."""
     target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
-    known = guarantee.curve.log_delta(claim.epsilon)
+    log_delta = guarantee.curve.log_delta(claim.epsilon)
     epsilon = guarantee.curve.epsilon(target.log_delta)
-    proved = known.upper <= target.log_delta or epsilon.upper <= claim.epsilon
-    disproved = known.lower > target.log_delta
+    proved = log_delta.upper <= target.log_delta or epsilon.upper <= claim.epsilon
+    disproved = log_delta.lower > target.log_delta
     holds = Verdict.YES if proved else (Verdict.NO if disproved else Verdict.UNDECIDABLE)
     return ClaimAnswer(
         holds=holds,
@@ -360,28 +361,30 @@ def checked(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
         delta=target.delta,
         log10_delta=target.log10_delta,
         margin_epsilon=Ends(claim.epsilon - epsilon.upper, claim.epsilon - epsilon.lower),
-        margin_log10_delta=Ends((target.log_delta - known.upper) / LOG_10, (target.log_delta - known.lower) / LOG_10),
+        margin_log10_delta=Ends(
+            (target.log_delta - log_delta.upper) / LOG_10, (target.log_delta - log_delta.lower) / LOG_10
+        ),
     )
 
 
 def _warnings(
-    question: AccountQuestion, drawn: tuple[Draw, ...], asked: tuple[Query, Point] | None
+    question: AccountQuestion, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> Iterator[Caution]:
-    if asked is not None and not math.isfinite(asked[1].epsilon.upper):
+    if reading is not None and not math.isfinite(reading[1].epsilon.upper):
         message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
         yield Caution(code="no-finite-epsilon", message=message)
     if loses_amplification(drawn, question.observer, question.unit):
-        yield from _of_the_draw(question, asked)
+        yield from _draw_cautions(question, reading)
 
 
-def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -> Iterator[Caution]:
+def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
     """Warn of the amplification that is lost because the observer sees the draw, with both bounds if one is lower."""
-    if asked is None:
+    if reading is None:
         yield not_amplified(question.observer)
         return
-    query, here = asked
+    query, here = reading
     try:
-        unseen = _accounted(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
+        unseen = _account_for(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
     except NoCertificate:
         return
     there = point(unseen, query.name.rstrip("s"), query.values[0])
@@ -390,5 +393,7 @@ def _of_the_draw(question: AccountQuestion, asked: tuple[Query, Point] | None) -
     if theirs < ours:
         at = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}[query.name.rstrip("s")]
         yield not_amplified(
-            question.observer, f"{name} ≤ {rounded(ours)} at {at} = {query.values[0]:g}", f"{name} ≤ {rounded(theirs)}"
+            question.observer,
+            f"{name} ≤ {format_bound(ours)} at {at} = {query.values[0]:g}",
+            f"{name} ≤ {format_bound(theirs)}",
         )

@@ -355,7 +355,7 @@ def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
         nodes.append(nodes[-1].premises[0])
     return tuple(
         [
-            DerivationStep(theorem=one.theorem, inputs=dict(one.inputs), premises=(place - 1,) if place else ())
-            for place, one in enumerate(reversed(nodes))
+            DerivationStep(theorem=step.theorem, inputs=dict(step.inputs), premises=(place - 1,) if place else ())
+            for place, step in enumerate(reversed(nodes))
         ]
     )

@@ -117,7 +117,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
     def __reduce__(self) -> tuple[Callable[[str, str], Calibrator], tuple[str, str]]:
         """Pickle by name."""
-        return listed, (self.home, self.name)
+        return find_calibrator, (self.home, self.name)
 
     # The unknown -----------------------------------------------------------------------------------------------------
     @abstractmethod
@@ -144,7 +144,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         del solution
         return None
 
-    def printed(self, outcome: Outcome[SolutionT, TrainingT], *, true_figures: bool) -> tuple[PrintedReading, ...]:
+    def printed_readings(
+        self, outcome: Outcome[SolutionT, TrainingT], *, true_figures: bool
+    ) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems.
 
         Args:
@@ -250,7 +252,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         solution = self.certify(problem)
         training = self.risk(solution)
         outcome = Outcome(solution, training)
-        outcome = replace(outcome, printed=self.printed(outcome, true_figures=true_figures))
+        outcome = replace(outcome, printed=self.printed_readings(outcome, true_figures=true_figures))
         start = self.start(problem)
         steps = derivation_of(*self.derivation(outcome))
         on_absence = absence_conditions(problem, self.definition(problem))
@@ -262,6 +264,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         parameters = self.parameters(outcome)
         guarantee = self.guarantee(solution)
         communication = self.communication(outcome)
+        warnings = list(self.warnings(outcome))
+        warnings += risk_cautions(risk, start)
+        warnings += long_run_cautions(problem, parameters, communication, frontier)
         return Calibration(
             algorithm=self.name,
             parameters=parameters,
@@ -274,11 +279,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
             considered=self.bounds(solution),
             derivation=without_inputs(steps),
             declared_conditions=tuple(condition for condition in declared if condition.id not in of_the_risk),
-            warnings=(
-                *self.warnings(outcome),
-                *risk_cautions(risk, start),
-                *long_run_cautions(problem, parameters, communication, frontier),
-            ),
+            warnings=tuple(warnings),
             engine_version=ENGINE_VERSION,
             problem=problem,
             certified=(problem, parameters, guarantee),
@@ -377,7 +378,7 @@ def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
     return replace(risk, declared_conditions=premises) if risk is not None and premises else risk
 
 
-def listed(home: str, name: str) -> Calibrator:
+def find_calibrator(home: str, name: str) -> Calibrator:
     """Return the calibrator of that name in the list of a module."""
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
     return next(calibrator for calibrator in calibrators if calibrator.name == name)

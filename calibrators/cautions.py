@@ -31,14 +31,14 @@ MINIMALITY_NOT_PROVED = Caution(
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str = "record") -> Iterator[Caution]:
     """Warn if the least noise on offer meets the target, or if no smaller noise was proved to miss it."""
-    known = tuple(certified)
-    if any(one.noise == LEAST for one in known):
+    members = tuple(certified)
+    if any(member.noise == LEAST for member in members):
         yield Caution(
             code="sampling-alone-suffices",
             message=f"a {drawn} is drawn so rarely that δ is met at the least noise offered, {LEAST:g} contributions; "
             f"a {drawn} that is drawn is hardly protected",
         )
-    elif any(one.minimal == "searched" for one in known):
+    elif any(member.minimal == "searched" for member in members):
         yield MINIMALITY_NOT_PROVED
 
 
@@ -123,7 +123,7 @@ ASSUMED = {
 """Values that are assumed for absent fields of a mini-batch problem."""
 
 
-def assumed(problem: object, *names: str) -> Iterator[Caution]:
+def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
     """Yield a caution for each named field that is absent, with the value that is assumed for it."""
     for name in names:
         if getattr(problem, name) is None:
@@ -138,7 +138,11 @@ def name_of(*readings: PrintedReading) -> str:
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
     """Warn that readings of one theorem, which print the same noise, claim a smaller ε than the true one."""
-    broken = [one for one in readings if one.true is not None and one.true.epsilon.lower > one.claims.epsilon]
+    broken = [
+        reading
+        for reading in readings
+        if reading.true is not None and reading.true.epsilon.lower > reading.claims.epsilon
+    ]
     if broken and broken[0].true is not None:
         yield Caution(
             code="printed-noise-not-private",
@@ -164,7 +168,7 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
     )
 
 
-def rounded(value: float, *, up: bool = True) -> str:
+def format_bound(value: float, *, up: bool = True) -> str:
     """Return a bound as text, rounded up or down to `DIGITS` digits; integers are not rounded."""
     if isinstance(value, int):
         return str(value)

@@ -128,8 +128,8 @@ class Certificates(Generic[Problem_co, Run_contra]):
             return self._certified[key].noise
         if key not in self._noises:
             guess = self.family.guess(self.problem, run)
-            known = _FOUND.get(self._question(key, guess, self._slope(run, guess)))
-            self._noises[key] = self.of(run).noise if known is None else known
+            earlier = _FOUND.get(self._question(key, guess, self._slope(run, guess)))
+            self._noises[key] = self.of(run).noise if earlier is None else earlier
         return self._noises[key]
 
     def _key(self, run: Run_contra) -> tuple[Target, tuple[Spec, Target]]:
@@ -146,7 +146,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
     def _question(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
         """Return a key of all inputs of a search, which equal searches of different problems share."""
         setting = (self.problem.relation, self.problem.unit, self.problem.observer)
-        return (self.family, *key, *setting, guess, *slope.values())
+        return (self.family, key, setting, guess, tuple(slope.values()))
 
     def norm(self, run: Run_contra) -> float:
         """Return the bound on the ℓ2 norm of one contribution."""

@@ -120,7 +120,7 @@ def guarantee_answer(
         log10_delta=true.log10_delta,
         tight=guarantee.tight,
         minimal=certified.minimal,
-        curve=PrivacyCurve((certified.whole or guarantee).curve),
+        curve=PrivacyCurve((certified.full_guarantee or guarantee).curve),
     )
 
 
@@ -149,18 +149,22 @@ def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
 def condition_answers(results: Iterable[ConditionResult]) -> tuple[ConditionAnswer, ...]:
     """Return evaluated conditions in the form of the answer."""
     return tuple(
-        ConditionAnswer(id=one.id, statement=one.statement, holds=one.holds, left=one.left, right=one.right)
-        for one in results
+        ConditionAnswer(
+            id=result.id, statement=result.statement, holds=result.holds, left=result.left, right=result.right
+        )
+        for result in results
     )
 
 
 def declared_answers(conditions: Iterable[Condition]) -> tuple[DeclaredCondition, ...]:
     """Return the conditions that only the caller can vouch for."""
-    return tuple([_declared(one.id, one.statement) for one in conditions if not one.checked])
+    return tuple(
+        [_declared_condition(condition.id, condition.statement) for condition in conditions if not condition.checked]
+    )
 
 
 @functools.lru_cache(maxsize=256)
-def _declared(identifier: str, statement: str) -> DeclaredCondition:
+def _declared_condition(identifier: str, statement: str) -> DeclaredCondition:
     """Return a condition in the form of the answer; results are cached, as few conditions occur and none is changed."""
     return DeclaredCondition(id=identifier, statement=statement)
 
@@ -201,8 +205,10 @@ class TheoremAtInputs:
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
         """Return the checked conditions at these inputs in this reading, except those with ids in `without`."""
-        own = {one.id for one in self.theorem.conditions if one.checked and one.id not in without}
-        return tuple(one for one in self.evaluation.conditions if one.id in own)
+        own = {
+            condition.id for condition in self.theorem.conditions if condition.checked and condition.id not in without
+        }
+        return tuple(condition for condition in self.evaluation.conditions if condition.id in own)
 
     @property
     def served(self) -> EvaluationAsked:
@@ -216,7 +222,7 @@ def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
     return kind(**own, **others)
 
 
-def shown(
+def make_reading(
     question: TheoremAtInputs,
     *further: TheoremAtInputs,
     claims: Claims,
@@ -242,7 +248,7 @@ def shown(
         theorem=theorem.id,
         claims=claims,
         conditions=condition_answers(conditions),
-        evaluations=tuple(one.served for one in (question, *further)),
+        evaluations=tuple(theorem_at_inputs.served for theorem_at_inputs in (question, *further)),
         **named,
     )
 

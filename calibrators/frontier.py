@@ -184,7 +184,7 @@ class _Survey:
         self._certify_until(self._next_best, trials=BEST_TRIALS)
         self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)
         limit = (1.0 + within) * self._found[self._best].risk
-        self._answer = min((run for run, found in self._found.items() if found.risk <= limit), key=_size)
+        self._answer = min((run for run, trial in self._found.items() if trial.risk <= limit), key=_size)
         return self._answer
 
     def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
@@ -197,9 +197,9 @@ class _Survey:
 
     def _next_best(self) -> Run | None:
         """Return the run with the best predicted bound, or None if a certified run is as good up to `HAIR`."""
-        run = self._best_predicted()
-        known = self._found and self._predicted(run) * (1.0 + HAIR) >= self._found[self._best].risk
-        return None if known else run
+        run = self._best_prediction()
+        is_certified = self._found and self._prediction(run) * (1.0 + HAIR) >= self._found[self._best].risk
+        return None if is_certified else run
 
     def _next_smallest(self, within: float) -> Run | None:
         """Return the smallest run whose prediction is within the limit, or None if that run is certified."""
@@ -207,8 +207,8 @@ class _Survey:
         run = next(
             run
             for run in self._runs
-            if self._at_least(run) <= self._tolerated(run, limit)
-            and self._predicted(run) <= self._tolerated(run, limit)
+            if self._at_least(run) <= self._tolerable_limit(run, limit)
+            and self._prediction(run) <= self._tolerable_limit(run, limit)
         )
         return None if run in self._found else run
 
@@ -218,12 +218,12 @@ class _Survey:
         After `THRIFTY_TRIALS` failures the best certified run is returned.
         """
         for _ in range(THRIFTY_TRIALS):
-            limit = (1.0 + within) * min(map(self._predicted, self._runs))
-            self._answer = next(run for run in self._runs if self._predicted(run) <= limit)
+            limit = (1.0 + within) * min(map(self._prediction, self._runs))
+            self._answer = next(run for run in self._runs if self._prediction(run) <= limit)
             if self._answer in self._found:
                 return self._answer
             self._certify(self._answer)
-            if self._found[self._answer].risk <= (1.0 + within) * min(map(self._predicted, self._runs)):
+            if self._found[self._answer].risk <= (1.0 + within) * min(map(self._prediction, self._runs)):
                 return self._answer
         self._answer = self._best
         return self._answer
@@ -232,7 +232,7 @@ class _Survey:
     def _best(self) -> Run:
         return min(self._found, key=lambda run: self._found[run].risk)
 
-    def _tolerated(self, run: Run, limit: float) -> float:
+    def _tolerable_limit(self, run: Run, limit: float) -> float:
         return limit if run in self._found else limit * (1.0 + HAIR)
 
     def _certify(self, run: Run) -> None:
@@ -261,21 +261,21 @@ class _Survey:
         """Return the correction of the log of the estimated noise."""
         if not self._corrected:
             return 0.0
-        rarity, known = self._rarity[run], self._known_rarities
-        after = bisect.bisect_left(known, rarity)
-        if after < len(known) and known[after] == rarity:
+        rarity, rarities = self._rarity[run], self._known_rarities
+        after = bisect.bisect_left(rarities, rarity)
+        if after < len(rarities) and rarities[after] == rarity:
             return self._nearest(rarity, run)
-        if after in (0, len(known)):
-            return self._nearest(known[max(after - 1, 0)], run)
-        low, high = known[after - 1], known[after]
+        if after in (0, len(rarities)):
+            return self._nearest(rarities[max(after - 1, 0)], run)
+        low, high = rarities[after - 1], rarities[after]
         below, above = self._nearest(low, run), self._nearest(high, run)
         return below + (above - below) * (rarity - low) / (high - low)
 
     def _nearest(self, rarity: float, run: Run) -> float:
         """Return the correction of the nearest certified run of this rarity."""
-        return min(self._corrections[rarity], key=lambda known: _distance(known[0], run))[1]
+        return min(self._corrections[rarity], key=lambda correction: _distance(correction[0], run))[1]
 
-    def _predicted(self, run: Run) -> float:
+    def _prediction(self, run: Run) -> float:
         """Return the certified bound if the run is certified, and the predicted bound otherwise."""
         if run in self._found:
             return self._found[run].risk
@@ -288,30 +288,30 @@ class _Survey:
         noise = self._noise(run)
         if run not in self._seen or self._seen[run][0] != noise:
             self._seen[run] = noise, self._outlook.quick_risk(run, noise)
-        near = min(self._found, key=lambda other: _distance(other, run), default=None)
+        near = min(self._found, key=lambda certified_run: _distance(certified_run, run), default=None)
         return self._seen[run][1] * (1.0 if near is None else self._found[near].risk_ratio)
 
     def _at_least(self, run: Run) -> float:
         """Return an approximate lower bound on a prediction: risks rise with the noise, at most with its square."""
         if run in self._found or run in self._foreseen or run not in self._seen:
-            return self._predicted(run)
+            return self._prediction(run)
         noise, risk = self._seen[run]
         return risk * min(1.0, self._noise(run) / noise) ** 2 * self._least_ratio * (1.0 - HAIR)
 
-    def _best_predicted(self) -> Run:
+    def _best_prediction(self) -> Run:
         """Return the smallest run among those with the best predicted bound, predicting only runs that may be best."""
         best, least = self._runs[0], math.inf
         for bound, place in sorted((self._at_least(run), place) for place, run in enumerate(self._runs)):
             if bound > least:
                 break
-            predicted = self._predicted(self._runs[place])
+            predicted = self._prediction(self._runs[place])
             if predicted < least or (predicted == least and _size(self._runs[place]) < _size(best)):
                 best, least = self._runs[place], predicted
         return best
 
     @property
     def _least_ratio(self) -> float:
-        return min((found.risk_ratio for found in self._found.values()), default=1.0)
+        return min((trial.risk_ratio for trial in self._found.values()), default=1.0)
 
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
         """Return runs none of which is at least as good as another in rounds, batch size and bound.
@@ -335,11 +335,11 @@ class _Survey:
         for run in runs:
             if run not in self._found and self._outlook.cheap(run):
                 self._certify(run)
-        made = [self._shown(run, traffic) for run in runs]
-        answer = made[0]
-        made = [one for one in made if not _dominates(one, answer)]
-        kept = [one for one in made if not any(_dominates(other, one) for other in made)]
-        return tuple(sorted(kept, key=lambda one: (one.rounds, one.batch_size)))
+        listed = [self._frontier_run(run, traffic) for run in runs]
+        answer = listed[0]
+        listed = [run for run in listed if not _dominates(run, answer)]
+        undominated = [run for run in listed if not any(_dominates(rival, run) for rival in listed)]
+        return tuple(sorted(undominated, key=lambda run: (run.rounds, run.batch_size)))
 
     def _shorter(self, traffic: Traffic) -> Run | None:
         """Return the best predicted run within `SHORT_ROUNDS` if the answer is a long run, else None."""
@@ -348,49 +348,49 @@ class _Survey:
             return None
         most_rounds = min(SHORT_ROUNDS, max(1, LONG_BITS // traffic.bits_per_client))
         runs = [run for run in self._runs if run.rounds <= most_rounds]
-        return min(runs, key=self._predicted, default=None)
+        return min(runs, key=self._prediction, default=None)
 
     def _between(self) -> Iterator[Run]:
         """Yield the best run at rounds evenly spaced by logarithm, from the fewest to those of the best run."""
         best_at: dict[int, Run] = {}
         for run in self._runs:
-            other = best_at.get(run.rounds)
-            if other is None or (
-                self._at_least(run) < self._predicted(other) and self._predicted(run) < self._predicted(other)
+            best_run = best_at.get(run.rounds)
+            if best_run is None or (
+                self._at_least(run) < self._prediction(best_run) and self._prediction(run) < self._prediction(best_run)
             ):
                 best_at[run.rounds] = run
-        best = self._best_predicted()
+        best = self._best_prediction()
         offered = [rounds for rounds in best_at if rounds <= max(best.rounds, self._best.rounds)]
         least, most = offered[0], offered[-1]
         for place in range(SHOWN):
             wanted = least * (most / least) ** (place / (SHOWN - 1))
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / wanted)))]
 
-    def _shown(self, run: Run, traffic: Traffic) -> FrontierRun:
-        found = self._found.get(run)
-        noise = self._noise(run) if found is None else found.noise
+    def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
+        certified = self._found.get(run)
+        noise = self._noise(run) if certified is None else certified.noise
         return FrontierRun(
             rounds=run.rounds,
             batch_size=run.batch_size,
-            risk=self._outlook.risk(run, noise) if found is None else found.risk,
+            risk=self._outlook.risk(run, noise) if certified is None else certified.risk,
             noise_std=noise,
-            certified=found is not None,
+            certified=certified is not None,
             chosen=run == self._answer,
             bits_per_client=traffic.bits_per_client * run.rounds,
             total_bits=traffic.bits_per_round * run.rounds,
         )
 
 
-def _distance(one: Run, other: Run) -> float:
+def _distance(left: Run, right: Run) -> float:
     """Return the Euclidean distance of two runs in the logarithms of rounds and batch size."""
-    return math.hypot(math.log(one.rounds / other.rounds), math.log(one.batch_size / other.batch_size))
+    return math.hypot(math.log(left.rounds / right.rounds), math.log(left.batch_size / right.batch_size))
 
 
 def _ratio(risk: float, expected: float) -> float:
     return risk / expected if 0.0 < expected < math.inf and risk < math.inf else 1.0
 
 
-def _dominates(one: FrontierRun, other: FrontierRun) -> bool:
-    """Return whether a run is at least as good as another in rounds, batch size and bound, and better in any."""
-    sides = [(one.rounds, other.rounds), (one.batch_size, other.batch_size), (one.risk, other.risk)]
-    return all(left <= right for left, right in sides) and any(left < right for left, right in sides)
+def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
+    """Return whether a run is at least as good as a rival in rounds, batch size and bound, and better in any."""
+    pairs = [(run.rounds, rival.rounds), (run.batch_size, rival.batch_size), (run.risk, rival.risk)]
+    return all(mine <= theirs for mine, theirs in pairs) and any(mine < theirs for mine, theirs in pairs)

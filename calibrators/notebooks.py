@@ -18,20 +18,20 @@ class ShownInNotebooks:
 
     def _repr_html_(self) -> str:
         body = as_json(self)
-        told = body | body.get("guarantee", {})
-        shown = {name: told[name] for name in PARTS if name in told}
+        members = body | body.get("guarantee", {})
+        shown = {name: members[name] for name in PARTS if name in members}
         shown |= {"mind": [warning["message"] for warning in body.get("warnings", ())]}
         cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in flattened(shown, "")
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in flatten_fields(shown, "")
         )
         return f"<table>{cells}</table>"
 
 
-def flattened(value: object, name: str) -> Iterator[tuple[str, str]]:
+def flatten_fields(value: object, name: str) -> Iterator[tuple[str, str]]:
     """Yield dotted names with their values; an enclosure and a bound are on one line each."""
     if isinstance(value, list):
         for place, item in enumerate(value):
-            yield from flattened(item, f"{name} {place + 1}" if len(value) > 1 else name)
+            yield from flatten_fields(item, f"{name} {place + 1}" if len(value) > 1 else name)
     elif not isinstance(value, Mapping):
         yield name, str(value)
     elif value.keys() == {"lower", "upper"} and not any(isinstance(end, Mapping) for end in value.values()):
@@ -40,4 +40,4 @@ def flattened(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, ", ".join(str(value[part]) for part in OF_A_BOUND if part in value)
     else:
         for inner, item in value.items():
-            yield from flattened(item, f"{name}.{inner}" if name else inner)
+            yield from flatten_fields(item, f"{name}.{inner}" if name else inner)

@@ -131,9 +131,9 @@ class Certified:
 
     noise: float
     guarantee: Guarantee
-    told: Callable[[], float | None] | float | None
+    lazy_slack: Callable[[], float | None] | float | None
     """The slack, or a function that computes it on first use; most runs that are compared do not need it."""
-    whole: Guarantee | None = None
+    full_guarantee: Guarantee | None = None
     """The full guarantee, if `guarantee` contains only the part that matters at the target."""
     missed: Callable[[], bool] | None = None
     """Test of whether the lower bound misses the target at a trial noise that is less by at most the last slack."""
@@ -141,7 +141,7 @@ class Certified:
     @cached_property
     def slack(self) -> float | None:
         """Relative decrease at which the noise provably misses the target; None if there is no proof."""
-        return self.told() if callable(self.told) else self.told
+        return self.lazy_slack() if callable(self.lazy_slack) else self.lazy_slack
 
     @property
     def minimal(self) -> Literal["proved", "searched"]:
@@ -169,14 +169,14 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     Raises:
         Infeasible: even the largest noise offered misses the target.
     """
-    closed = _closed(family, target, guess)
+    closed = _closed_form(family, target, guess)
     if closed is not None:
         return closed
     failing: list[tuple[float, Guarantee]] = []
 
     def note(log_noise: float, guarantee: Guarantee) -> None:
         # More would hold many grids.
-        failing[:] = sorted([*failing, (log_noise, guarantee)], key=lambda each: each[0])[-MISSES_KEPT:]
+        failing[:] = sorted([*failing, (log_noise, guarantee)], key=lambda miss: miss[0])[-MISSES_KEPT:]
 
     shortfall = shortfall_of(lambda log_noise: family(math.exp(log_noise), "default"), target, note)
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
@@ -211,7 +211,7 @@ def _near_miss(
     return None
 
 
-def _closed(family: Family, target: Target, guess: float) -> Certified | None:
+def _closed_form(family: Family, target: Target, guess: float) -> Certified | None:
     """Return the certified noise in closed form if the run is exactly Gaussian, as μ ∝ 1/noise; None otherwise."""
     start = min(max(guess, LEAST), MOST)
     mu = family(start, "default").curve.upper.gaussian_dp_mu
@@ -222,10 +222,10 @@ def _closed(family: Family, target: Target, guess: float) -> Certified | None:
     except InvalidInput:  # beyond what is inverted
         return None
     noise = start * mu * std * (1.0 + PAD)
-    return confirmed(family, target, noise, SLACKS[0]) if LEAST < noise < MOST else None
+    return confirm(family, target, noise, SLACKS[0]) if LEAST < noise < MOST else None
 
 
-def confirmed(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
+def confirm(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
     """Certify a noise known in closed form; None if it misses the target or noise·(1 − slack) may meet it.
 
     Args:

@@ -38,7 +38,7 @@ def exceeds(body: bytes) -> bool:
     if _at_most(body) <= MOST_MEMBERS:  # nearly always: then strings need not be told apart
         return False
     # Each string is a name, an element or a member's value, so that four quotes stand for a member at least.
-    return _unescaped(body).count(b'"') > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
+    return _remove_escapes(body).count(b'"') > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
 
 
 def members(body: bytes) -> int:
@@ -66,14 +66,14 @@ def _at_most(body: bytes) -> int:
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def _unescaped(body: bytes) -> bytes:
+def _remove_escapes(body: bytes) -> bytes:
     """Remove escaped backslashes and quotes, so that every remaining quote begins or ends a string."""
     return body.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in body else body
 
 
 def _outside_strings(body: bytes) -> bytes:
     """Return the text with every string replaced by the empty string."""
-    return b'""'.join(_unescaped(body).split(b'"')[::2]) if b'"' in body else body
+    return b'""'.join(_remove_escapes(body).split(b'"')[::2]) if b'"' in body else body
 
 
 DEEPEST = 16
@@ -188,17 +188,17 @@ def _faults(value: object) -> list[Fault]:
 
     A trail is a chain of keys. It becomes a pointer only at a fault.
     """
-    found: list[Fault] = []
+    faults: list[Fault] = []
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
-    while pending and len(found) < MOST_FAULTS:
+    while pending and len(faults) < MOST_FAULTS:
         item, depth, trail = pending.pop()
         if type(item) is _Mark:
             place = _pointer(trail)
-            found.append(Fault(place if item.within is None else step(place, item.within), item.message))
+            faults.append(Fault(place if item.within is None else step(place, item.within), item.message))
         elif depth > DEEPEST:
-            found.append(_too_deep(_pointer(trail)))
+            faults.append(_too_deep(_pointer(trail)))
         elif len(item) > (MOST_FIELDS if type(item) is dict else MOST_ELEMENTS):
-            found.append(_too_long(_pointer(trail), item))
+            faults.append(_too_long(_pointer(trail), item))
         else:
             members = item.items() if type(item) is dict else enumerate(item)
             inner = [
@@ -207,7 +207,7 @@ def _faults(value: object) -> list[Fault]:
                 if type(member) in _INNER and (member or depth == DEEPEST)
             ]
             pending.extend(reversed(inner))
-    return found
+    return faults
 
 
 def _pointer(trail: _Trail) -> str:

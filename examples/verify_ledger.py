@@ -1,6 +1,6 @@
 """Verify a bundle or a receipt of a ledger log: python verify_ledger.py EVIDENCE KEYS [CHECKPOINT ...].
 
-It follows docs/ledger-format.md. It checks the log, and not what entries say: no charge, void or contradiction.
+It follows docs/ledger-format.md. It checks the log, and not the content of entries: no charge, void or contradiction.
 Exit codes: 0 all is shown, 1 something is false, 2 something is not shown or is no evidence.
 """
 
@@ -119,7 +119,7 @@ def consistency(heads, record):
 
 
 def verify(evidence, trusted, *old):
-    """Return what is false and what is not shown (section Verification)."""
+    """Return the false statements and those that are not shown (section Verification)."""
     bundle, keys, heads, proved, false = read(evidence), [*map(read_key, read(trusted)["keys"])], set(), set(), []
     bundle = bundle if "format" in bundle else {"format": FORMAT, "receipts": [bundle]}
     need(bundle["format"] == FORMAT and bundle.keys() <= {"format", *LISTS})

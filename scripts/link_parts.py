@@ -1,4 +1,4 @@
-"""Lay a checkout out as the package is: `python scripts/link_parts.py` links the folders at the top into src/epsilond.
+"""Give a checkout the layout of the package: `python scripts/link_parts.py` links the top folders into src/epsilond.
 
 Interpreters, type checkers and editors then find `epsilond.app` in the folder `app`. On Windows the links are
 junctions, which need no privilege. Wheels and source distributions are packed without them.

@@ -1,4 +1,4 @@
-"""Notebooks of examples/notebooks: python -m scripts.notebooks runs them and writes what their cells print.
+"""Notebooks of examples/notebooks: python -m scripts.notebooks runs them and writes the output of their cells.
 
 --check compares instead, and exits with 1 if an output differs. The output of a cell is its printed text, then its last
 expression: a figure of matplotlib as a picture, another value as text. No kernel is needed. Pictures are drawn anew and

@@ -146,7 +146,7 @@ def request_classes() -> str:
 
 
 def command_options() -> str:
-    """Return the commands whose options are the fields of a request class, as JSON."""
+    """Return the commands with the fields of a request class as options, in JSON."""
     groups = {
         "calibrate": [_list_command(known.name, known.title, known.summary, known.problem) for known in CALIBRATORS],
         "risk-bound": [_list_command(known.name, known.title, known.summary, known.problem) for known in RISK_BOUNDS],

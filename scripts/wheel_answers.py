@@ -14,7 +14,7 @@ KNOWN = 2.12451517112012
 
 
 def main(engine: str) -> None:
-    """Compare what answers, and what it answers, with what is known."""
+    """Compare the answering engine and its answers with the expected ones."""
     step = epsilond.Subsampled(sampling="poisson", rate=0.01, mechanism=epsilond.Gaussian(noise_multiplier=1.0))
     steps = epsilond.Repeated(times=1000, mechanism=step)
     answer = epsilond.account(steps, relation="add-or-remove-one", unit="record", observer="server")

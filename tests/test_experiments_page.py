@@ -38,7 +38,7 @@ def test_every_experiment_of_a_paper_is_on_the_page_and_every_stored_one() -> No
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_section_says_what_it_stands_for_and_gives_every_claim_a_verdict(name: str) -> None:
-    answer = stored.read(name)
+    answer = stored.load(name)
     section = page.section(answer)
     assert answer.preset.stands_in_for is not None
     assert answer.preset.stands_in_for.startswith("Stands for ")
@@ -54,7 +54,7 @@ def test_a_section_says_what_it_stands_for_and_gives_every_claim_a_verdict(name:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stored_answer_has_the_cells_of_its_experiment(name: str) -> None:
     """An experiment that changed its settings has to be run anew."""
-    answer = stored.read(name)
+    answer = stored.load(name)
     tuned = answer.preset.tuned
     own = [
         {axis: value for axis, value in cell.place.items() if tuned is None or axis != tuned.name}
@@ -67,7 +67,7 @@ def test_a_stored_answer_has_the_cells_of_its_experiment(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_have_words_both_schemes_and_every_point(name: str) -> None:
-    answer = stored.read(name)
+    answer = stored.load(name)
     for file, panel in page.by_file(answer).items():
         text = (stored.FOLDER / file).read_text(encoding="utf-8")
         assert len(text.encode()) < SIZE
@@ -98,7 +98,7 @@ def test_a_kept_answer_is_judged_as_the_fresh_one(
 ) -> None:
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
     stored.keep(answer)
-    found = stored.read("lowy-logistic-short")
+    found = stored.load("lowy-logistic-short")
     assert [finding.told for finding in found.findings] == [each["told"] for each in answer["findings"]]
     shown = tables.table(found)
     cell = answer["cells"][0]
@@ -146,7 +146,7 @@ def test_an_upper_end_is_never_shown_below_itself() -> None:
 
 
 def test_a_grid_over_steps_is_shown_at_the_best_of_them() -> None:
-    grid = stored.read("ppsgd-synthetic-grid")
+    grid = stored.load("ppsgd-synthetic-grid")
     best = with_best_steps(grid)
     assert len(best.cells) == len(grid.cells) // 11
     for cell in best.cells:

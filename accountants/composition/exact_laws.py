@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval, Tails
 from epsilond.accountants.curve.facts import LaplaceLaw, MixedLaw
-from epsilond.accountants.curve.near_tests import BestTests, NearTest, rated
+from epsilond.accountants.curve.near_tests import BestTests, NearTest, adapt_width
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import PointwiseProfile
 from epsilond.accountants.engine import exact, kernel
@@ -51,12 +51,12 @@ _WIDEST_OF_MANY = 1e-3
 """Relative width of δ that is accepted for more than `_MANY_KINDS` laws. The lattice's bounds are wider."""
 
 
-def raised(end: float) -> float:
+def raise_by_rounding(end: float) -> float:
     """Return an upper bound on log δ, increased by the possible effect of a rounded shift."""
     return end + ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
 
-def lowered(end: float) -> float:
+def lower_by_rounding(end: float) -> float:
     """Return a lower bound on log δ, decreased by the possible effect of a rounded shift."""
     return end - ROUNDED_SHIFT * (1.0 + abs(end)) if math.isfinite(end) else end
 
@@ -162,10 +162,10 @@ class ExactProfile(PointwiseProfile):
             return self.behind.log_delta_bounds(epsilon)
         lower, upper = self.rare.log_delta(epsilon)
         if upper - lower <= NARROW_LOG_DELTA and not self.few:
-            return Interval(lowered(lower), min(raised(upper), 0.0))
+            return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
         bounds = self.behind.log_delta_bounds(epsilon)
-        known = min(bounds.upper, self.unsampled.log_delta_bounds(epsilon).upper)
-        return Interval(max(bounds.lower, lowered(lower)), min(known, raised(upper)))
+        least = min(bounds.upper, self.unsampled.log_delta_bounds(epsilon).upper)
+        return Interval(max(bounds.lower, lower_by_rounding(lower)), min(least, raise_by_rounding(upper)))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
         """Enclose log δ at one ε by the contour engine; None if the engine refuses."""
@@ -187,7 +187,7 @@ class ExactProfile(PointwiseProfile):
         else:
             upper = log_delta(epsilon - self.moved).upper
             lower = min(log_delta(epsilon + self.moved).lower, upper)
-        return Interval(lowered(lower), min(raised(upper), 0.0))
+        return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
@@ -215,7 +215,7 @@ class ExactProfile(PointwiseProfile):
             bound = exact.upper_log_delta(self.laws, epsilon - self.moved)
         except NO_CERTIFICATE:
             bound = 0.0 if self.laplace else self.rare.log_delta(epsilon).upper
-        return min(raised(bound), 0.0)
+        return min(raise_by_rounding(bound), 0.0)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:
         """Return whether a Chernoff bound is at most `log_delta`."""
@@ -243,7 +243,7 @@ class ExactProfile(PointwiseProfile):
         if tests is None:
             return None
         lower, upper = tests.log_delta_at_zero
-        return tests._replace(log_delta_at_zero=Interval(lowered(lower), min(raised(upper), 0.0)))
+        return tests._replace(log_delta_at_zero=Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0)))
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return upper bounds on log δ from the nodes for the middle ε, if the kernel answers."""
@@ -253,7 +253,7 @@ class ExactProfile(PointwiseProfile):
         bounds = exact.upper_log_deltas(self.laws, [middle, *epsilons])
         if bounds is None:
             return super().upper_log_deltas(epsilons)
-        return [min(raised(bound), 0.0) for bound in bounds[1:]]
+        return [min(raise_by_rounding(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
         """Return a test L > ε of about each size α in (0, 1) under Q, with log δ around its ε, which may have any sign.
@@ -268,7 +268,7 @@ class ExactProfile(PointwiseProfile):
             return tests
         if all(test is None for test in tests):
             return self.behind.near_tests(sizes)
-        return [None if test is None else rated(test, size) for test, size in zip(tests, sizes, strict=True)]
+        return [None if test is None else adapt_width(test, size) for test, size in zip(tests, sizes, strict=True)]
 
     def _near_test(self, sized: SizedTest) -> NearTest:
         """Return the test of a threshold, with log δ around it."""

@@ -29,21 +29,21 @@ class ExactSearch(PairSearch):
     Attributes:
         profiles: the distinct directions.
         fallback: makes the pair that is searched if the contour engine refuses.
-        known: the last enclosures of log δ, by ε.
+        evaluated: the last enclosures of log δ, by ε.
     """
 
     profiles: tuple[ExactProfile, ...]
     fallback: Callable[[], Pair]
-    known: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
+    evaluated: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger δ of both directions. The last few enclosures are stored."""
-        enclosed = self.known.get(epsilon)
+        enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
             enclosed = super().log_delta_bounds(epsilon)
-            if len(self.known) >= _KEPT:
-                self.known.clear()
-            self.known[epsilon] = enclosed
+            if len(self.evaluated) >= _KEPT:
+                self.evaluated.clear()
+            self.evaluated[epsilon] = enclosed
         return enclosed
 
     def upper_log_delta(self, epsilon: float) -> float:
@@ -52,7 +52,7 @@ class ExactSearch(PairSearch):
 
     def lower_log_delta(self, epsilon: float) -> float:
         """Return the lower bound of `log_delta_bounds`; −∞, without the lattice, if δ is far below every double."""
-        if epsilon not in self.known and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
+        if epsilon not in self.evaluated and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
         return self.log_delta_bounds(epsilon).lower
 
@@ -62,7 +62,7 @@ class ExactSearch(PairSearch):
         If a direction is not narrow, and log δ at `near` is just below the target, ε is enclosed next to `near`. If log
         δ is not, the fallback's bounds are used too.
         """
-        solved, all_narrow = self._solved(log_delta)
+        solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
             if near > 0.0 and (next_to := self._enclose_next_to(near, log_delta)) is not None:
                 return next_to
@@ -95,7 +95,7 @@ class ExactSearch(PairSearch):
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
         """Return the upper bound of `epsilon`. The fallback then needs no search for the lower bound."""
-        solved, all_narrow = self._solved(log_delta)
+        solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
             rough = self.fallback().upper_epsilon(log_delta, near)
             solved = solved._replace(upper=min(solved.upper, rough, self._unsampled_epsilon(log_delta)))
@@ -103,13 +103,13 @@ class ExactSearch(PairSearch):
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound of `epsilon`. The fallback then needs no search for the upper bound."""
-        solved, all_narrow = self._solved(log_delta)
+        solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
             lower = max(solved.lower, self.fallback().lower_epsilon(log_delta, near))
             solved = Interval(lower, max(lower, solved.upper))
         return self._move_down(solved, log_delta)
 
-    def _solved(self, log_delta: float) -> tuple[Interval, bool]:
+    def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
         """Return the larger ε of both directions by their own engine, and whether both enclosures are narrow."""
         larger, all_narrow = Interval(0.0, 0.0), True
         for place, profile in enumerate(self.profiles):
@@ -159,7 +159,7 @@ def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) ->
             pair.
     """
     forward: Laws = tuple(laws)
-    backward: Laws = tuple((law.reversed(), count) for law, count in forward)
+    backward: Laws = tuple((law.reverse(), count) for law, count in forward)
     first = ExactProfile(forward, fallback)
     if backward == forward:
         return Pair(first, first, special_search=ExactSearch((first,), fallback))

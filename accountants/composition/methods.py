@@ -81,9 +81,9 @@ class GaussianMethod(Method):
     def join(self, parts: Parts) -> Parts:
         """Replace the Gaussian parts by a single part, and put it last."""
         squares = [(pair.gaussian_dp_mu, times) for pair, times in parts if pair.gaussian_dp_mu is not None]
-        others = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
+        remaining = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
         mu = math.sqrt(math.fsum(times * mu * mu for mu, times in squares))
-        return [*others, (gaussian_pair(mu), 1)] if mu > 0.0 or not others else others
+        return [*remaining, (gaussian_pair(mu), 1)] if mu > 0.0 or not remaining else remaining
 
 
 class ConcentratedMethod(Method):
@@ -94,12 +94,12 @@ class ConcentratedMethod(Method):
 
     def join(self, parts: Parts) -> Parts:
         """Replace the concentrated parts by a single part, and put it before the Gaussian part."""
-        known = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
-        if not known:
+        concentrated = [(pair.concentrated, times) for pair, times in parts if pair.concentrated is not None]
+        if not concentrated:
             return parts
-        others = [(pair, times) for pair, times in parts if pair.concentrated is None]
-        place = len(others) - sum(pair.gaussian_dp_mu is not None for pair, _ in others)
-        return [*others[:place], (composed_concentrated(known), 1), *others[place:]]
+        remaining = [(pair, times) for pair, times in parts if pair.concentrated is None]
+        place = len(remaining) - sum(pair.gaussian_dp_mu is not None for pair, _ in remaining)
+        return [*remaining[:place], (composed_concentrated(concentrated), 1), *remaining[place:]]
 
 
 class EnumeratedMethod(Method):

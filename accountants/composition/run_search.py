@@ -14,7 +14,7 @@ from epsilond.accountants.quantities import Relation, Sampling
 from epsilond.accountants.target import Target
 
 
-def searched(
+def search_run(
     unknown: Unknown,
     target: Target,
     *,
@@ -61,4 +61,4 @@ def _pairs_to_search(
     if sampling != "poisson":
         return []
     first = SampledGaussianLaw(rate, 1.0 / noise, "replace" if relation == "replace-one" else "remove")
-    return [first] if first.direction == "replace" else [first, first.reversed()]
+    return [first] if first.direction == "replace" else [first, first.reverse()]

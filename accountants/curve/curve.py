@@ -112,13 +112,13 @@ def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
     target ε with the target: the shortfall must be at least twice that of the earlier witness. Skipping a witness may
     lower the bound, but never makes it invalid.
     """
-    found, attained = 0.0, -math.inf
+    largest, attained = 0.0, -math.inf
     for pair in witnesses:
-        if found > 0.0 and _falls_short(pair, target, attained, found):
+        if largest > 0.0 and _falls_short(pair, target, attained, largest):
             continue
-        found = max(found, pair.lower_epsilon(target.log_delta, target.epsilon))
+        largest = max(largest, pair.lower_epsilon(target.log_delta, target.epsilon))
         attained = max(attained, pair.lower_log_delta(target.epsilon))
-    return found
+    return largest
 
 
 def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:

@@ -60,7 +60,7 @@ class GaussianLaw:
         """True if every loss is zero."""
         return self.mu == 0.0
 
-    def reversed(self) -> GaussianLaw:
+    def reverse(self) -> GaussianLaw:
         """Return the pair in the other direction, which has the same law."""
         return self
 
@@ -108,7 +108,7 @@ class SampledGaussianLaw:
         """True if every loss is zero."""
         return self.rate == 0.0 or self.shift == 0.0
 
-    def reversed(self) -> SampledGaussianLaw:
+    def reverse(self) -> SampledGaussianLaw:
         """Return the pair in the other direction."""
         return SampledGaussianLaw(self.rate, self.shift, _REVERSED[self.direction])
 
@@ -134,7 +134,7 @@ class LaplaceLaw:
         """True if every loss is zero."""
         return self.shift == 0.0
 
-    def reversed(self) -> LaplaceLaw:
+    def reverse(self) -> LaplaceLaw:
         """Return the pair in the other direction, which has the same law."""
         return self
 
@@ -171,7 +171,7 @@ class DrawnGaussianLaw:
         """Distance d. The pair of N(d, 1) and N(0, 1) dominates: its profile decreases, and q E_γ ≤ E_α for γ ≥ α."""
         return self.shift
 
-    def reversed(self) -> DrawnGaussianLaw:
+    def reverse(self) -> DrawnGaussianLaw:
         """Return the pair in the other direction, which has the same law."""
         return self
 
@@ -268,7 +268,7 @@ class GaussianMixtureLaw(_MixedLaw):
         rest = math.fsum(each for _, each in self.components[1:])
         return -(math.log1p(-rest) if rest <= 0.5 else math.log(weight)) * (1.0 + 16 * UNIT_ROUNDOFF)
 
-    def reversed(self) -> GaussianMixtureLaw:
+    def reverse(self) -> GaussianMixtureLaw:
         """Return the pair in the other direction."""
         return replace(self, direction=_REVERSED[self.direction])
 
@@ -303,7 +303,7 @@ class DrawnMixtureLaw(_MixedLaw):
             p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components
         )
 
-    def reversed(self) -> DrawnMixtureLaw:
+    def reverse(self) -> DrawnMixtureLaw:
         """Return the pair in the other direction, which has the same law."""
         return self
 
@@ -338,14 +338,14 @@ class FiniteLaw:
     log_missing: float = -math.inf
     accuracy: float = 8 * UNIT_ROUNDOFF
 
-    def reversed(self) -> FiniteLaw:
+    def reverse(self) -> FiniteLaw:
         """Return the pair in the other direction."""
         losses = tuple(-loss for loss in self.losses)
         return FiniteLaw(
             losses, self.log_second, self.log_first, self.log_missing, self.log_infinite, accuracy=self.accuracy
         )
 
-    def mixed(self, rate: float, absent: float) -> FiniteLaw | None:
+    def mix(self, rate: float, absent: float) -> FiniteLaw | None:
         """Return (1 − q) Q + q P against Q, for 0 < q < 1 and 1 − q, each rounded once; None for losses beyond 600.
 
         The outcomes that P cannot give become an outcome of loss log(1 − q). The derivative of log(1 − q + q e^l) in l

@@ -64,8 +64,8 @@ class LeastProfile(Profile):
         """Return the least lower and the least upper bound, elementwise, of the profiles that may be the least."""
         if self._composed:
             points = np.asarray(epsilon, dtype=np.float64)
-            known = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
-            return Enclosure(known[..., 0], known[..., 1])
+            bounds = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
+            return Enclosure(bounds[..., 0], bounds[..., 1])
         return self._least_of(self.profiles, epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
@@ -154,13 +154,13 @@ class LeastSearch(PairSearch):
         """
         del near
         alternatives = self.alternatives
-        if all(profile.root_search == "spare" for known in alternatives for profile in known.directions()):
+        if all(profile.root_search == "spare" for pair in alternatives for profile in pair.directions()):
             return sparing_epsilon(self.log_delta_bounds, log_delta)
-        if not all(known.symmetric for known in alternatives):
+        if not all(pair.symmetric for pair in alternatives):
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
-        first, *others = sorted(alternatives, key=lambda known: known.forward.guess(log_delta).epsilon)
+        first, *remaining = sorted(alternatives, key=lambda pair: pair.forward.guess(log_delta).epsilon)
         least = first.epsilon(log_delta)
-        for alternative in others:
+        for alternative in remaining:
             if math.isfinite(least.upper) and _is_surely_above(alternative, least.upper, log_delta):
                 continue
             enclosed = alternative.epsilon(log_delta)

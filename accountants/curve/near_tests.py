@@ -30,7 +30,7 @@ class NearTest(NamedTuple):
         width: relative width of the enclosures there, or a few times the relative width of γ α + E_γ if this is less.
         steepness: about |d log Q(L > ε)/dε|.
         bent: True if E has a corner there, as a function of γ.
-        dear: True if nodes for another ε would be expensive. These nodes are then used if they are about as accurate.
+        expensive: True if nodes for another ε are expensive. Then these nodes serve if they are about as accurate.
     """
 
     epsilon: float
@@ -38,7 +38,7 @@ class NearTest(NamedTuple):
     width: float
     steepness: float
     bent: bool = False
-    dear: bool = False
+    expensive: bool = False
 
 
 class BestTest(NamedTuple):
@@ -65,7 +65,7 @@ class BestTests(NamedTuple):
     log_delta_at_zero: Interval
 
 
-def rated(test: NearTest, size: float) -> NearTest:
+def adapt_width(test: NearTest, size: float) -> NearTest:
     """Return the test with a width that suits γ α + E_γ, if E_γ has a small share of that sum.
 
     The width becomes a few times the relative width of γ α + E_γ. Points around the test are then placed closer

@@ -73,7 +73,7 @@ class Pair:
         """Return the distinct profiles: one profile if the pair is symmetric, otherwise two."""
         return (self.forward,) if self.symmetric else (self.forward, self.backward)
 
-    def reversed(self) -> Pair:
+    def reverse(self) -> Pair:
         """Return the pair (Q, P) with its profiles only."""
         return self if self.symmetric else Pair(self.backward, self.forward)
 
@@ -121,18 +121,18 @@ class Pair:
             near: an ε at which log δ may be about the target; 0 if none is known. It affects only the work.
         """
         lower, upper = self.search.epsilon(log_delta, near)
-        most = self._cut(upper, log_delta)
+        most = self._limit_to_plateau(upper, log_delta)
         return Interval(min(lower, most), most)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return the upper bound of `epsilon`, without the work that only the lower bound needs."""
-        return self._cut(self.search.upper_epsilon(log_delta, near), log_delta)
+        return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
         """Return the lower bound of `epsilon`, or one about as close, without the work of the upper bound."""
-        return self._cut(self.search.lower_epsilon(log_delta, near), log_delta)
+        return self._limit_to_plateau(self.search.lower_epsilon(log_delta, near), log_delta)
 
-    def _cut(self, epsilon: float, log_delta: float) -> float:
+    def _limit_to_plateau(self, epsilon: float, log_delta: float) -> float:
         """Return the smaller of ε and the plateau's ε, if δ of the plateau is at most the target."""
         plateau = self.plateau
         if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):

@@ -62,6 +62,6 @@ def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | N
     if len(plateaus) < len(parts) or sum(times for _, times in plateaus) > MOST_PARTS:
         return None
     epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
-    kept = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
+    complement = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))
     rounded = float(epsilon)
-    return Plateau(rounded if Fraction(rounded) >= epsilon else math.nextafter(rounded, math.inf), 1 - kept)
+    return Plateau(rounded if Fraction(rounded) >= epsilon else math.nextafter(rounded, math.inf), 1 - complement)

@@ -88,8 +88,8 @@ class PairSearch:
             near: an ε at which δ may be close to the target; 0 if none is known.
         """
         profiles = self.profiles
-        if len(profiles) == 1 and (known := profiles[0].exact_epsilon(log_delta)) is not None:
-            return known
+        if len(profiles) == 1 and (exact := profiles[0].exact_epsilon(log_delta)) is not None:
+            return exact
         wanted = {profile.root_search for profile in profiles}
         kind = wanted.pop() if len(wanted) == 1 else "bracket"
         enclosed: Interval | None = None
@@ -107,13 +107,13 @@ class PairSearch:
     def _solve(self, log_delta: float) -> Interval | None:
         """Certify the larger solution of both directions; None if a solution is missing or unusable."""
         solutions = [profile.solve(log_delta) for profile in self.profiles]
-        known = [solution for solution in solutions if solution is not None]
-        if len(known) < len(solutions):
+        usable = [solution for solution in solutions if solution is not None]
+        if len(usable) < len(solutions):
             return None
-        largest = max(known, key=lambda solution: solution.epsilon)
+        largest = max(usable, key=lambda solution: solution.epsilon)
         if not 0.0 < largest.epsilon < math.inf:
             return None
-        largest = largest._replace(pad=max(solution.pad for solution in known))
+        largest = largest._replace(pad=max(solution.pad for solution in usable))
         return solved_epsilon(self.upper_log_delta, self.lower_log_delta, log_delta, largest)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
@@ -272,25 +272,25 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     zero = read(0.0)
     if zero.upper <= log_delta:
         return Interval(0.0, 0.0)
-    guess = guess or _interpolated(read, log_delta, zero.upper)
-    found = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
+    guess = guess or _interpolate(read, log_delta, zero.upper)
+    sides = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
     if zero.lower <= log_delta:
-        return Interval(0.0, found.below)
-    if math.isinf(found.below):
+        return Interval(0.0, sides.below)
+    if math.isinf(sides.below):
         return Interval(lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=math.inf), math.inf)
-    near = Guess(found.above, guess.steepness)
-    if read(found.above).lower > log_delta:
-        return Interval(found.above, found.below)
-    ends = read(found.below)
+    near = Guess(sides.above, guess.steepness)
+    if read(sides.above).lower > log_delta:
+        return Interval(sides.above, sides.below)
+    ends = read(sides.below)
     width = ends.upper - ends.lower if ends.upper > -math.inf else 0.0
-    pad = 2.0 * width / guess.steepness + 1e-10 * found.below
+    pad = 2.0 * width / guess.steepness + 1e-10 * sides.below
     lower = closest(lambda epsilon: read(epsilon).lower, log_delta, near, -pad)
     if lower is None:
         lower = crossing(lambda epsilon: read(epsilon).lower, log_delta, near).above
-    return Interval(min(lower, found.below), found.below)
+    return Interval(min(lower, sides.below), sides.below)
 
 
-def _interpolated(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
+def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
     """Return an estimate of ε at the target, and the slope of log δ there.
 
     The estimate is linear interpolation of √−log δ between the two probes around the target.

@@ -199,7 +199,7 @@ def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | N
             return None
     profiles = [_profile(list(laws.items()))]
     if not all(pair.symmetric for pair, _ in parts):
-        profiles.append(_profile([(law.reversed(), count) for law, count in laws.items()]))
+        profiles.append(_profile([(law.reverse(), count) for law, count in laws.items()]))
     return profiles
 
 

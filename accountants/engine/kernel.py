@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.facts import Law
     from epsilond.accountants.numerics.compiled import KernelAnswer, KernelSum, MixedSteps, SampledSteps
 
-loaded = compiled.loaded
+load_kernel = compiled.load_kernel
 _KEPT = 8
 """Number of compositions that are stored with their intermediate results: a few MB for a thousand kinds of steps."""
 _DIRECTION_NUMBERS: dict[Direction, int] = {direction: place for place, direction in enumerate(get_args(Direction))}
@@ -135,7 +135,7 @@ def search(
         log_delta: log of the target δ.
         guess: first value of the unknown.
     """
-    make = loaded()
+    make = load_kernel()
     if make is None:
         return None
     steps = tuple(_as_steps(law, count) for law, count in directions)
@@ -152,7 +152,7 @@ def answers(laws: Sequence[tuple[Law, int]]) -> bool:
 
 def forget() -> None:
     """Clear the loaded kernel and all stored results."""
-    loaded.cache_clear()
+    load_kernel.cache_clear()
     _compiled_sum.cache_clear()
 
 
@@ -206,7 +206,7 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
 @functools.lru_cache(maxsize=_KEPT)
 def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     """Return the composition in the kernel; None if it has no loss, is out of range, or the kernel is not built."""
-    make = loaded()
+    make = load_kernel()
     if make is None:
         return None
     counts: Counter[Law] = Counter()

@@ -86,12 +86,12 @@ def batch_variance(mu: float, rate: float) -> float:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
         rate: probability q that the contribution is drawn.
     """
-    whole = math.expm1(mu * mu)
+    full = math.expm1(mu * mu)
     if mu < _SMALL_MU:
         upper = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
     else:
         upper = 2.0 * (math.exp(mu * mu) * _below(1.5 * mu) - 2.0 * _below(0.5 * mu) + _below(-0.5 * mu))
-    return whole + (1.0 - rate) * (upper - whole)
+    return full + (1.0 - rate) * (upper - full)
 
 
 def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
@@ -126,7 +126,7 @@ class _Tilted(NamedTuple):
     above: FloatArray
     below: FloatArray
     rest: float
-    spread: FloatArray
+    spacing: FloatArray
     log_moment: float
     mean: float
     variance: float
@@ -138,7 +138,7 @@ def _rule() -> tuple[FloatArray, FloatArray]:
     return 0.5 * (points + 1.0), 0.5 * weights
 
 
-def _tilted(mu: float, rate: float, tilt: float) -> _Tilted:
+def _tilt(mu: float, rate: float, tilt: float) -> _Tilted:
     """Return the distribution at a real tilt.
 
     Raises:
@@ -166,8 +166,8 @@ def _tilted(mu: float, rate: float, tilt: float) -> _Tilted:
     mean = float((above - below) @ loss) / moment
     square = float((above + below) @ (loss * loss)) / moment
     rest = moment - float(above.sum() + below.sum())
-    spread = mu * (width / _POINTS / _TOLD) * -np.expm1(math.log1p(-rate) - loss)
-    return _Tilted(loss, above, below, rest, spread, math.log1p(change), mean, square - mean * mean)
+    spacing = mu * (width / _POINTS / _TOLD) * -np.expm1(math.log1p(-rate) - loss)
+    return _Tilted(loss, above, below, rest, spacing, math.log1p(change), mean, square - mean * mean)
 
 
 class _Saddle(NamedTuple):
@@ -190,7 +190,7 @@ def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -
     for _ in range(_STEPS):
         tilt = math.exp(y)
         try:
-            law = _tilted(mu, rate, tilt)
+            law = _tilt(mu, rate, tilt)
         except ArithmeticError:
             high, y = y, 0.5 * (low + y)
             continue
@@ -236,18 +236,18 @@ def likely_log_delta_of_batches(
     blur = _BLUR / tilt
     # A node represents the losses up to the next node. Above a frequency it has no information, and is left out.
     moment, rest = math.exp(law.log_moment), max(law.rest, 0.0)
-    order = np.argsort(law.spread)
-    loss, above, below, spread = (each[order] for each in (law.loss, law.above, law.below, law.spread))
+    order = np.argsort(law.spacing)
+    loss, above, below, spacings = (part[order] for part in (law.loss, law.above, law.below, law.spacing))
     turned = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * loss)
     stride = np.exp(1j * spacing * _BLOCK * loss)
     none, total = (rest / moment) ** rounds, 0.0
     for block in range(_MOST_BLOCKS):
         frequencies = spacing * (block * _BLOCK + np.arange(_BLOCK))
-        kept = int(np.searchsorted(spread, _GONE / max(float(frequencies[0]), 1e-300)))
-        loss, above, below, spread, stride = (each[:kept] for each in (loss, above, below, spread, stride))
-        turned = turned[:, :kept]
-        known = np.exp(-((frequencies[:, None] * spread) ** 8))
-        sum_ = (turned * known) @ above + (turned.conj() * known) @ below + rest
+        resolved = int(np.searchsorted(spacings, _GONE / max(float(frequencies[0]), 1e-300)))
+        loss, above, below, spacings, stride = (part[:resolved] for part in (loss, above, below, spacings, stride))
+        turned = turned[:, :resolved]
+        damping = np.exp(-((frequencies[:, None] * spacings) ** 8))
+        sum_ = (turned * damping) @ above + (turned.conj() * damping) @ below + rest
         z = tilt + 1j * frequencies
         terms = ((sum_ / moment) ** rounds - none) * np.exp(
             -1j * frequencies * epsilon - 0.5 * (blur * frequencies) ** 2

@@ -172,8 +172,8 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
         rounds: number of rounds.
         distance: sensitivity factor of the relation.
     """
-    spread = math.sqrt(rounds * math.expm1(min(distance / noise, _LARGEST_RATIO) ** 2))
-    return min(central_mu(target) / spread, 1.0) if spread > 0.0 else 1.0
+    deviation = math.sqrt(rounds * math.expm1(min(distance / noise, _LARGEST_RATIO) ** 2))
+    return min(central_mu(target) / deviation, 1.0) if deviation > 0.0 else 1.0
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
@@ -197,8 +197,8 @@ def _log_variance(noise: float, distance: float) -> float:
 
 def _likely_mu(target: Target) -> float:
     """Return the μ whose ε(δ) is about the target."""
-    spread = math.sqrt(-2.0 * target.log_delta)
-    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread, 1e-12)
+    quantile = math.sqrt(-2.0 * target.log_delta)
+    return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile, 1e-12)
 
 
 class Chart(NamedTuple):

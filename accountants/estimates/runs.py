@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.composition.run_search import searched
+from epsilond.accountants.composition.run_search import search_run
 from epsilond.accountants.estimates.delta import central_log_delta
 from epsilond.accountants.numerics.root_search import bisect_reals
 
@@ -43,7 +43,7 @@ def nearer_noise(
         rate: inclusion probability of a record.
         rounds: number of rounds.
     """
-    shift = searched(
+    shift = search_run(
         "shift",
         target,
         sampling=sampling,
@@ -111,7 +111,7 @@ def nearer_rounds(
         rate: inclusion probability of a record.
         noise: noise multiplier.
     """
-    rounds = searched(
+    rounds = search_run(
         "count", target, sampling=sampling, relation=relation, rate=rate, noise=noise, rounds=1, guess=max(guess, 1.0)
     )
     return guess if rounds is None else rounds
@@ -130,7 +130,7 @@ def nearer_rate(
         noise: noise multiplier.
         rounds: number of rounds.
     """
-    rate = searched(
+    rate = search_run(
         "rate",
         target,
         sampling=sampling,

@@ -37,8 +37,8 @@ class Trail:
 
     def add(self, point: TrailPoint) -> None:
         """Store a point, and remove any point for about the same target."""
-        others = [each for each in self._points if abs(each.log_mu - point.log_mu) > 1e-6]
-        self._points = [*others[-POINTS_KEPT + 1 :], point]
+        distinct = [stored for stored in self._points if abs(stored.log_mu - point.log_mu) > 1e-6]
+        self._points = [*distinct[-POINTS_KEPT + 1 :], point]
 
     def likely(self, log_mu: float) -> TrailPoint | None:
         """Return the point on the curve through the nearest points; None if they are fewer than two, or far away."""

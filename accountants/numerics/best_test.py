@@ -42,7 +42,7 @@ def interpolated_minimum(
     for _ in range(2):
         grid = low + (high - low) * _GRID
         with np.errstate(over="ignore", under="ignore"):
-            curve = _interpolated(places, straight, grid)
+            curve = _interpolate(places, straight, grid)
             h = rate * np.exp(grid) + np.exp(-(np.exp(curve) if large else curve * curve))
         k = min(max(int(h.argmin()), 1), grid.size - 2)
         low, high = float(grid[k - 1]), float(grid[k + 1])
@@ -50,7 +50,7 @@ def interpolated_minimum(
     return float(grid[k]), bend, float(h[k])
 
 
-def _interpolated(at: FloatArray, values: FloatArray, places: FloatArray) -> FloatArray:
+def _interpolate(at: FloatArray, values: FloatArray, places: FloatArray) -> FloatArray:
     """Evaluate the polynomial through the points, by divided differences."""
     coefficients = values.copy()
     for k in range(1, at.size):

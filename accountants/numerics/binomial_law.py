@@ -178,10 +178,10 @@ class Binomial:
         size = int(self.trials)
         below = np.arange(size)
         factors = ((size - below) / (below + 1.0) * (self.p / self.q)).tolist()
-        found = [1.0]
+        ratios = [1.0]
         for factor in reversed(factors):
-            found.append(1.0 + factor * found[-1])
-        return np.asarray(found[::-1])
+            ratios.append(1.0 + factor * ratios[-1])
+        return np.asarray(ratios[::-1])
 
     def _polynomial_ratio(self, n: FloatArray, k: FloatArray) -> FloatArray:
         """Return k ∫₀¹ (1 − w)^{k−1} (1 + ow)^β dw, exactly up to rounding."""
@@ -200,7 +200,7 @@ class Binomial:
         return ratio
 
     def _ratio(self, n: FloatArray, k: FloatArray, *, large: bool) -> FloatArray:
-        return self._integral(n, k, _RULES[large], _DEPTH, self._curved)
+        return self._integral(n, k, _RULES[large], _DEPTH, self._exponent_gap)
 
     def _integral(self, n: FloatArray, k: FloatArray, rule: _Rule, depth: float, curved: _Curved) -> FloatArray:
         """Return k ∫₀^V e^{−g} with g(V) = `depth`.
@@ -230,13 +230,13 @@ class Binomial:
         return np.asarray(k * end * (np.exp(log_f) @ weight))
 
     @staticmethod
-    def _curved(v: FloatArray, odds: float) -> FloatArray:
+    def _exponent_gap(v: FloatArray, odds: float) -> FloatArray:
         """Return o v − log(1 + o(1 − e^{−v}))."""
         return odds * _excess(v) + _deficit(-odds * np.expm1(-v))
 
     @staticmethod
     def _quickly_curved(v: FloatArray, odds: float) -> FloatArray:
-        """Return `_curved` up to a few units in the last place of v."""
+        """Return `_exponent_gap` up to a few units in the last place of v."""
         return np.asarray(odds * v - np.log1p(-odds * np.expm1(-v)))
 
     def log_tail(self, k: FloatArray) -> FloatArray:

@@ -103,7 +103,7 @@ class KernelAbsent(Exception):
 
 
 @functools.cache
-def loaded() -> MakeSum | None:
+def load_kernel() -> MakeSum | None:
     """Return the kernel's type of compositions; None if only Python answers."""
     try:
         return _load()
@@ -129,22 +129,22 @@ def _load() -> MakeSum:
     if os.environ.get("EPSILOND_KERNEL", "").lower() == "off":
         raise KernelAbsent("the compiled kernel is turned off by EPSILOND_KERNEL")
     try:
-        found = cast("_Module", importlib.import_module(NAME))
+        module = cast("_Module", importlib.import_module(NAME))
     except ImportError as error:
         raise KernelAbsent("the compiled kernel was not built") from error
-    if found.INTERFACE != INTERFACE:
+    if module.INTERFACE != INTERFACE:
         raise KernelAbsent("the compiled kernel was built from other sources")
-    if not agrees(found.Composition):
+    if not agrees(module.Composition):
         raise KernelAbsent("the compiled kernel computes wrongly with this machine's mathematical library")
-    return found.Composition
+    return module.Composition
 
 
 def agrees(make: MakeSum) -> bool:
     """Return whether a kernel, with its linked mathematical library, gives the known ε of a few questions."""
-    for composition, known in _KNOWN:
+    for composition, epsilon in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
         if not isinstance(answer, tuple) or not (
-            known * (1.0 - _APART) <= answer[0] <= answer[1] <= known * (1.0 + _APART)
+            epsilon * (1.0 - _APART) <= answer[0] <= answer[1] <= epsilon * (1.0 + _APART)
         ):
             return False
     return True

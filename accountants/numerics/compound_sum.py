@@ -55,7 +55,7 @@ class LogEnds(NamedTuple):
     lower: float
     upper: float
 
-    def widened(self, accuracy: float) -> LogEnds:
+    def widen(self, accuracy: float) -> LogEnds:
         """Return both bounds moved outward by `accuracy` per unit of 1 + |bound|. A bound at −inf does not change."""
         low, high = (0.0 if math.isinf(end) else accuracy * (1.0 + abs(end)) for end in self)
         return LogEnds(self.lower - low, self.upper + high)
@@ -111,7 +111,7 @@ class StepLaw:
         """Largest absolute value of a place."""
         return max(float(np.abs(each).max(initial=0.0)) for each in (self.nodes.places, *self.pieces[:2]))
 
-    def halved(self, times: int) -> StepLaw:
+    def halve(self, times: int) -> StepLaw:
         """Return the distribution of the variable divided by 2^times.
 
         It is exact except for underflow, which is charged.
@@ -159,17 +159,17 @@ class CompoundSum:
         excess = float(weights @ change)
         tilted = (weights + weights * change) / (1.0 + excess)
         mean = float(tilted @ places)
-        spread = float(tilted @ (places * places)) - mean * mean
+        variance = float(tilted @ (places * places)) - mean * mean
         rounding = UNIT_ROUNDOFF * (math.sqrt(places.size) + 16.0) * float(weights @ size)
         wrong = (float(weight_errors @ size) + rounding) / (1.0 + excess) + tilt * float(tilted @ place_errors)
         log_transform = self.count * math.log1p(excess)
         error = 2.0 * self.count * wrong + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
-        return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(spread, 0.0))
+        return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
 
     def _log_transforms(self, tilts: Sequence[float]) -> list[float]:
         """Return upper bounds on K(λ) at several tilts, with the errors of `at`."""
         places, weights, place_errors, weight_errors = self.law.nodes
-        found: list[float] = []
+        bounds: list[float] = []
         rows = max(_CACHED // max(places.size, 1), 1)
         for start in range(0, len(tilts), rows):
             tilt = np.asarray(tilts[start : start + rows])[:, None]
@@ -182,8 +182,8 @@ class CompoundSum:
                 wrong = wrong + tilt[:, 0] * ((weights + weights * change) @ place_errors) / (1.0 + excess)
             log_transform = self.count * np.log1p(excess)
             error = 2.0 * self.count * wrong + 8 * UNIT_ROUNDOFF * (1.0 + np.abs(log_transform))
-            found.extend((log_transform + error).tolist())
-        return found
+            bounds.extend((log_transform + error).tolist())
+        return bounds
 
     @cached_property
     def _largest_tilt(self) -> float:
@@ -235,9 +235,9 @@ class CompoundSum:
             return LogEnds(-math.inf, -math.inf)
         if (widest := self.law.widest) > _LARGEST_PLACE:
             exponent = math.frexp(widest)[1]
-            halved = CompoundSum(self.law.halved(exponent), self.count)
-            found = halved.log_positive_part(negligible)
-            return LogEnds(*(end + exponent * math.log(2.0) for end in found)).widened(8 * UNIT_ROUNDOFF)
+            scaled = CompoundSum(self.law.halve(exponent), self.count)
+            bounds = scaled.log_positive_part(negligible)
+            return LogEnds(*(end + exponent * math.log(2.0) for end in bounds)).widen(8 * UNIT_ROUNDOFF)
         here = self._saddle
         chernoff = here.log_transform + here.error - 1.0 - math.log(here.tilt)
         period, log_alias, steepest = self._period(negligible)
@@ -273,16 +273,16 @@ class CompoundSum:
             [t for f in _FACTORS for t in (here.tilt * f, here.tilt + 8.0 * (f - 1.0) / here.deviation)],
             [t for f in _FACTORS for t in (here.tilt / f, here.tilt - 8.0 * (f - 1.0) / here.deviation)],
         )
-        kept = [[t for t in side if 0.0 < t <= self._largest_tilt and t != here.tilt] for side in sides]
-        bounds = iter(self._log_transforms([t for side in kept for t in side]))
+        valid_tilts = [[t for t in side if 0.0 < t <= self._largest_tilt and t != here.tilt] for side in sides]
+        bounds = iter(self._log_transforms([t for side in valid_tilts for t in side]))
         levels: list[list[tuple[float, float]]] = []
-        for side in kept:
-            found = [(abs(t - here.tilt), next(bounds) - here.log_transform - 1.0 - math.log(t)) for t in side]
-            levels.append(found)
-            needs = [(max(level - self._log_guess, -20.0) + negligible) / gap for gap, level in found]
+        for side in valid_tilts:
+            side_levels = [(abs(t - here.tilt), next(bounds) - here.log_transform - 1.0 - math.log(t)) for t in side]
+            levels.append(side_levels)
+            needs = [(max(level - self._log_guess, -20.0) + negligible) / gap for gap, level in side_levels]
             period = max(period, min(needs, default=40.0 * here.deviation))
-        for each in levels:
-            aliases = [level - math.log(math.expm1(min(gap * period, 700.0))) for gap, level in each]
+        for side_levels in levels:
+            aliases = [level - math.log(math.expm1(min(gap * period, 700.0))) for gap, level in side_levels]
             log_alias = float(np.logaddexp(log_alias, min(aliases, default=math.inf)))
         return period, log_alias, max(sides[0])
 
@@ -343,9 +343,9 @@ class CompoundSum:
         total = 1.0 + float(weights @ np.expm1(tilt * places))
         share, error_share = weights * grown / total, weight_errors * grown / total
         # Places of negligible weight are left out. Twice their weight is charged to every value of the transform.
-        kept = share > _UNWEIGHTY / (self.count * places.size)
-        left_out = 2.0 * float(share[~kept].sum() + error_share[~kept].sum())
-        places, place_errors, share, error_share = (part[kept] for part in (places, place_errors, share, error_share))
+        heavy = share > _UNWEIGHTY / (self.count * places.size)
+        left_out = 2.0 * float(share[~heavy].sum() + error_share[~heavy].sum())
+        places, place_errors, share, error_share = (part[heavy] for part in (places, place_errors, share, error_share))
         steps = math.isqrt(last) + 1
         # e^{i(a + b)} − 1 = (e^{ia} − 1)(e^{ib} − 1) + (e^{ia} − 1) + (e^{ib} − 1), over places that fit into a cache.
         table = np.zeros((last // steps + 1, steps), dtype=np.complex128)
@@ -385,13 +385,13 @@ def _turns(places: FloatArray, step: float, count: int) -> np.ndarray[tuple[int,
     half = 0.5 * step * places
     first = 2.0 * np.sin(half) * (-np.sin(half) + 1j * np.cos(half))
     turns = np.zeros((count, places.size), dtype=np.complex128)
-    known = 1
+    computed = 1
     if count > 1:
-        turns[1], known = first, 2
-    while known < count:
-        more = min(known, count - known)
-        # The row `known` is the previous row, turned once more.
-        lead = turns[known - 1] * first + turns[known - 1] + first
-        turns[known : known + more] = turns[:more] * lead + turns[:more] + lead
-        known += more
+        turns[1], computed = first, 2
+    while computed < count:
+        more = min(computed, count - computed)
+        # The row `computed` is the previous row, turned once more.
+        lead = turns[computed - 1] * first + turns[computed - 1] + first
+        turns[computed : computed + more] = turns[:more] * lead + turns[:more] + lead
+        computed += more
     return turns

@@ -177,7 +177,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
         for end in range(value.size, 0, -length):
             part = slice(max(0, end - length), end)
             stops = np.arange(first + part.start, first + end) >= first_stop
-            reach[part], reach_error[part] = _reached(factor[part], factor_error[part], stops, inflow, inflow_error)
+            reach[part], reach_error[part] = _stop_sums(factor[part], factor_error[part], stops, inflow, inflow_error)
             inflow = float(reach[part.start] + factor[part.start])
             inflow_error = float(reach_error[part.start] + factor_error[part.start])
         lower, upper = value + reach - (error + reach_error), value + reach + (error + reach_error)
@@ -211,10 +211,10 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
     pieces = max(LEAST_PIECES, math.ceil(min((most / least - 1.0) / PIECE, 1e9)))
     if quick or shift.size < SAVING * pieces:
         return theta_with_error(epsilon, shift)
-    return _tabulated(epsilon, shift, np.linspace(least, most, pieces + 1))
+    return _tabulate(epsilon, shift, np.linspace(least, most, pieces + 1))
 
 
-def _tabulated(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ_ε with an error, between its chord and the extended neighbouring chords: it is concave in r.
 
     dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave. θ is the integral from 0 of a log-concave function, and so is
@@ -262,7 +262,7 @@ def _factors(
     return np.maximum(value, LEAST_LOG_FACTOR), np.where(value + errors < LEAST_LOG_FACTOR, 0.0, errors)
 
 
-def _reached(
+def _stop_sums(
     factor: FloatArray, factor_error: FloatArray, stops: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return log R_j and its error in a block, from log B there and log(B R) of the first step after the block.

@@ -73,7 +73,8 @@ def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterato
         blocks: the result of `blocks_of`.
         terms: for each sum, the terms at the least and at the largest point of each block, a row for each term.
     """
-    needed = np.logical_or.reduce([_needed(first, last) for first, last in terms])
+    masks = [_may_matter(first, last) for first, last in terms]
+    needed = np.logical_or.reduce(masks)
     count = needed.shape[0]
     low = np.argmax(needed, axis=0) // _STEP * _STEP
     high = np.minimum(-(-(count - np.argmax(needed[::-1], axis=0)) // _STEP) * _STEP, count)
@@ -84,10 +85,13 @@ def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterato
 
 
 def _runs(changes: Sequence[int], blocks: int) -> Iterator[tuple[int, int]]:
-    yield from zip([0, *changes], [*(change - 1 for change in changes), blocks - 1], strict=True)
+    """Yield the first and the last block of each run, from the blocks at which a new run begins."""
+    starts = [0, *changes]
+    ends = [start - 1 for start in starts[1:]] + [blocks - 1]
+    yield from zip(starts, ends, strict=True)
 
 
-def _needed(first: FloatArray, last: FloatArray) -> FloatArray:
-    """Return which terms may matter in each block."""
+def _may_matter(first: FloatArray, last: FloatArray) -> FloatArray:
+    """Return whether each term may matter in each block."""
     least = np.minimum(first, last).max(axis=0)
     return np.asarray(np.maximum(first, last) > least - _NEGLIGIBLE)

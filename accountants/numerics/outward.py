@@ -53,13 +53,13 @@ def raise_log_by_units(value: float, units: float) -> float:
 def root_up(square: Fraction) -> float:
     """Return the square root of a rational number, rounded up by at most two units in the last place."""
     scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
-    whole = math.isqrt(math.ceil(square * scale * scale)) + 1
-    found = Fraction(whole, scale)
+    numerator = math.isqrt(math.ceil(square * scale * scale)) + 1
+    root = Fraction(numerator, scale)
     try:
-        near = float(found)
+        near = float(root)
     except OverflowError:
         return math.inf
-    return near if Fraction(near) >= found else math.nextafter(near, math.inf)
+    return near if Fraction(near) >= root else math.nextafter(near, math.inf)
 
 
 def round_to_digits(value: float, digits: int, *, up: bool) -> float:

@@ -216,14 +216,14 @@ def crossing(
         ValueError: the search leaves `within`.
     """
     least, most = within
-    found: dict[float, float] = {}
+    values: dict[float, float] = {}
 
     def excess(epsilon: float) -> float:
         if not least <= epsilon <= most:
             raise ValueError(f"the search leaves [{least:g}, {most:g}]")
-        if epsilon not in found:
-            found[epsilon] = min(max(end(epsilon) - log_delta, -_FAR), _FAR)
-        return found[epsilon]
+        if epsilon not in values:
+            values[epsilon] = min(max(end(epsilon) - log_delta, -_FAR), _FAR)
+        return values[epsilon]
 
     bracket = _bracket_crossing(excess, guess)
     if bracket is not None:
@@ -238,8 +238,8 @@ def crossing(
         for side in (-1.0, 1.0):
             excess(max(root + side * (_CROSSING_RELATIVE * root + _CROSSING_ABSOLUTE), 0.0))
     return Crossing(
-        max((epsilon for epsilon, value in found.items() if value > 0.0), default=0.0),
-        min((epsilon for epsilon, value in found.items() if value <= 0.0), default=math.inf),
+        max((epsilon for epsilon, value in values.items() if value > 0.0), default=0.0),
+        min((epsilon for epsilon, value in values.items() if value <= 0.0), default=math.inf),
     )
 
 

@@ -82,11 +82,11 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
     It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
     """
     if np.size(x) == 1:  # many times quicker for one number
-        one = float(np.reshape(x, ()))
-        if not one < 0.0:
-            value = one if math.isnan(one) else -math.inf
+        number = float(np.reshape(x, ()))
+        if not number < 0.0:
+            value = number if math.isnan(number) else -math.inf
         else:
-            value = math.log(-math.expm1(one)) if one > -0.7 else math.log1p(-math.exp(one))
+            value = math.log(-math.expm1(number)) if number > -0.7 else math.log1p(-math.exp(number))
         return np.full(np.shape(x), value)
     at = np.minimum(x, 0.0)
     with np.errstate(divide="ignore"):
@@ -121,8 +121,8 @@ def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
     square, square_low = _two_product(shift, shift)
     half, half_low = 0.5 * square, 0.5 * square_low
     gap = epsilon - half
-    kept = gap - epsilon
-    gap_low = (epsilon - (gap - kept)) - (half + kept) - half_low
+    removed = gap - epsilon
+    gap_low = (epsilon - (gap - removed)) - (half + removed) - half_low
     high = gap / shift
     product, product_low = _two_product(high, shift)
     low = ((gap - product) - product_low + gap_low) / shift
@@ -143,8 +143,8 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
     For larger c, the ratios h_n = M_n/M_{n−1} = n/(c + h_{n+1}) are computed backwards from their large-n form.
     """
     if c.size <= _FEW:
-        each = zip(c.ravel().tolist(), mills(c).ravel().tolist(), shift.ravel().tolist(), strict=True)
-        return np.asarray([_odd_moment_sum(*one) for one in each]).reshape(c.shape)
+        arguments = zip(c.ravel().tolist(), mills(c).ravel().tolist(), shift.ravel().tolist(), strict=True)
+        return np.asarray([_odd_moment_sum(*triple) for triple in arguments]).reshape(c.shape)
     orders = 2 * _SERIES_TERMS
     moments = np.empty((orders, *c.shape))
     moments[0] = mills(c)
@@ -238,18 +238,19 @@ def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[Floa
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
-        each = [theta_logs(*one) for one in zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)]
-        values, rests = np.asarray(each, dtype=np.float64).reshape(-1, 2).T
+        pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
+        logs = [theta_logs(*pair) for pair in pairs]
+        values, rests = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
         return values.reshape(eps.shape), rests.reshape(eps.shape)
     log_value, log_rest = np.full(eps.shape, -np.inf), np.zeros(eps.shape)
-    whole = np.isposinf(r)
-    log_value[whole], log_rest[whole] = 0.0, -np.inf
-    known = (r > 0) & ~whole & np.isfinite(eps)
+    infinite = np.isposinf(r)
+    log_value[infinite], log_rest[infinite] = 0.0, -np.inf
+    regular = (r > 0) & ~infinite & np.isfinite(eps)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        rough = np.where(known, eps / r - 0.5 * r, 0.0)
-    beyond, before = known & (rough > FARTHEST), known & (rough < -FARTHEST)
+        rough = np.where(regular, eps / r - 0.5 * r, 0.0)
+    beyond, before = regular & (rough > FARTHEST), regular & (rough < -FARTHEST)
     log_value[beyond], log_value[before], log_rest[before] = LEAST_LOG, 0.0, LEAST_LOG
-    inside = known & ~beyond & ~before
+    inside = regular & ~beyond & ~before
     if inside.any():
         log_value[inside], log_rest[inside] = _theta_inside(eps[inside], r[inside])
     return log_value, log_rest

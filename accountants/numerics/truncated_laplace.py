@@ -105,7 +105,7 @@ class _Shifted(NamedTuple):
     times: int
 
 
-def _shifted(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
+def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
     """Return the probabilities for each shift separately.
 
     The probability of no escape is the mass of the levels below.
@@ -113,15 +113,15 @@ def _shifted(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -
     decay = Decimal(decay_rate)
     edge = (-decay * (levels + 1)).exp()
     ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
-    found = []
+    probabilities = []
     for shift, count in parts:
         if shift <= levels:
             escaping = _top(decay, levels, ratio, shift)
-            found.append(_Shifted(escaping, 1 - escaping, count))
+            probabilities.append(_Shifted(escaping, 1 - escaping, count))
         else:
             staying = _top(decay, levels, ratio, max(2 * levels + 1 - shift, 0))
-            found.append(_Shifted(1 - staying, staying, count))
-    return found
+            probabilities.append(_Shifted(1 - staying, staying, count))
+    return probabilities
 
 
 def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
@@ -135,7 +135,7 @@ def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
     if count <= 0:
         return Decimal("-Infinity")
     with digits_for(decay_rate, levels):
-        ((escaping, staying, _),) = _shifted(decay_rate, levels, ((count, 1),))
+        ((escaping, staying, _),) = _shift_probabilities(decay_rate, levels, ((count, 1),))
         return escaping.ln() if count <= levels else _log_rest(staying)
 
 
@@ -166,7 +166,7 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
     """
     with digits_for(decay_rate, levels):
         total = Decimal(0)
-        for escaping, staying, count in _shifted(decay_rate, levels, parts):
+        for escaping, staying, count in _shift_probabilities(decay_rate, levels, parts):
             total += count * (_log_rest(escaping) if 2 * escaping < 1 else staying.ln())
         return total
 
@@ -192,17 +192,18 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
     digits.
     """
     with digits_for(decay_rate, levels, CANCELLED):
-        each = [one for one in _shifted(decay_rate, levels, parts) if one.escaping and one.times]
-        if not each:
+        probabilities = _shift_probabilities(decay_rate, levels, parts)
+        shifts = [shift for shift in probabilities if shift.escaping and shift.times]
+        if not shifts:
             return LogProbability(Decimal("-Infinity"), Decimal("-Infinity"))
-        if max(one.escaping for one in each) >= _SMALL:
+        if max(shift.escaping for shift in shifts) >= _SMALL:
             left = Decimal(1)
-            for one in each:
-                left *= one.staying**one.times
+            for shift in shifts:
+                left *= shift.staying**shift.times
             rest = (1 - left).ln()
             return LogProbability(rest - Decimal("1e-40"), min(rest + Decimal("1e-40"), Decimal(0)))
         # E − E²/2 ≤ 1 − Π (1 − e)^n ≤ E = Σ n e.
-        expected = sum((one.times * one.escaping for one in each), Decimal(0))
+        expected = sum((shift.times * shift.escaping for shift in shifts), Decimal(0))
         total = expected.ln()
         return LogProbability(total - expected - Decimal("1e-40"), total + Decimal("1e-40"))
 

@@ -173,9 +173,9 @@ class DilutedProfile(Profile):
     def supremum(self) -> float:
         """−log(1 − q + q e^{−s}), rounded up, for the largest loss s of the base; −log(1 − q) if none is known."""
         turned = math.exp(-self.base.supremum)
-        kept = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-self.base.supremum)
-        if kept > -0.5:
-            return -math.log1p(kept) * (1.0 + _ROUNDED_END)
+        change = self.rate * (turned - 1.0) if turned < 0.5 else self.rate * math.expm1(-self.base.supremum)
+        if change > -0.5:
+            return -math.log1p(change) * (1.0 + _ROUNDED_END)
         most = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * turned
         return -math.log(most) * (1.0 + _ROUNDED_END) if most > 0.0 else math.inf
 
@@ -255,7 +255,7 @@ class ThinnedProfile(Profile):
         return Tails(log_p + math.log(self.rate), log_q + math.log(self.rate))
 
 
-def thinned(base: Pair, rate: float) -> Pair:
+def thin(base: Pair, rate: float) -> Pair:
     """Return the pair that is the base pair with probability q, and otherwise two equal distributions."""
     if rate == 1.0:
         return base
@@ -282,7 +282,7 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
     backward = DilutedProfile(base.backward, share.rate, share.absent)
     mu = base.gaussian_dp_mu
     if mu is None:
-        atoms = None if base.atoms is None else base.atoms.mixed(share.rate, share.absent)
+        atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
         plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
         profiles = (forward,) if base.symmetric else (forward, backward)
         search = DrawnSearch(profiles, base, share.rate)

@@ -85,9 +85,9 @@ class AtomicProfile(Profile):
             return np.full(1, self.log_infinite_mass)
         terms = np.full(log_q.size, self.log_infinite_mass)
         terms[1:-1] = steps[::-1]
-        found = np.full(log_q.size, self.log_infinite_mass)
-        found[:-1] = np.logaddexp.accumulate(terms[:-1])[::-1]
-        return found
+        values = np.full(log_q.size, self.log_infinite_mass)
+        values[:-1] = np.logaddexp.accumulate(terms[:-1])[::-1]
+        return values
 
     def _next(self, epsilon: FloatArray) -> IntArray:
         """Return the index of the first loss above ε; n if no loss is."""

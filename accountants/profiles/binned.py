@@ -56,18 +56,18 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
         log_infinite = float(np.logaddexp.reduce(log_p[certain], initial=-np.inf))
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
         log_p, log_q = log_p[~certain], log_q[~certain]
-    p, q, cells = _merged(log_p, log_q)
+    p, q, cells = _merge_cells(log_p, log_q)
     # Roundings of sequential sums of `cells` positive terms.
     slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
     losses = p - q - 2.0 * slack
-    kept = losses > 0.0
-    masses = np.minimum(p[kept] - slack[kept], 0.0)
-    order = np.argsort(losses[kept], kind="stable")
-    losses, masses = losses[kept][order], masses[order]
+    positive = losses > 0.0
+    masses = np.minimum(p[positive] - slack[positive], 0.0)
+    order = np.argsort(losses[positive], kind="stable")
+    losses, masses = losses[positive][order], masses[order]
     return AtomicProfile(tuple(losses.tolist()), tuple(masses.tolist()), log_infinite, 4 * accuracy)
 
 
-def _merged(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Merge cells of positive loss that have similar losses, until at most `MOST_ATOMS` remain.
 
     Merging affects the tightness, but not the validity.
@@ -135,10 +135,10 @@ class Noise:
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
         """Return the log masses between consecutive edges, below the first edge and above the last edge."""
         low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
-        found = np.full(low.size, -np.inf)
+        log_masses = np.full(low.size, -np.inf)
         for mean, weight in zip(mixture.means, mixture.log_weights, strict=True):
-            found = np.logaddexp(found, weight + self._log_cells(low, high, mean))
-        return np.asarray(found)
+            log_masses = np.logaddexp(log_masses, weight + self._log_cells(low, high, mean))
+        return np.asarray(log_masses)
 
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
         above = low >= mean

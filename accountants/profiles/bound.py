@@ -16,7 +16,7 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile, RootSearch
-from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
+from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulate
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -84,7 +84,7 @@ class BoundProfile(Profile):
         while end < LARGEST_EPSILON and bound.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
             end *= 2.0
         epsilon = end * (np.arange(CORNERS + 1.0) / CORNERS) ** 2
-        return tabulated(epsilon, _pointwise(bound, epsilon).upper)
+        return tabulate(epsilon, _pointwise(bound, epsilon).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails from the slopes of the table."""

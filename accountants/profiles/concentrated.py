@@ -164,8 +164,8 @@ class ConcentratedProfile(Profile):
         at = np.asarray(epsilon, dtype=np.float64)
         log_b = minimiser(self.rho, at)
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * at)
-        given = np.where(at < self._chord.epsilon, self._inside(at), _log_bound(self.rho, at, log_b))
-        bounds = [np.logaddexp(self.log_escape, self.log_survival + given + side * slack) for side in (-1, 1)]
+        log_divergence = np.where(at < self._chord.epsilon, self._inside(at), _log_bound(self.rho, at, log_b))
+        bounds = [np.logaddexp(self.log_escape, self.log_survival + log_divergence + side * slack) for side in (-1, 1)]
         lower, upper = (Enclosure.around(np.asarray(end), 32 * UNIT_ROUNDOFF) for end in bounds)
         return Enclosure(lower.lower, upper.upper)
 

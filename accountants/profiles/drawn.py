@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.near_tests import NearTest, rated
+from epsilond.accountants.curve.near_tests import NearTest, adapt_width
 from epsilond.accountants.curve.search import PairSearch, bracketed_epsilon
 from epsilond.accountants.numerics.root_search import Guess, closest, crossing
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
@@ -127,7 +127,7 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
     # dε/dε' = γ'/(γ' − 1 + q).
     steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST * rate)
     bounds = functools.partial(_drawn_bounds, test.log_delta, rate)
-    return rated(test._replace(epsilon=epsilon, log_delta=bounds, steepness=steepness), size)
+    return adapt_width(test._replace(epsilon=epsilon, log_delta=bounds, steepness=steepness), size)
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:

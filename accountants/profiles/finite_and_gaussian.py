@@ -67,32 +67,34 @@ class FiniteAndGaussianProfile(Profile):
         at = np.asarray(epsilon, dtype=np.float64)
         slack = self.misplacement + 8 * UNIT_ROUNDOFF * (at + float(np.max(np.abs(self.losses))))
         gaussian = gaussian_pair(self.mu).forward
-        lower = self._summed(at + slack, lambda x: _anywhere(gaussian, x).lower)
-        upper = self._summed(at - slack, lambda x: _anywhere(gaussian, x).upper)
+        lower = self._log_sum_over_losses(at + slack, lambda x: _anywhere(gaussian, x).lower)
+        upper = self._log_sum_over_losses(at - slack, lambda x: _anywhere(gaussian, x).upper)
         rounding = self.log_error + 4 * UNIT_ROUNDOFF * (self.losses.size + 8)
-        whole = np.logaddexp(upper, self.log_infinite_mass)
-        lower, whole = (end + side * rounding * _size(end) for end, side in ((lower, -1.0), (whole, 1.0)))
-        return Enclosure(lower, np.minimum(whole, 0.0))
+        total = np.logaddexp(upper, self.log_infinite_mass)
+        lower, total = (end + side * rounding * _size(end) for end, side in ((lower, -1.0), (total, 1.0)))
+        return Enclosure(lower, np.minimum(total, 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the distribution with all losses raised by the misplacement, which dominates."""
         at = np.asarray(epsilon, dtype=np.float64) - self.misplacement
-        first = self._summed(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
-        second = self._summed(at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses)
+        first = self._log_sum_over_losses(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
+        second = self._log_sum_over_losses(
+            at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses
+        )
         return Tails(np.minimum(np.logaddexp(first, self.log_infinite_mass), 0.0), np.minimum(second, 0.0))
 
-    def _summed(
+    def _log_sum_over_losses(
         self, at: FloatArray, value: Callable[[FloatArray], FloatArray], weights: FloatArray | None = None
     ) -> FloatArray:
         """Return log Σ e^{w_i + value(x − l_i)} at every x, in blocks of limited size."""
         log_weights = self.log_masses if weights is None else weights
         flat = np.atleast_1d(at).ravel()
         rows = max(1, _MOST_AT_ONCE // self.losses.size)
-        found = [
+        values = [
             logsumexp(value(part[:, None] - self.losses) + log_weights, axis=1)
             for part in (flat[start : start + rows] for start in range(0, flat.size, rows))
         ]
-        return np.asarray(np.concatenate(found).reshape(np.shape(at)))
+        return np.asarray(np.concatenate(values).reshape(np.shape(at)))
 
 
 def _size(log_value: FloatArray) -> FloatArray:
@@ -102,10 +104,10 @@ def _size(log_value: FloatArray) -> FloatArray:
 
 def _anywhere(gaussian: Profile, at: FloatArray) -> Enclosure:
     """Return the profile of a symmetric pair at any real ε."""
-    found = gaussian.log_delta(np.abs(at))
+    positive = gaussian.log_delta(np.abs(at))
     below = np.minimum(at, 0.0)
     with np.errstate(divide="ignore"):
-        beside = np.log(-np.expm1(below))
-    bounds = [np.where(at < 0.0, np.logaddexp(beside, below + end), end) for end in (found.lower, found.upper)]
+        log_gap = np.log(-np.expm1(below))
+    bounds = [np.where(at < 0.0, np.logaddexp(log_gap, below + end), end) for end in (positive.lower, positive.upper)]
     slack = 8 * UNIT_ROUNDOFF * _size(bounds[1])
     return Enclosure(bounds[0] - slack, np.minimum(bounds[1] + slack, 0.0))

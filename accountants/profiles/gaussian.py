@@ -185,18 +185,18 @@ class GaussianMixture:
             most = terms.max(axis=0)
             terms -= most
             shares = np.exp(terms, out=terms)
-            whole = shares.sum(axis=0)
-            value[points] = most + np.log(whole)
-            slope[points] = some[:, 0] @ shares / whole
+            totals = shares.sum(axis=0)
+            value[points] = most + np.log(totals)
+            slope[points] = some[:, 0] @ shares / totals
         return value, slope
 
     def log_tail(self, x: FloatArray, *, side: int) -> FloatArray:
         """Return the log mass above x (side = 1) or below x (side = −1), at an array of points on the line."""
         weights, means = self._columns
-        found = np.empty(x.size)
+        log_masses = np.empty(x.size)
         for points, chosen in self._windows(x, lambda at: weights + log_normal_tail(side * (at - means))):
-            found[points] = log_sums(weights[chosen] + log_normal_tail(side * (x[points] - means[chosen])))
-        return found
+            log_masses[points] = log_sums(weights[chosen] + log_normal_tail(side * (x[points] - means[chosen])))
+        return log_masses
 
     def _windows(self, x: FloatArray, terms: Callable[[FloatArray], FloatArray]) -> Iterable[TermWindow]:
         """Return the components that matter at each block of points, for terms that are monotone in x."""

@@ -106,13 +106,13 @@ class GeometricProfile(Profile):
         shift, rate = self.shift, self.decay_rate
         if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
             return None
-        kept = 0.0
+        log_end_share = 0.0
         if self.levels is not None:
-            kept = float(log_one_minus_exp(np.asarray(-rate * (self.levels - shift + 1.0))))
+            log_end_share = float(log_one_minus_exp(np.asarray(-rate * (self.levels - shift + 1.0))))
         inner = float(log_one_minus_exp(np.asarray(-rate)))
-        first = [(kept if c in (0, shift) else inner) - rate * c - self._log_total for c in range(shift + 1)]
+        first = [(log_end_share if c in (0, shift) else inner) - rate * c - self._log_total for c in range(shift + 1)]
         losses = tuple(rate * (shift - 2 * c) for c in range(shift + 1))
-        sizes = [max(-kept, -inner) + rate * c + abs(self._log_total) for c in range(shift + 1)]
+        sizes = [max(-log_end_share, -inner) + rate * c + abs(self._log_total) for c in range(shift + 1)]
         lost = max(size / (1.0 + abs(mass)) for size, mass in zip(sizes, first, strict=True))
         escape, accuracy = self.log_infinite_mass, 16 * UNIT_ROUNDOFF * (1.0 + lost)
         accuracy = max(accuracy, self.tail_accuracy)
@@ -153,17 +153,15 @@ class GeometricProfile(Profile):
         count = lowest - first + 1.0
         gap = np.minimum(epsilon - rate * (self.shift - 2.0 * lowest), 0.0)
         nearest = -rate * lowest + log_one_minus_exp(gap)
-        others = -rate * first + log_one_minus_exp(-rate * (count - 1.0))
-        inner = log_one_minus_exp(-rate * count) + np.logaddexp(nearest, others) - total
+        further = -rate * first + log_one_minus_exp(-rate * (count - 1.0))
+        inner = log_one_minus_exp(-rate * count) + np.logaddexp(nearest, further) - total
         terms = np.logaddexp(np.where(some, inner, -np.inf), self.log_infinite_mass)
         if self._least > 0:
             return np.asarray(terms)
-        kept = (
-            0.0
-            if self.levels is None
-            else float(log_one_minus_exp(np.asarray(-rate * (self.levels - self.shift + 1.0))))
-        )
-        return np.asarray(np.logaddexp(terms, kept - total + log_one_minus_exp(epsilon - rate * self.shift)))
+        log_end_share = 0.0
+        if self.levels is not None:
+            log_end_share = float(log_one_minus_exp(np.asarray(-rate * (self.levels - self.shift + 1.0))))
+        return np.asarray(np.logaddexp(terms, log_end_share - total + log_one_minus_exp(epsilon - rate * self.shift)))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ by the formula above. Roundings of the atoms' places are charged as shifts of ε."""

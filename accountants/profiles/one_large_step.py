@@ -64,7 +64,7 @@ def step_pair(law: NormalLaw) -> Pair:
         mixtures = (GaussianMixture(weights, (0.0, side * law.shift)) for side in (1.0, -1.0))
         return mixture_pair(*mixtures)
     pair = with_and_without(gaussian_pair(law.shift), law.rate)
-    return pair if law.direction == "remove" else pair.reversed()
+    return pair if law.direction == "remove" else pair.reverse()
 
 
 def _geometric(low: float, high: float) -> FloatArray:
@@ -174,14 +174,14 @@ class OneLargeStep:
         grid = _geometric(1e-12 * epsilon, epsilon)
         exceeding = self._tail(grid)
         bennett = self._bennett(grid)
-        others = np.minimum(np.min(np.logaddexp(exceeding, bennett(grid[:, None])), axis=1), 0.0)
+        rest = np.minimum(np.min(np.logaddexp(exceeding, bennett(grid[:, None])), axis=1), 0.0)
         shifts = grid[grid <= 0.5 * epsilon]
-        others = others[: shifts.size]
-        last = float(np.min(np.logaddexp(exceeding + others[-1], bennett(np.asarray(epsilon)))))
-        one = self._sum(epsilon - shifts).upper
-        later = np.logaddexp.accumulate(np.append(one[1:] + others[:-1], last)[::-1])[::-1]
-        found = float(np.min(np.logaddexp(one, later)))
-        return min(found + _SLACK * (1.0 + abs(found)), 0.0) if math.isfinite(found) else min(found, 0.0)
+        rest = rest[: shifts.size]
+        last = float(np.min(np.logaddexp(exceeding + rest[-1], bennett(np.asarray(epsilon)))))
+        largest_step = self._sum(epsilon - shifts).upper
+        later = np.logaddexp.accumulate(np.append(largest_step[1:] + rest[:-1], last)[::-1])[::-1]
+        bound = float(np.min(np.logaddexp(largest_step, later)))
+        return min(bound + _SLACK * (1.0 + abs(bound)), 0.0) if math.isfinite(bound) else min(bound, 0.0)
 
     def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return for each cut b a bound on log P(Σ L_t > c, every L_t ≤ b), as a function of c."""

@@ -63,7 +63,7 @@ NEAR_TIE = 0.01
 """Difference of log values below which rows are merged. A slope between such rows would have no digits."""
 
 
-def tabulated(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
+def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
     """Return the greatest convex minorant, non-increasing, of the points (e^ε, D), without near-ties."""
     log_value = np.minimum.accumulate(log_value)
     apart, last = list[int](), math.inf
@@ -76,17 +76,17 @@ def tabulated(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
         runs = log_difference(epsilon[1:], epsilon[:-1])
         falls = log_difference(log_value[:-1], log_value[1:])
         next_to = np.where(np.isfinite(runs), falls - runs, np.inf).tolist()
-    kept: list[int] = [0]
-    slopes: list[float] = []  # between those that are kept
+    vertices: list[int] = [0]
+    slopes: list[float] = []  # between the vertices
     for i in range(1, epsilon.size):
-        slope = next_to[i - 1] if kept[-1] == i - 1 else _log_slope(epsilon, log_value, kept[-1], i)
+        slope = next_to[i - 1] if vertices[-1] == i - 1 else _log_slope(epsilon, log_value, vertices[-1], i)
         while slopes and slopes[-1] <= slope:
-            kept.pop()
+            vertices.pop()
             slopes.pop()
-            slope = _log_slope(epsilon, log_value, kept[-1], i)
-        kept.append(i)
+            slope = _log_slope(epsilon, log_value, vertices[-1], i)
+        vertices.append(i)
         slopes.append(slope)
-    return PiecewiseTails(epsilon[kept], log_value[kept])
+    return PiecewiseTails(epsilon[vertices], log_value[vertices])
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:

@@ -73,8 +73,8 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
         exceeding = float(np.logaddexp(exceeding, log_p[last] + math.log(count)))
         square = _integral(first, grid[: last + 1]) + _integral(second, grid)
         log_growth += count * math.log1p(square * _ROUNDING)
-    found = Moment(math.expm1(min(log_growth * _ROUNDING, 1.0)), exceeding)
-    return found if found.variance + 2.0 * math.exp(exceeding) < 1.0 else None
+    moment = Moment(math.expm1(min(log_growth * _ROUNDING, 1.0)), exceeding)
+    return moment if moment.variance + 2.0 * math.exp(exceeding) < 1.0 else None
 
 
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
@@ -167,7 +167,7 @@ def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pai
         moment = second_moment(parts, backward=backward)
         if moment is None or math.sqrt(moment.variance) > LATTICE_ERROR * count:
             return None
-        steps = tuple(RepeatedStep(pair.reversed() if backward else pair, times) for pair, times in parts)
+        steps = tuple(RepeatedStep(pair.reverse() if backward else pair, times) for pair, times in parts)
         profiles.append(RareProfile(moment, OneLargeStep(steps), behind, backward))
         deviations.append(math.sqrt(moment.variance))
     return RareComposition(Pair(profiles[0], profiles[-1]), deviations[0])

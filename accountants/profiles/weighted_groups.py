@@ -181,10 +181,10 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
     """Return the pair of a law."""
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
-    other = GaussianMixture((0.0,), (0.0,))
+    second = GaussianMixture((0.0,), (0.0,))
     if law.direction == "replace":
-        other = GaussianMixture(log_weights, tuple(-mean for mean in means))
-    pair = mixture_pair(GaussianMixture(log_weights, means), other)
+        second = GaussianMixture(log_weights, tuple(-mean for mean in means))
+    pair = mixture_pair(GaussianMixture(log_weights, means), second)
     return Pair(pair.backward, pair.forward, law=law) if law.direction == "add" else replace(pair, law=law)
 
 

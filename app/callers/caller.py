@@ -143,7 +143,7 @@ class Budgets:
         account.advance(now)
         return account
 
-    def known(self, identity: str, per_minute: float | None) -> CallerUsage:
+    def usual_account(self, identity: str, per_minute: float | None) -> CallerUsage:
         """Return the account of a caller, with the usual limit if `per_minute` is None."""
         return self.account(identity, self._rate(per_minute))
 
@@ -153,7 +153,7 @@ class Budgets:
         account.charge(cpu_seconds)
         self.metrics.caller_cpu_seconds.labels(label_of(identity)).inc(cpu_seconds)
 
-    def used(self, identity: str) -> float:
+    def cpu_seconds_used(self, identity: str) -> float:
         """Return the CPU seconds that a caller used, halved every minute, which order a fair queue; 0 if unknown."""
         account = self._accounts.get(identity)
         if account is None:
@@ -299,7 +299,7 @@ class Caller:
     @cached_property
     def account(self) -> CallerUsage:
         """The account of the caller."""
-        return self.budgets.known(self.identity, self.limits.cpu_seconds_per_minute)
+        return self.budgets.usual_account(self.identity, self.limits.cpu_seconds_per_minute)
 
     async def request(self) -> None:
         """Count one more request.

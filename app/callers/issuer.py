@@ -120,11 +120,11 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
     Raises:
         OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.
     """
-    url = jwks_url or _discovered(issuer)
+    url = jwks_url or _discover_keys_url(issuer)
     return jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS).get_signing_keys()
 
 
-def _discovered(issuer: str) -> str:
+def _discover_keys_url(issuer: str) -> str:
     """Return the URL of an issuer's keys, from its configuration document.
 
     Raises:

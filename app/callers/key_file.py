@@ -22,11 +22,11 @@ def add(path: Path, line: KeyLine) -> None:
         OSError: the file cannot be read or replaced.
     """
 
-    def added(whole: str) -> str:
-        before = whole if not whole or whole.endswith("\n") else f"{whole}\n"
+    def append_line(text: str) -> str:
+        before = text if not text or text.endswith("\n") else f"{text}\n"
         return f"{before}{line.text}\n"
 
-    _change(path, added, may_be_new=True)
+    _change(path, append_line, may_be_new=True)
 
 
 def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
@@ -44,33 +44,33 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
         ValueError: the file has an invalid line; nothing is written.
         OSError: the file cannot be read or replaced.
     """
-    found: list[KeyLine] = []
+    revoked_lines: list[KeyLine] = []
 
-    def without(whole: str) -> str:
-        known = lines_of(whole, path)
-        by_id = {line.sha256 for line in known if line.id == which}
-        chosen = by_id or {line.sha256 for line in known if line.name == which}
-        texts = whole.splitlines()
-        for place, text in enumerate(texts):
-            line = None if says_nothing(text) else LINE.validate_json(text)
+    def without(text: str) -> str:
+        lines = lines_of(text, path)
+        by_id = {line.sha256 for line in lines if line.id == which}
+        chosen = by_id or {line.sha256 for line in lines if line.name == which}
+        texts = text.splitlines()
+        for place, line_text in enumerate(texts):
+            line = None if says_nothing(line_text) else LINE.validate_json(line_text)
             if line is None or line.sha256 not in chosen:
                 continue
-            found.append(line if line.revoked is not None else replace(line, revoked=now))
-            texts[place] = found[-1].text
+            revoked_lines.append(line if line.revoked is not None else replace(line, revoked=now))
+            texts[place] = revoked_lines[-1].text
         return "\n".join(texts) + "\n"
 
     _change(path, without)
-    return tuple(found)
+    return tuple(revoked_lines)
 
 
 def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> None:
     path = path.resolve()  # a symbolic link is kept
     with lock_folder(path.parent):
         there = path.exists()
-        whole = path.read_text(encoding="utf-8") if there or not may_be_new else ""
-        changed = change(whole)
+        text = path.read_text(encoding="utf-8") if there or not may_be_new else ""
+        changed = change(text)
         lines_of(changed, path)
-        if changed != whole:
+        if changed != text:
             was = path.stat() if there else None
             mode, owner = (OWNER_ONLY, None) if was is None else (was.st_mode & 0o7777, (was.st_uid, was.st_gid))
             replace_file(path, changed.encode(), mode=mode, owner=owner)

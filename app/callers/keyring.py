@@ -21,7 +21,7 @@ from anyio import to_thread
 
 from epsilond.app.callers import key_file
 from epsilond.app.callers.caller import Budgets, Caller
-from epsilond.app.callers.keys import KeyLine, digest, read
+from epsilond.app.callers.keys import KeyLine, digest, read_keys
 from epsilond.app.callers.revocations import Revocations
 from epsilond.app.http.record import ServicePart
 
@@ -57,7 +57,7 @@ class Keyring:
         self._complaint = ""
         self._log = structlog.get_logger()
         self._signature = _signature(path)
-        self._take(read(path))
+        self._take(read_keys(path))
 
     @classmethod
     def of(cls, path: str, budgets: Budgets) -> Keyring | None:
@@ -73,21 +73,21 @@ class Keyring:
 
         Every digest is compared, each in constant time, so that the duration reveals nothing.
         """
-        given, found = digest(key), None
+        key_digest, match = digest(key), None
         for line in self._lines:
-            if hmac.compare_digest(line.sha256, given):
-                found = line
+            if hmac.compare_digest(line.sha256, key_digest):
+                match = line
         now = datetime.now(UTC)
-        if found is None or found.expired(now) or self._revocations.since(found) is not None:
+        if match is None or match.is_expired(now) or self._revocations.since(match) is not None:
             return None
-        self._last_used[found.id] = now
+        self._last_used[match.id] = now
         return Caller.of_key(
-            found.name,
-            found.allowed,
-            found.limits,
+            match.name,
+            match.allowed,
+            match.limits,
             self._budgets,
-            organisation=found.belongs_to,
-            roles=found.held_roles,
+            organisation=match.belongs_to,
+            roles=match.held_roles,
         )
 
     def organisations(self) -> dict[str, str]:
@@ -126,7 +126,7 @@ class Keyring:
     async def look(self) -> None:
         """Read the file if it has changed."""
         signature, lines, complaint = await to_thread.run_sync(
-            partial(_looked, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
+            partial(_look, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
         )
         self._signature = signature
         if complaint and complaint != self._complaint:
@@ -143,8 +143,10 @@ class Keyring:
 
     def _take(self, lines: tuple[KeyLine, ...]) -> None:
         self._lines = lines
-        known = {line.id for line in lines}
-        self._last_used = {each: when for each, when in self._last_used.items() if each in known}
+        identifiers = {line.id for line in lines}
+        self._last_used = {
+            identifier: when for identifier, when in self._last_used.items() if identifier in identifiers
+        }
 
     def _state(self, line: KeyLine) -> KeyState:
         return KeyState(replace(line, revoked=self._revocations.since(line)), self._last_used.get(line.id))
@@ -156,19 +158,19 @@ KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 def _signature(path: Path) -> Signature | None:
     """Return data that distinguishes states of a file; None if it changed too recently, or cannot be accessed."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    settled = time.time_ns() - found.st_mtime_ns > SETTLED_NANOSECONDS
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if settled else None
+    settled = time.time_ns() - status.st_mtime_ns > SETTLED_NANOSECONDS
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if settled else None
 
 
-def _looked(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[KeyLine, ...], str]:
+def _look(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[KeyLine, ...], str]:
     """Return the file's signature, its lines if it has changed, and the fault if it cannot be read."""
     signature = _signature(path)
     if signature is not None and signature == before:
         return signature, (), ""
     try:
-        return signature, read(path), ""
+        return signature, read_keys(path), ""
     except ValueError as error:
         return None, (), str(error)

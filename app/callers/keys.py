@@ -75,7 +75,7 @@ class KeyLine:
         """The text of the line in the file."""
         return LINE.dump_json(self, exclude_defaults=True).decode()
 
-    def expired(self, now: datetime) -> bool:
+    def is_expired(self, now: datetime) -> bool:
         """Return whether the key has expired."""
         return self.expires is not None and self.expires <= now
 
@@ -133,7 +133,7 @@ def digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def read(path: Path) -> tuple[KeyLine, ...]:
+def read_keys(path: Path) -> tuple[KeyLine, ...]:
     """Return the lines of a file of keys.
 
     Raises:
@@ -151,7 +151,7 @@ def says_nothing(text: str) -> bool:
     return not text.strip() or text.lstrip().startswith("#")
 
 
-def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
+def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     """Return the lines of the text of a file, without empty lines and lines that begin with #.
 
     Raises:
@@ -161,7 +161,7 @@ def lines_of(whole: str, path: Path) -> tuple[KeyLine, ...]:
     digests: set[str] = set()
     limits: dict[str, CallerLimits] = {}
     organisations: dict[str, str] = {}
-    for place, text in enumerate(whole.splitlines(), start=1):
+    for place, text in enumerate(content.splitlines(), start=1):
         if says_nothing(text):
             continue
         try:

@@ -35,6 +35,6 @@ ELSEWHERE: frozenset[ScopeName] = frozenset({"calibrate"})
 """Scopes for all other paths: questions and documents."""
 
 
-def needed(path: str) -> frozenset[ScopeName]:
+def required_scopes(path: str) -> frozenset[ScopeName]:
     """Return the scopes of which any suffices for this path. A job of /v1/jobs checks its own scope in addition."""
     return next((any_of for start, any_of in BY_PATH if path == start or path.startswith(f"{start}/")), ELSEWHERE)

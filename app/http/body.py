@@ -55,9 +55,9 @@ class Preferences:
 def wait_of(headers: Sequence[str]) -> int | None:
     """Return the seconds of the first `wait` of the headers, 0 for `respond-async`, or None if neither can be read."""
     preferences = [preference for header in headers for preference in parse_http_list(header)]
-    found = next(filter(None, map(WAIT.fullmatch, preferences)), None)
-    if found is not None:
-        return int(found[1] or found[2])
+    match = next(filter(None, map(WAIT.fullmatch, preferences)), None)
+    if match is not None:
+        return int(match[1] or match[2])
     return 0 if any(map(AT_ONCE.fullmatch, preferences)) else None
 
 
@@ -102,7 +102,7 @@ async def _waits(request: Request, prefer: Prefer = None) -> Preferences:
     return Preferences(wait_of(prefer or ()), None, SETTINGS.of(request).job_wait_seconds)
 
 
-def unstated(request: Request) -> Preferences | None:
+def default_preferences(request: Request) -> Preferences | None:
     """Return the default preferences for a request that states none, or None if its headers must be read."""
     if any(name in request.headers for name in STATED_IN):
         return None
@@ -153,11 +153,11 @@ class BytesRoute(APIRoute):
         if self.body_field is None:
             return handle
 
-        async def bounded(request: Request) -> Response:
+        async def handle_bounded(request: Request) -> Response:
             request._body = request._json = await read_json(request)  # noqa: SLF001 (where starlette keeps it)
             return await handle(request)
 
-        return bounded
+        return handle_bounded
 
     @property
     def directly(self) -> Direct | None:
@@ -167,9 +167,9 @@ class BytesRoute(APIRoute):
         That takes longer than an answer from the cache.
         """
         wanted = self.dependant
-        names = [wanted.request_param_name, *(one.name for one in wanted.body_params)]
-        names += [one.name for one in wanted.dependencies]
-        plain = len(wanted.body_params) == 1 and [one.call for one in wanted.dependencies] == [preferences_of]
+        names = [wanted.request_param_name, *(part.name for part in wanted.body_params)]
+        names += [part.name for part in wanted.dependencies]
+        plain = len(wanted.body_params) == 1 and [part.call for part in wanted.dependencies] == [preferences_of]
         if not plain or set(signature(self.endpoint).parameters) != set(names):
             return None
         endpoint: Endpoint = self.endpoint
@@ -192,12 +192,12 @@ async def read_json(request: Request) -> bytes:
     Raises:
         Problem: the body is too large, too slow, empty, or not declared as JSON.
     """
-    body = await read(request)
+    body = await read_bytes(request)
     require_json(request)
     return body
 
 
-async def read(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
     """Return the whole body, and never keep more of it than the limit.
 
     A client that is still sending would find its connection reset and never see the answer. The part beyond the limit

@@ -15,7 +15,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from epsilond.app.http.middleware import SMALLEST, compressed, takes_gzip
+from epsilond.app.http.middleware import SMALLEST, compress, takes_gzip
 
 KEPT = "no-cache"
 """Value of Cache-Control: clients keep a document and revalidate it each time, because a new release changes it."""
@@ -27,7 +27,7 @@ class Document:
 
     def __init__(self, body: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
         self.body = body
-        small = compressed(body) if len(body) >= SMALLEST else body
+        small = compress(body) if len(body) >= SMALLEST else body
         self.gzip = small if len(small) < len(body) else None
         self.etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
         self.media_type = media_type
@@ -76,5 +76,5 @@ def json_document(body: bytes) -> Document:
 
 def _names(tags: str, etag: str) -> bool:
     """Return whether a list of entity tags contains this tag, by weak comparison (RFC 9110)."""
-    given = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
-    return "*" in given or etag.removeprefix("W/") in given
+    tag_names = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
+    return "*" in tag_names or etag.removeprefix("W/") in tag_names

@@ -57,7 +57,7 @@ class PackageFiles:
     def __init__(self, files: Mapping[str, Path], headers: Mapping[str, str]) -> None:
         self._headers = headers
         self._files = files
-        self._documents = Documents(self._read)
+        self._documents = Documents(self._load)
 
     def add(self, app: FastAPI, below: str) -> None:
         """Serve all files below a path."""
@@ -78,5 +78,5 @@ class PackageFiles:
         """Return the answer with the index page of the folder."""
         return await self.file(request, INDEX)
 
-    def _read(self, name: str) -> Document:
+    def _load(self, name: str) -> Document:
         return Document(self._files[name].read_bytes(), media_type_of(name), self._headers)

@@ -41,7 +41,9 @@ UNBUILT = (
 
 def policy(page: bytes) -> str:
     """Return the content security policy of a page, which allows the page's inline scripts and no others."""
-    hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(each).digest()).decode()}'" for each in SCRIPT.findall(page)}
+    hashes = {
+        f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" for script in SCRIPT.findall(page)
+    }
     return POLICY.format(scripts=" ".join(sorted(hashes)))
 
 
@@ -54,7 +56,7 @@ class Guide:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._files = self._list_files()
-        self._documents = Documents(self._read)
+        self._documents = Documents(self._load)
 
     def _list_files(self) -> Mapping[str, Path]:
         """Return the files of the folder by their names in it."""
@@ -82,14 +84,17 @@ class Guide:
         home = "../" * path.count("/") or "./"
         if NOT_FOUND not in self._files:
             return HTMLResponse(UNBUILT.format(home=f"{home}../"), 404)
-        found = (await self._documents.of(NOT_FOUND)).body.replace(BELOW.encode(), home.rstrip("/").encode())
-        return Response(found, 404, self._headers(NOT_FOUND, found), "text/html")
+        body = (await self._documents.of(NOT_FOUND)).body.replace(BELOW.encode(), home.rstrip("/").encode())
+        return Response(body, 404, self._headers(NOT_FOUND, body), "text/html")
 
-    def _read(self, name: str) -> Document:
+    def _load(self, name: str) -> Document:
         body = self._files[name].read_bytes()
         return Document(body, media_type_of(name), self._headers(name, body))
 
     @staticmethod
     def _headers(name: str, body: bytes) -> Mapping[str, str]:
-        kept = KEPT_FOR_A_YEAR if NAMED_BY_CONTENT.match(name) else "no-cache"
-        return {"cache-control": kept, **({"content-security-policy": policy(body)} if name.endswith(".html") else {})}
+        cache_control = KEPT_FOR_A_YEAR if NAMED_BY_CONTENT.match(name) else "no-cache"
+        return {
+            "cache-control": cache_control,
+            **({"content-security-policy": policy(body)} if name.endswith(".html") else {}),
+        }

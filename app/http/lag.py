@@ -41,9 +41,9 @@ class LoopLag:
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            asked = loop.time() + PAUSE_SECONDS
+            due = loop.time() + PAUSE_SECONDS
             await anyio.sleep(PAUSE_SECONDS)
-            self.saw(max(0.0, loop.time() - asked))
+            self.saw(max(0.0, loop.time() - due))
 
     def saw(self, seconds: float) -> None:
         """Record one lag."""

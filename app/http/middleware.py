@@ -24,8 +24,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from epsilond.app.callers.caller import AGAIN, CALLER, Budgets, Caller, address_of
 from epsilond.app.callers.keyring import Keyring
 from epsilond.app.callers.oidc import Tokens
-from epsilond.app.callers.scopes import METRICS, needed
-from epsilond.app.http.body import BytesRoute, Direct, read_json, unstated
+from epsilond.app.callers.scopes import METRICS, required_scopes
+from epsilond.app.http.body import BytesRoute, Direct, default_preferences, read_json
 from epsilond.app.http.handlers import answer_problem
 from epsilond.app.http.problems import TABLE, Problem, problem_of, response_of
 from epsilond.app.http.record import RECORD, RequestRecord, record_in
@@ -89,12 +89,12 @@ class Observe:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = Headers(scope=scope).get("x-request-id", "")
-        record = RequestRecord(given if SANE_ID.fullmatch(given) else secrets.token_hex(16))
+        header_value = Headers(scope=scope).get("x-request-id", "")
+        record = RequestRecord(header_value if SANE_ID.fullmatch(header_value) else secrets.token_hex(16))
         bodiless = scope["method"] == "HEAD"
         scope = {**scope, RECORD: record, "method": "GET" if bodiless else scope["method"]}
 
-        async def observed(message: Message) -> None:
+        async def send_observed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 record.started, record.status = True, message["status"]
                 raw = message["headers"] = list(message["headers"])
@@ -109,11 +109,11 @@ class Observe:
             await send(message)
 
         try:
-            await self.app(scope, receive, observed)
+            await self.app(scope, receive, send_observed)
         except Exception as error:  # logged in full, answered without detail
             self.log.exception("unexpected", id=record.id)
             if not record.started:
-                await response_of(problem_of(error))(scope, receive, observed)
+                await response_of(problem_of(error))(scope, receive, send_observed)
         finally:
             self.tell(scope, record, "HEAD" if bodiless else scope["method"])
 
@@ -153,7 +153,7 @@ OFFERS = 512
 COMPRESSIBLE = (b"application/json", b"application/problem+json", b"text/", b"image/svg+xml")
 
 
-def compressed(body: bytes) -> bytes:
+def compress(body: bytes) -> bytes:
     """Return the bytes, compressed as gzip."""
     return zlib.compress(body, LEVEL, GZIP)
 
@@ -211,7 +211,7 @@ def _compressible(start: Message) -> bool:
 
 
 async def _small(body: bytes) -> bytes:
-    return compressed(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compressed, body)
+    return compress(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compress, body)
 
 
 OPEN = frozenset(
@@ -232,7 +232,7 @@ class Authenticate:
         self.budgets = budgets
         self.keyring = keyring
         self.tokens = tokens
-        self.asked = keyring is not None or tokens is not None
+        self.needs_credentials = keyring is not None or tokens is not None
         self.open = OPEN | ({METRICS} if metrics_open else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -243,19 +243,19 @@ class Authenticate:
         path, address = scope["path"], address_of(scope)
         record = record_in(scope)
         record.caller = address
-        if not self.asked:
+        if not self.needs_credentials:
             scope[CALLER] = Caller.at(address, self.budgets)
         elif path not in self.open and not path.startswith(OPEN_BELOW):
-            given = Headers(scope=scope).getlist("authorization")
+            header_value = Headers(scope=scope).getlist("authorization")
             try:
-                caller = await self._caller(given)
+                caller = await self._caller(header_value)
                 record.caller, record.caller_label = caller.shown, caller.label
                 await caller.request()
-                caller.require_scope(*needed(path))
+                caller.require_scope(*required_scopes(path))
             except Problem as problem:
                 await response_of(problem)(scope, receive, send)
                 return
-            scope[CALLER], scope[AGAIN] = caller, partial(self._again, given, path, caller.name)
+            scope[CALLER], scope[AGAIN] = caller, partial(self._again, header_value, path, caller.name)
         await self.app(scope, receive, send)
 
     async def _caller(self, given: list[str]) -> Caller:
@@ -287,7 +287,7 @@ class Authenticate:
         caller = await self._caller(given)
         if caller.name != name:
             raise self._refusal
-        caller.require_scope(*needed(path))
+        caller.require_scope(*required_scopes(path))
         return caller
 
     @property
@@ -322,7 +322,7 @@ class Shortcut:
             self._routes = direct_routes(scope["app"])
         route, endpoint = self._routes.get(scope["path"], (None, None))
         request = Request(scope, receive, send)
-        preferences = None if endpoint is None else unstated(request)
+        preferences = None if endpoint is None else default_preferences(request)
         if endpoint is None or preferences is None:
             await self.app(scope, receive, send)
             return

@@ -69,7 +69,7 @@ class Problem(Exception):
         self.observations: Sequence[Observation] = ()
 
 
-def _malformed(_: MalformedJson) -> Problem:
+def _malformed_json(_: MalformedJson) -> Problem:
     return Problem("malformed-json", "The body is not a JSON text in UTF-8.")
 
 
@@ -97,7 +97,7 @@ def _worker_lost(_: WorkerLost) -> Problem:
 
 TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda error: error,
-    MalformedJson: _malformed,
+    MalformedJson: _malformed_json,
     InvalidInput: _invalid,
     NoCertificate: _no_certificate,
     HTTPException: _by_status,
@@ -111,10 +111,10 @@ detail.
 
 def problem_of(error: Exception) -> Problem:
     """Return the problem that a client is answered with for an exception."""
-    known = next((TABLE[cls] for cls in type(error).__mro__ if cls in TABLE), None)
-    if known is None:
+    make_problem = next((TABLE[cls] for cls in type(error).__mro__ if cls in TABLE), None)
+    if make_problem is None:
         return Problem("internal-error", "The service failed; its logs have this request under its X-Request-ID.")
-    return known(error)
+    return make_problem(error)
 
 
 def text_of(problem: Problem) -> bytes:
@@ -135,7 +135,7 @@ def text_of(problem: Problem) -> bytes:
     if problem.considered:
         body["considered"] = as_json(problem.considered)
     if problem.observations:
-        body["observations"] = [asdict(each) for each in problem.observations]
+        body["observations"] = [asdict(observation) for observation in problem.observations]
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 

@@ -44,7 +44,7 @@ def tidy(document: Schema) -> Schema:
         for method, operation in operations.items():
             operation["responses"].pop("422", None)
             operation["responses"] |= _problems(method, path, operation)
-            if _keyed(path):
+            if _needs_key(path):
                 operation["security"] = [{}, *({name: []} for name in SECURITY)]
     document["components"]["securitySchemes"] = SECURITY
     document = rewritten(document, _plain)
@@ -56,7 +56,7 @@ def tidy(document: Schema) -> Schema:
         _declare_for_generators(response)
     schemas = document["components"]["schemas"]
     _require_tags(schemas)
-    for name in _answered(document):
+    for name in _answer_schemas(document):
         for member in schemas[name].get("properties", {}).values():
             member.pop("default", None)
         _declare_exact(schemas[name])
@@ -66,8 +66,8 @@ def tidy(document: Schema) -> Schema:
     merge_families(document)
     name_any(schemas)
     name_enumerations(document)
-    kept = reachable(schemas, document["paths"])
-    document["components"]["schemas"] = {name: schemas[name] for name in sorted(kept)}
+    reachable_names = reachable(schemas, document["paths"])
+    document["components"]["schemas"] = {name: schemas[name] for name in sorted(reachable_names)}
     document["components"]["responses"] = _share_problems(document)
     share_parts(document)
     return document
@@ -134,9 +134,9 @@ def without_null(schema: Schema) -> Schema:
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
         return schema
-    kept = [item for item in alternatives if item != {"type": "null"}]
+    alternatives_left = [item for item in alternatives if item != {"type": "null"}]
     rest = {key: item for key, item in schema.items() if key != "anyOf"}
-    return {**rest, "anyOf": kept} if len(kept) > 1 else {**kept[0], **rest}
+    return {**rest, "anyOf": alternatives_left} if len(alternatives_left) > 1 else {**alternatives_left[0], **rest}
 
 
 def _plain(schema: Schema) -> Schema:
@@ -151,16 +151,26 @@ def _plain(schema: Schema) -> Schema:
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
     """Return the problem responses of an operation, by status."""
-    asked = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
-    got = {404: "{" in path, 422: asked, 500: True, 503: path == "/readyz"}
-    posted = (*POSTED, *((404,) if got[404] else ()))
-    statuses = posted if method == "post" else tuple(status for status, may_be in got.items() if may_be)
-    more = (*operation.pop("x-problems", ()), *(KEYED if _keyed(path) else ()))
+    has_inputs = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
+    has_name = "{" in path
+    if method == "post":
+        statuses = set(POSTED)
+    else:
+        statuses = {500}
+        if has_inputs:
+            statuses.add(422)
+        if path == "/readyz":
+            statuses.add(503)
+    if has_name:
+        statuses.add(404)
+    statuses |= set(operation.pop("x-problems", ()))
+    if _needs_key(path):
+        statuses |= set(KEYED)
     left_out = frozenset() if "ledgers" in operation.get("tags", ()) else OF_LEDGERS
-    return {str(status): _problem(status, left_out) for status in sorted({*statuses, *more})}
+    return {str(status): _problem(status, left_out) for status in sorted(statuses)}
 
 
-def _keyed(path: str) -> bool:
+def _needs_key(path: str) -> bool:
     return path.startswith("/v1/") or path == METRICS
 
 
@@ -216,7 +226,7 @@ def _require_tags(schemas: Mapping[str, Schema]) -> None:
             member["required"] = [tag, *(name for name in member.get("required", ()) if name != tag)]
 
 
-def _answered(document: Schema) -> set[str]:
+def _answer_schemas(document: Schema) -> set[str]:
     """Return the names of the schemas that responses refer to, directly or through other schemas."""
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     return reachable(document["components"]["schemas"], [operation["responses"] for operation in operations])

@@ -48,16 +48,16 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
     async def run() -> None:
         answers.append(await course())
 
-    async def until(each: Callable[[], Awaitable[None]]) -> None:
+    async def until(wait: Callable[[], Awaitable[None]]) -> None:
         try:
-            await each()
+            await wait()
         except Exception as fault:  # noqa: BLE001  it is raised below, without the group that the tasks would make of it
             faults.append(fault)
         tasks.cancel_scope.cancel()
 
     async with anyio.create_task_group() as tasks:
-        for each in (run, *ends):
-            tasks.start_soon(until, each)
+        for task in (run, *ends):
+            tasks.start_soon(until, task)
     if answers:
         return answers[0]
     raise faults[0]

@@ -58,9 +58,9 @@ class JobSummary:
             name=record.name,
             state=record.state,
             progress=job.progress,
-            created=told(record.created),
-            started=told(record.started) if record.started is not None else None,
-            ended=told(record.ended) if record.ended is not None else None,
+            created=format_time(record.created),
+            started=format_time(record.started) if record.started is not None else None,
+            ended=format_time(record.ended) if record.ended is not None else None,
             engine_version=record.engine_version,
             links=links,
         )
@@ -99,6 +99,6 @@ def _render_large_parts(record: Record) -> bytes:
     return b"".join(b',"%s":%s' % (name.encode(), text) for name, text in parts if text)
 
 
-def told(when: float) -> str:
+def format_time(when: float) -> str:
     """Return a time in the form in which it is served: RFC 3339 in UTC, to milliseconds."""
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

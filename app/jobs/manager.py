@@ -238,7 +238,7 @@ class Jobs:
         Raises:
             Problem: the key came with another request.
         """
-        earlier = await self.shelf.read(self.shelf.store.with_key, owner, key)
+        earlier = await self.shelf.query(self.shelf.store.with_key, owner, key)
         return None if earlier is None else self._repeat(earlier, fingerprint)
 
     async def remove(self, owner: str, identifier: str) -> Job | None:
@@ -257,7 +257,7 @@ class Jobs:
                 await self.shelf.call(self.shelf.store.cancel, owner, identifier)
                 self.waiting.tell()
             return await self.waiting.wait(owner, identifier, self._settings.lease_seconds)
-        if self.shelf.unstored(identifier):
+        if self.shelf.is_unstored(identifier):
             raise Problem("unavailable", "The store takes nothing at present.", headers={"Retry-After": "10"})
         await self.shelf.call(self.shelf.store.remove, owner, identifier)
         return None
@@ -266,10 +266,10 @@ class Jobs:
         """Store a job, or return the earlier one with its idempotency key."""
         with anyio.CancelScope(shield=True):  # a client that leaves must not leave a job without an address
             add = partial(self.shelf.store.add, record, replica=replica, lease_seconds=self._settings.lease_seconds)
-            kept = await self.shelf.call(add)
-        if kept.id == record.id:
-            return Job.of(kept)
-        earlier = self._repeat(kept, record.fingerprint)
+            stored = await self.shelf.call(add)
+        if stored.id == record.id:
+            return Job.of(stored)
+        earlier = self._repeat(stored, record.fingerprint)
         assert earlier is not None  # an interrupted job has lost its key
         return earlier
 
@@ -308,11 +308,11 @@ class Jobs:
                     held=tuple(self._live),
                 )
                 for record in await self.shelf.quietly(claim, self.shelf.replica) or ():
-                    self._start(*self._claimed(record))
+                    self._start(*self._course_of(record))
             with anyio.move_on_after(self._settings.lease_seconds / BEATS):
                 await self._work.wait()
 
-    def _claimed(self, record: Record) -> tuple[Running, Course]:
+    def _course_of(self, record: Record) -> tuple[Running, Course]:
         """Return a claimed job, and its course."""
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)

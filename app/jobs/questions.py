@@ -14,7 +14,7 @@ from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import Settings
 from epsilond.app.store.record import End
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import opened, pickled
+from epsilond.app.workers.work import pickle_result, unpickle
 
 
 class QuestionRunner:
@@ -33,7 +33,7 @@ class QuestionRunner:
         while True:
             shared = running.shared
             if shared is None:
-                question = await self._read(running, reading)
+                question = await self._read_question(running, reading)
                 shared, _ = self._compute.join(question, running.record.owner, running.record.caller, "job")
                 running.shared = shared
             try:
@@ -51,7 +51,7 @@ class QuestionRunner:
         result, media_type = shared.outcome.get().body, shared.question.media_type
         return End(state="done", steps_done=running.record.steps, result=result, media_type=media_type)
 
-    async def _read(self, running: RunningQuestion, reading: Reading) -> Question:
+    async def _read_question(self, running: RunningQuestion, reading: Reading) -> Question:
         """Return the question of a claimed job, read from its body."""
-        read = partial(pickled, partial(reading, running.record.request))
-        return opened(await in_turn(self._pool, read, caller=running.record.caller, lane="read"), Question)
+        read = partial(pickle_result, partial(reading, running.record.request))
+        return unpickle(await in_turn(self._pool, read, caller=running.record.caller, lane="read"), Question)

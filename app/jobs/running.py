@@ -98,7 +98,7 @@ class RunningQuestion(Running):
 class RunningSimulation(Running):
     """A simulation, with the times of its blocks."""
 
-    asked: SimulationAsked | None = None
+    simulation: SimulationAsked | None = None
     """The simulation; None until its body was read."""
     concurrency: int = 1
     """Number of blocks that run at one time."""
@@ -116,17 +116,17 @@ class RunningSimulation(Running):
     @property
     def blocks(self) -> int:
         """The number of blocks."""
-        return self.asked.plan.blocks if self.asked is not None else self.record.steps
+        return self.simulation.plan.blocks if self.simulation is not None else self.record.steps
 
     @property
     def seconds_left(self) -> float | None:
         """The estimated seconds of remaining work. A block that is slower than the others is expected to end now."""
-        if self.asked is None:
+        if self.simulation is None:
             return self.record.seconds
-        measured, now, plan = self.blocks_done, time.monotonic(), self.asked.plan
-        each = self.seconds_measured / measured if measured else plan.seconds / max(1, plan.blocks)
-        spent = sum(min(each, now - began) for began in self.begun.values())
-        return max(0.0, each * (plan.blocks - measured) - spent) / self.concurrency
+        measured, now, plan = self.blocks_done, time.monotonic(), self.simulation.plan
+        seconds_per_block = self.seconds_measured / measured if measured else plan.seconds / max(1, plan.blocks)
+        spent = sum(min(seconds_per_block, now - began) for began in self.begun.values())
+        return max(0.0, seconds_per_block * (plan.blocks - measured) - spent) / self.concurrency
 
     def begin_block(self, index: int) -> None:
         """Note the start of a block."""

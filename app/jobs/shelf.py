@@ -61,7 +61,7 @@ class Shelf:
         self._up.set(1)
         return answer
 
-    async def read(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    async def query(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Call a method that reads, after storing the ends of jobs.
 
         Raises:
@@ -82,7 +82,7 @@ class Shelf:
         self._unstored[record.id] = record, end
         await self.store_again()
 
-    def unstored(self, identifier: str) -> bool:
+    def is_unstored(self, identifier: str) -> bool:
         """Return whether a job has ended without a stored end."""
         return identifier in self._unstored
 
@@ -94,9 +94,9 @@ class Shelf:
             for identifier, (record, end) in list(self._unstored.items()):
                 keep = partial(self.store.end, identifier, record.attempt, self.replica, end)
                 with anyio.CancelScope(shield=True):  # a request that reads may be cancelled meanwhile
-                    kept = await self.quietly(keep)
-                if kept is None:
+                    stored = await self.quietly(keep)
+                if stored is None:
                     continue
                 del self._unstored[identifier]
-                if not kept:
+                if not stored:
                     self._log.warning("a job had ended otherwise, was removed, or is another replica's", id=identifier)

@@ -24,7 +24,7 @@ from epsilond.app.settings import Settings
 from epsilond.app.store.record import End, Record
 from epsilond.app.workers.cluster import Cluster
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import Computation, RenderedAnswer, opened, pickled
+from epsilond.app.workers.work import Computation, RenderedAnswer, pickle_result, unpickle
 from epsilond.witness.kind import SimulationKind
 
 OVERRUN = 10
@@ -54,7 +54,7 @@ class SimulationRunner:
 
     def reading(self, body: bytes) -> Computation:
         """Return the computation by which a worker reads a body."""
-        return partial(pickled, partial(read_simulation, self._kinds, self._limits, body))
+        return partial(pickle_result, partial(read_simulation, self._kinds, self._limits, body))
 
     async def end_of(self, running: RunningSimulation) -> End:
         """Run a simulation, and return its end. Cancelling kills its workers."""
@@ -65,20 +65,20 @@ class SimulationRunner:
         return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
 
     async def _result(self, running: RunningSimulation) -> bytes:
-        caller, asked = running.record.caller, await self._read(running.record)
-        running.asked, running.concurrency = asked, await self._side_by_side(asked.plan.blocks)
-        kind = next(kind for kind in self._kinds if kind.request.kind == asked.kind)
-        request = asked.request
-        resolved = (await self._step(partial(work.prepared, kind, request), caller)).body
+        caller, simulation = running.record.caller, await self._read_simulation(running.record)
+        running.simulation, running.concurrency = simulation, await self._side_by_side(simulation.plan.blocks)
+        kind = next(kind for kind in self._kinds if kind.request.kind == simulation.kind)
+        request = simulation.request
+        resolved = (await self._step(partial(work.prepare, kind, request), caller)).body
         blocks = await self._blocks(running, kind, resolved)
-        result = (await self._step(partial(work.assembled, kind, request, resolved, blocks), caller)).body
+        result = (await self._step(partial(work.assemble, kind, request, resolved, blocks), caller)).body
         self._require_bounded(len(result))
         return result
 
-    async def _read(self, record: Record) -> SimulationAsked:
+    async def _read_simulation(self, record: Record) -> SimulationAsked:
         """Read the request again: another version may have other limits."""
         reading = self.reading(record.request)
-        return opened(await in_turn(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
+        return unpickle(await in_turn(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
 
     async def _side_by_side(self, blocks: int) -> int:
         """Return the number of blocks that run at one time."""

@@ -51,7 +51,7 @@ class Waiting:
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used.
         """
-        return self._require(await self._read((owner, identifier, False)))
+        return self._require(await self._read_record((owner, identifier, False)))
 
     async def page(
         self, owner: str, state: State | None, kind: str | None, before: int | None, limit: int
@@ -68,7 +68,7 @@ class Waiting:
         Raises:
             Problem: the store cannot be used.
         """
-        records = await self._shelf.read(self._shelf.store.page, owner, state, kind, before, limit)
+        records = await self._shelf.query(self._shelf.store.page, owner, state, kind, before, limit)
         return [self.as_of(record) for record in records]
 
     def as_of(self, record: Record) -> Job:
@@ -76,7 +76,7 @@ class Waiting:
         running = self._running.get(record.id)
         if record.ended is None and running is not None and running.record.attempt == record.attempt:
             return running.as_of(record)
-        if record.ended is None and self._shelf.unstored(record.id):
+        if record.ended is None and self._shelf.is_unstored(record.id):
             return Job(record=replace(record, state="interrupted", problem=text_of(UNSTORED)))
         return Job.of(record)
 
@@ -96,7 +96,7 @@ class Waiting:
         with anyio.move_on_after(seconds):
             async for _ in self.changes(owner, identifier):
                 pass
-        return self._require(await self._look(owner, identifier, whole=True).since(anyio.current_time()))
+        return self._require(await self._look(owner, identifier, complete=True).since(anyio.current_time()))
 
     async def changes(self, owner: str, identifier: str) -> AsyncIterator[Job]:
         """Yield a job at present, and again after each change or some seconds, until it has ended.
@@ -107,7 +107,7 @@ class Waiting:
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used, at the first reading.
         """
-        look = self._look(owner, identifier, whole=False)
+        look = self._look(owner, identifier, complete=False)
         job = self._require(await look.since(anyio.current_time()))
         yield job
         while not job.ended and not self.stopping.is_set():
@@ -123,17 +123,17 @@ class Waiting:
                 return
             yield job
 
-    def _look(self, owner: str, identifier: str, *, whole: bool) -> Look:
+    def _look(self, owner: str, identifier: str, *, complete: bool) -> Look:
         """Return the only look at a job; it is forgotten with the last client that waits for the job."""
-        key = owner, identifier, whole
+        key = owner, identifier, complete
         look = self._looks.get(key)
         if look is None:
-            look = self._looks[key] = Look(partial(self._read, key))
+            look = self._looks[key] = Look(partial(self._read_record, key))
         return look
 
-    async def _read(self, key: tuple[str, str, bool]) -> Record | None:
-        owner, identifier, whole = key
-        return await self._shelf.read(partial(self._shelf.store.get, whole=whole), owner, identifier)
+    async def _read_record(self, key: tuple[str, str, bool]) -> Record | None:
+        owner, identifier, complete = key
+        return await self._shelf.query(partial(self._shelf.store.get, complete=complete), owner, identifier)
 
     def _require(self, record: Record | None) -> Job:
         if record is None:

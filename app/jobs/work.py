@@ -18,9 +18,9 @@ from epsilond.witness.kind import SimulationKind
 Format = Literal["png", "svg"]
 
 
-def prepared(kind: SimulationKind, request: bytes) -> RenderedAnswer:
+def prepare(kind: SimulationKind, request: bytes) -> RenderedAnswer:
     """Return the pickled preparation of a request by its kind."""
-    return RenderedAnswer(pickle.dumps(kind.prepare(_opened(request)), pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(kind.prepare(_unpickle(request)), pickle.HIGHEST_PROTOCOL))
 
 
 def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
@@ -31,10 +31,10 @@ def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
         resolved: the pickled preparation.
         index: number of the block.
     """
-    return RenderedAnswer(pickle.dumps(kind.run_block(_opened(resolved), index), pickle.HIGHEST_PROTOCOL))
+    return RenderedAnswer(pickle.dumps(kind.run_block(_unpickle(resolved), index), pickle.HIGHEST_PROTOCOL))
 
 
-def assembled(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
+def assemble(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
     """Return the result of a simulation as JSON.
 
     Args:
@@ -43,11 +43,11 @@ def assembled(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Seq
         resolved: the pickled preparation.
         blocks: every block in order, pickled.
     """
-    opened = [_opened(each) for each in blocks]
-    return RenderedAnswer(render(kind.assemble(_opened(request), _opened(resolved), opened)))
+    unpickled = [_unpickle(block) for block in blocks]
+    return RenderedAnswer(render(kind.assemble(_unpickle(request), _unpickle(resolved), unpickled)))
 
 
-def drawn(home: str, result: bytes, form: Format) -> RenderedAnswer:
+def draw_figure(home: str, result: bytes, form: Format) -> RenderedAnswer:
     """Return the figure of a result.
 
     Args:
@@ -58,6 +58,6 @@ def drawn(home: str, result: bytes, form: Format) -> RenderedAnswer:
     return RenderedAnswer(import_module(home).draw(json.loads(result), form))
 
 
-def _opened(step: bytes) -> object:
+def _unpickle(step: bytes) -> object:
     """Return the unpickled answer of an earlier step of this service."""
     return pickle.loads(step)  # noqa: S301

@@ -6,7 +6,7 @@ from functools import partial
 
 from epsilond.app.questions.cost import ACCOUNTS, estimate_seconds
 from epsilond.app.questions.question import Posted, Question
-from epsilond.app.workers.work import rendered
+from epsilond.app.workers.work import render_answer
 from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.accounts import AccountAnswer, AccountProblem, answer
 from epsilond.calibrators.strict_json import parse
@@ -21,7 +21,7 @@ def read_account(body: bytes) -> Question:
         InvalidInput: the body is not a problem of an account.
     """
     problem = read_body(AccountProblem, parse(body))
-    computation, seconds = partial(rendered, answer, problem), estimate_seconds(ACCOUNTS, problem)
+    computation, seconds = partial(render_answer, answer, problem), estimate_seconds(ACCOUNTS, problem)
     return Question.of("account", problem.spec.kind, problem, computation, seconds=seconds)
 
 

@@ -33,7 +33,7 @@ from epsilond.app.questions.compute import COMPUTE, Shared
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import SETTINGS
 from epsilond.app.workers.pool import POOL
-from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, opened, pickled
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, message_of, pickle_result, unpickle
 from epsilond.ledgers.http.signatures import sign_response
 
 SMALL = 4_096
@@ -88,7 +88,7 @@ async def respond(
         if earlier is not None:
             return await _respond_from_job(request, earlier, seconds, preferences)
     question = await _question_of(request, kind, reading, body, fingerprint)
-    outcome, announcement = _known(request, question), NO_HEADERS
+    outcome, announcement = _cached_outcome(request, question), NO_HEADERS
     if outcome is None:
         adopt = partial(
             jobs.adopt, request=body, caller=caller, idempotency_key=preferences.key, fingerprint=fingerprint
@@ -117,7 +117,7 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
     recent, owner = COMPUTE.of(request).recent, caller_of(request).name
     question = recent.get(owner, fingerprint)
     if question is None:
-        question = await _read(request, kind, reading, body)
+        question = await _read_question(request, kind, reading, body)
         if quickly_read(kind, body) and not question.joins:
             recent.keep(owner, fingerprint, question, len(body))
     return question
@@ -179,7 +179,7 @@ async def signed_result(request: Request, job: Job) -> Response:
     )
 
 
-async def computed(request: Request, question: Question) -> RenderedAnswer:
+async def compute_answer(request: Request, question: Question) -> RenderedAnswer:
     """Return the answer to a question that the service itself poses, within the service's deadline.
 
     Raises:
@@ -187,7 +187,7 @@ async def computed(request: Request, question: Question) -> RenderedAnswer:
         Problem: as `respond` does; or the computation took too long.
         WorkFailed: the service failed.
     """
-    outcome = _known(request, question)
+    outcome = _cached_outcome(request, question)
     if outcome is None:
         compute = COMPUTE.of(request)
         caller, seconds = caller_of(request), SETTINGS.of(request).deadline_seconds
@@ -204,11 +204,11 @@ async def computed(request: Request, question: Question) -> RenderedAnswer:
     return outcome.get()
 
 
-async def _read(request: Request, kind: str, reading: Reading, body: bytes) -> Question:
+async def _read_question(request: Request, kind: str, reading: Reading, body: bytes) -> Question:
     """Return the question of a body, read in the event loop if that is quick and by a worker otherwise."""
     if quickly_read(kind, body):
         return reading(body)
-    return opened(await in_worker(request, partial(pickled, partial(reading, body))), Question)
+    return unpickle(await in_worker(request, partial(pickle_result, partial(reading, body))), Question)
 
 
 def quickly_read(kind: str, body: bytes) -> bool:
@@ -235,14 +235,14 @@ async def in_worker(request: Request, computation: Computation) -> RenderedAnswe
     return task.outcome.get()
 
 
-def _known(request: Request, question: Question) -> Outcome | None:
+def _cached_outcome(request: Request, question: Question) -> Outcome | None:
     """Return the outcome if it is cached; the record says "hit" only if this caller posed the question before."""
     caller, compute = caller_of(request), COMPUTE.of(request)
-    before = compute.seen.seen(caller.identity, question.digest)
+    before = compute.seen.remember(caller.identity, question.digest)
     for part in question.parts:
-        compute.seen.seen(caller.identity, part.digest)
+        compute.seen.remember(caller.identity, part.digest)
     record_of(request).cache = "hit" if before else "miss"
-    outcome: Outcome | None = compute.known(question, caller.name)
+    outcome: Outcome | None = compute.cached_outcome(question, caller.name)
     if outcome is not None:
         _count(request, "hit", question, outcome)
     return outcome

@@ -8,8 +8,8 @@ from functools import partial
 from epsilond.app.questions import sweeps
 from epsilond.app.questions.cost import estimate_seconds
 from epsilond.app.questions.question import Question
-from epsilond.app.workers.work import rendered
-from epsilond.calibrators.calibration import Calibrator, listed
+from epsilond.app.workers.work import render_answer
+from epsilond.calibrators.calibration import Calibrator, find_calibrator
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
@@ -26,7 +26,7 @@ def read_calibration(home: str, name: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a problem of this algorithm.
     """
-    calibrator, parsed = listed(home, name), parse(body)
+    calibrator, parsed = find_calibrator(home, name), parse(body)
     if isinstance(parsed, Mapping) and "sweep" in parsed:
         return _sweep_of(calibrator, parsed)
     return calibration_of(calibrator, read_body(calibrator.problem, parsed))
@@ -44,7 +44,7 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a sweep of this algorithm.
     """
-    return _sweep_of(listed(home, name), parse(body))
+    return _sweep_of(find_calibrator(home, name), parse(body))
 
 
 def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
@@ -63,8 +63,8 @@ def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: boo
         true_figures: True if printed readings show the true values at their parameters.
     """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
-    told = problem if true_figures else (problem, "without true figures")
+    identity = problem if true_figures else (problem, "without true figures")
     closed_form = calibrator.cost(problem) == "closed-form"
-    computation = partial(rendered, solve, problem)
+    computation = partial(render_answer, solve, problem)
     seconds = None if closed_form else estimate_seconds(calibrator.name, problem)
-    return Question.of("calibration", calibrator.name, told, computation, closed_form=closed_form, seconds=seconds)
+    return Question.of("calibration", calibrator.name, identity, computation, closed_form=closed_form, seconds=seconds)

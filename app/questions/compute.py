@@ -27,7 +27,7 @@ from epsilond.app.http.problems import Problem
 from epsilond.app.http.record import ServicePart
 from epsilond.app.jobs.turns import AGAIN_SECONDS, turned_away
 from epsilond.app.metrics import Metrics
-from epsilond.app.questions.question import Question, joined
+from epsilond.app.questions.question import Question, join_outcomes
 from epsilond.app.settings import Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.process import Lane, Task, TurnedAway
@@ -65,7 +65,7 @@ class Compute:
         await anyio.sleep(seconds)
         self.closing.set()
 
-    def known(self, question: Question, owner: str) -> Outcome | None:
+    def cached_outcome(self, question: Question, owner: str) -> Outcome | None:
         """Return the outcome if it is cached."""
         return self._cache.get(owner, question.digest)
 
@@ -124,11 +124,11 @@ class Compute:
                 if not shared.question.joins:
                     work = shared.question.work  # it pickles at once, since it was read from a small body
                     message = work if isinstance(work, bytes) else message_of(work)
-                    shared.outcome = await self._computed(shared, message, briefly=shared.question.closed_form)
+                    shared.outcome = await self._compute(shared, message, briefly=shared.question.closed_form)
                 elif (outcomes := await self._parts(shared)) is not None:
-                    work = partial(joined, shared.question.pickled, outcomes)
+                    work = partial(join_outcomes, shared.question.pickled, outcomes)
                     message = await to_thread.run_sync(message_of, work)
-                    shared.outcome = await self._computed(shared, message, briefly=True)
+                    shared.outcome = await self._compute(shared, message, briefly=True)
         except Problem as problem:
             shared.problem = problem
         finally:
@@ -139,7 +139,7 @@ class Compute:
                 self._cache.keep(*shared.key, shared.outcome)
             shared.end()
 
-    async def _computed(self, shared: Shared, message: bytes, *, briefly: bool) -> Outcome | None:
+    async def _compute(self, shared: Shared, message: bytes, *, briefly: bool) -> Outcome | None:
         """Return the outcome of a computation in the pool; None if it was given up because no party waits for it.
 
         A computation that a job waits for is submitted again until the pool has room. Giving it up would also give up
@@ -193,11 +193,11 @@ class Compute:
             raise turned_away[0]
         return tuple(outcome for outcome in outcomes if outcome is not None)
 
-    async def _part(self, whole: Shared, question: Question) -> Outcome:
-        outcome = self.known(question, whole.owner)
+    async def _part(self, shared: Shared, question: Question) -> Outcome:
+        outcome = self.cached_outcome(question, shared.owner)
         if outcome is None:
-            part, _ = self.join(question, whole.owner, whole.caller, whole.lane)
-            whole.parts.append(part)
+            part, _ = self.join(question, shared.owner, shared.caller, shared.lane)
+            shared.parts.append(part)
             try:
                 await part.done.wait()
             finally:
@@ -206,10 +206,10 @@ class Compute:
                 raise part.problem
             assert part.outcome is not None  # this question has waited for it all the time
             outcome = part.outcome
-            whole.cpu_seconds += part.cpu_seconds
+            shared.cpu_seconds += part.cpu_seconds
         if isinstance(outcome, Failed):
             self._log.error("one of several failed", question=question.name, trace=outcome.trace)
-        whole.step()
+        shared.step()
         return outcome
 
     def _forget(self, shared: Shared) -> None:
@@ -363,24 +363,24 @@ class RecentQuestions:
         self._asked: OrderedDict[bytes, OrderedDict[bytes, None]] = OrderedDict()
         self._bytes = 0
 
-    def seen(self, identity: str, digest: str | bytes) -> bool:
+    def remember(self, identity: str, digest: str | bytes) -> bool:
         """Return whether this caller has posed the question with this digest before, and remember it."""
         name, question = _short(identity), _short(digest)
-        asked = self._asked.get(name)
-        if asked is None:
-            asked = self._asked[name] = OrderedDict()
+        questions = self._asked.get(name)
+        if questions is None:
+            questions = self._asked[name] = OrderedDict()
             self._bytes += IDENTITY_BYTES
         self._asked.move_to_end(name)
-        before = question in asked
+        before = question in questions
         if not before:
-            asked[question] = None
+            questions[question] = None
             self._bytes += QUESTION_BYTES
-            if len(asked) > QUESTIONS_EACH:
-                asked.popitem(last=False)
+            if len(questions) > QUESTIONS_EACH:
+                questions.popitem(last=False)
                 self._bytes -= QUESTION_BYTES
             self._make_room()
         else:
-            asked.move_to_end(question)
+            questions.move_to_end(question)
         return before
 
     @property
@@ -395,5 +395,5 @@ class RecentQuestions:
 
 
 def _short(text: str | bytes) -> bytes:
-    whole = text.encode() if isinstance(text, str) else text
-    return hashlib.blake2b(whole, digest_size=DIGEST_BYTES).digest()
+    content = text.encode() if isinstance(text, str) else text
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

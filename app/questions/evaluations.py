@@ -56,9 +56,9 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body has no valid inputs of the theorem's formula.
     """
-    asked = read_body(of_formula(home, identifier), parse(body))
-    computation = partial(evaluate, home, identifier, asked.reading, asked.inputs)
-    return Question.of("evaluation", identifier, asked, computation)
+    request = read_body(of_formula(home, identifier), parse(body))
+    computation = partial(evaluate, home, identifier, request.reading, request.inputs)
+    return Question.of("evaluation", identifier, request, computation)
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> RenderedAnswer:
@@ -100,5 +100,5 @@ def of_formula(home: str, identifier: str) -> type:
 
 @cache
 def _theorem(home: str, identifier: str) -> Theorem:
-    found: Theorem = next(each for each in import_module(home).THEOREMS if each.id == identifier)
-    return found
+    theorem: Theorem = next(candidate for candidate in import_module(home).THEOREMS if candidate.id == identifier)
+    return theorem

@@ -9,7 +9,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonObject
 from epsilond.app.questions.calibrations import calibration_of
 from epsilond.app.questions.question import Question
-from epsilond.app.workers.work import Outcome, RefusedAnswer, RenderedAnswer, render, rendered
+from epsilond.app.workers.work import Outcome, RefusedAnswer, RenderedAnswer, render, render_answer
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.planning import rankings
 from epsilond.calibrators.planning.answer import Reached
@@ -28,7 +28,7 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
         InvalidInput: the body is not a plan, or names an unknown algorithm.
     """
     problem = read_body(PlanProblem, parse(body))
-    parts = tuple(_part(each, problem) for each in rankings.drafts(calibrators, problem) if each.request is not None)
+    parts = tuple(_part(draft, problem) for draft in rankings.drafts(calibrators, problem) if draft.request is not None)
     names = tuple(calibrator.name for calibrator in calibrators)
     return Question.of("plan", "plan", (names, problem), partial(answer_of, calibrators, problem), parts=parts)
 
@@ -43,28 +43,32 @@ def answer_of(
         problem: the problem of the plan.
         outcomes: outcomes of the drafts that have a request, in their order.
     """
-    asked = iter(outcomes)
+    remaining = iter(outcomes)
     settled = [
-        (each, None if each.request is None else _outcome(each, next(asked)))
-        for each in rankings.drafts(calibrators, problem)
+        (draft, None if draft.request is None else _outcome(draft, next(remaining)))
+        for draft in rankings.drafts(calibrators, problem)
     ]
     return RenderedAnswer(render(rankings.answer_of(problem, settled)))
 
 
-def _part(each: Draft, problem: PlanProblem) -> Question:
+def _part(draft: Draft, problem: PlanProblem) -> Question:
     """Return the question of a draft: a single calibration under its own name, or the search that meets a risk."""
     if problem.unknown is None:
-        return calibration_of(each.calibrator, each.request)
-    return Question.of("reach", each.name, problem, partial(rendered, reach, each.calibrator, each.adapter, problem))
+        return calibration_of(draft.calibrator, draft.request)
+    return Question.of(
+        "reach", draft.name, problem, partial(render_answer, reach, draft.calibrator, draft.adapter, problem)
+    )
 
 
-def _outcome(each: Draft, outcome: Outcome) -> rankings.Outcome:
+def _outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
     if isinstance(outcome, RefusedAnswer):
         assert isinstance(outcome.error, EpsilondError)
         return outcome.error
     if not isinstance(outcome, RenderedAnswer):
         return rankings.Undecided("internal-error: the service failed to compute it")
-    told: JsonObject = json.loads(outcome.body)
-    if "reached" not in told:
-        return rankings.found_of(told, each.request)
-    return Found(request=told["request"], calibration=told["calibration"], reached=Reached.read(told["reached"]))
+    answer: JsonObject = json.loads(outcome.body)
+    if "reached" not in answer:
+        return rankings.found_of(answer, draft.request)
+    return Found(
+        request=answer["request"], calibration=answer["calibration"], reached=Reached.from_json(answer["reached"])
+    )

@@ -13,7 +13,7 @@ from typing import cast
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import JsonObject
 from epsilond.app.questions.cost import ANNOUNCED_SECONDS
-from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, rendered
+from epsilond.app.workers.work import Computation, Outcome, RenderedAnswer, render_answer
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
@@ -62,8 +62,8 @@ class Question:
             media_type: media type of the answer.
             seconds: CPU seconds that the computation is expected to take, if known.
         """
-        told = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
-        digest = hashlib.sha256(told.encode()).hexdigest()
+        identity = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
+        digest = hashlib.sha256(identity.encode()).hexdigest()
         return cls(kind, name, digest, computation, closed_form, parts, media_type, seconds)
 
     @property
@@ -162,11 +162,11 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a problem of this class.
     """
-    asked = read_body(problem, parse(body))
-    return Question.of(kind, kind, asked, partial(rendered, solve, asked))
+    posted = read_body(problem, parse(body))
+    return Question.of(kind, kind, posted, partial(render_answer, solve, posted))
 
 
-def joined(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
+def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
     """Return the answer that a pickled join makes from the outcomes of the parts."""
     put_together: Join = pickle.loads(join)  # noqa: S301 (made by this service or a worker of its own)
     return put_together(outcomes)

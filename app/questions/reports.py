@@ -18,7 +18,7 @@ from epsilond.reading import read_body
 from epsilond.witness.reports.make import make, read_date
 from epsilond.witness.reports.questions import question
 
-Algorithm: Any = getitem(Literal, tuple(each.name for each in CALIBRATORS))
+Algorithm: Any = getitem(Literal, tuple(calibrator.name for calibrator in CALIBRATORS))
 
 
 @request
@@ -42,16 +42,18 @@ def read_report(body: bytes) -> Question:
         InvalidInput: the body is not a request for a report, or the reported question is invalid; pointers lead into
             the body.
     """
-    asked = read_body(ReportRequest, parse(body))
-    read_date(asked.date)
-    about = question(asked.kind, asked.algorithm)
+    request_body = read_body(ReportRequest, parse(body))
+    read_date(request_body.date)
+    about = question(request_body.kind, request_body.algorithm)
     try:
-        problem = read_body(about.problem, asked.request)
+        problem = read_body(about.problem, request_body.request)
     except InvalidInput as error:
         raise InvalidInput(*(Fault(f"/request{it.pointer}", it.message, it.allowed) for it in error.faults)) from None
-    computation = partial(report, asked.kind, asked.algorithm, problem, asked.request, asked.date)
-    name = asked.algorithm or asked.kind
-    return Question.of("report", name, (asked, problem), computation, media_type="text/html")
+    computation = partial(
+        report, request_body.kind, request_body.algorithm, problem, request_body.request, request_body.date
+    )
+    name = request_body.algorithm or request_body.kind
+    return Question.of("report", name, (request_body, problem), computation, media_type="text/html")
 
 
 def report(kind: str, algorithm: str | None, problem: object, request: JsonObject, date: str | None) -> RenderedAnswer:

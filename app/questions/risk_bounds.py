@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from epsilond.app.questions.question import Question
-from epsilond.app.workers.work import rendered
+from epsilond.app.workers.work import render_answer
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
@@ -18,7 +18,9 @@ def read_risk_bounds(name: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a run of this algorithm.
     """
-    bounder = next(each for each in RISK_BOUNDS if each.name == name)
+    bounder = next(candidate for candidate in RISK_BOUNDS if candidate.name == name)
     problem = read_body(bounder.problem, parse(body))
     closed_form = bounder.cost(problem) == "closed-form"
-    return Question.of("risk-bounds", name, problem, partial(rendered, bounder.solve, problem), closed_form=closed_form)
+    return Question.of(
+        "risk-bounds", name, problem, partial(render_answer, bounder.solve, problem), closed_form=closed_form
+    )

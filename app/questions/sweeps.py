@@ -7,7 +7,7 @@ single calls. An error of a value is the problem of that value only. An error el
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from functools import cache, partial
 from operator import getitem
@@ -99,7 +99,7 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     )
     return make_dataclass(
         f"{name}SweepProblem",
-        [("sweep", Annotated[sweep, SWEEP]), *((one, hint, field(default=None)) for one, hint in hints.items())],
+        [("sweep", Annotated[sweep, SWEEP]), *((member, hint, field(default=None)) for member, hint in hints.items())],
         namespace={"__doc__": f"The fields of {algorithm}, but for the one that is swept."},
         frozen=True,
         kw_only=True,
@@ -123,25 +123,30 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
         InvalidInput: a required field, other than the swept field, is missing.
     """
     name, values, true_figures = body.sweep.field, body.sweep.values, body.sweep.true_figures
-    given = {
-        one.name: getattr(body, one.name)
-        for one in fields(calibrator.problem)
-        if one.name != name and getattr(body, one.name) is not None
-    }
-    hints = get_type_hints(calibrator.problem, include_extras=True)
-    missing = [
-        Fault(f"/{one.name}", "is required", quantity.allowed or None if quantity else None)
-        for one in fields(calibrator.problem)
-        if one.default is MISSING and one.default_factory is MISSING and one.name not in {*given, name}
-        for quantity in [quantity_of(hints[one.name])[1]]
-    ]
-    if missing:
-        raise InvalidInput(*missing)
-    read = [_read(calibrator.problem, {**given, name: value}) for value in values]
-    refused = tuple(RefusedAnswer(one) if isinstance(one, InvalidInput) else None for one in read)
-    parts = tuple(single(one, true_figures=true_figures) for one in read if not isinstance(one, InvalidInput))
+    names = [member.name for member in fields(calibrator.problem) if member.name != name]
+    present = {member: getattr(body, member) for member in names if getattr(body, member) is not None}
+    faults = _missing_fields(calibrator.problem, {*present, name})
+    if faults:
+        raise InvalidInput(*faults)
+    problems = [_read_problem(calibrator.problem, {**present, name: value}) for value in values]
+    refused = tuple(RefusedAnswer(problem) if isinstance(problem, InvalidInput) else None for problem in problems)
+    valid = [problem for problem in problems if not isinstance(problem, InvalidInput)]
+    parts = tuple(single(problem, true_figures=true_figures) for problem in valid)
     join = partial(answer_of, calibrator.name, name, values, refused)
-    return Question.of("sweep", calibrator.name, (name, values, given, true_figures), join, parts=parts)
+    return Question.of("sweep", calibrator.name, (name, values, present, true_figures), join, parts=parts)
+
+
+def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
+    """Return a fault for each field without a default that is not present."""
+    hints = get_type_hints(problem, include_extras=True)
+    faults = []
+    for member in fields(problem):
+        is_required = member.default is MISSING and member.default_factory is MISSING
+        if is_required and member.name not in present:
+            quantity = quantity_of(hints[member.name])[1]
+            allowed = quantity.allowed if quantity else None
+            faults.append(Fault(f"/{member.name}", "is required", allowed or None))
+    return faults
 
 
 def answer_of(
@@ -160,22 +165,22 @@ def answer_of(
         refused: the refusal of each invalid value, and None for each valid value.
         outcomes: outcomes of the valid values, in their order.
     """
-    asked = iter(outcomes)
-    parts = (_part(value, refusal or next(asked)) for value, refusal in zip(values, refused, strict=True))
+    remaining = iter(outcomes)
+    parts = (_part(value, refusal or next(remaining)) for value, refusal in zip(values, refused, strict=True))
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
     return RenderedAnswer(head.encode()[:-1] + b',"answers":[' + b",".join(parts) + b"]}")
 
 
-def _read(declared: type, given: JsonObject) -> object:
+def _read_problem(declared: type, members: JsonObject) -> object:
     """Return the problem at one value, or the error that rejects it."""
     try:
-        return read_body(declared, given)
+        return read_body(declared, members)
     except InvalidInput as error:
         return error
 
 
 def _part(value: object, outcome: Outcome) -> bytes:
-    told = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    value_text = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     if isinstance(outcome, RenderedAnswer):
-        return b'{"value":' + told + b',"answer":' + outcome.body + b"}"
-    return b'{"value":' + told + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"
+        return b'{"value":' + value_text + b',"answer":' + outcome.body + b"}"
+    return b'{"value":' + value_text + b',"problem":' + text_of(problem_of(outcome.error)) + b"}"

@@ -29,12 +29,12 @@ def add(
         theorem_home: module with the list of theorems, from which workers read them.
     """
     served = {calibrator.name for calibrator in calibrators}
-    most_asked, *others = POSTED
+    most_asked, *less_frequent = POSTED
     calibrations.add(app, calibrators)
     questions.add(app, most_asked)
     risk_bounds.add(app, served)
     plans.add(app, in_order(calibrators))
-    for posted in others:
+    for posted in less_frequent:
         questions.add(app, posted)
     jobs.add(app)
     ledgers.add(app)

@@ -38,7 +38,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         theorems: the theorems.
         home: module with the list in which a worker finds the theorems.
     """
-    known = {theorem.id: theorem for theorem in theorems}
+    by_id = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
         "/v1/theorems",
         _list(theorems),
@@ -49,7 +49,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
     )
     app.add_api_route(
         "/v1/theorems/{id}",
-        _detail(known),
+        _detail(by_id),
         operation_id="get_theorem",
         summary="One theorem",
         response_model=TheoremDetail,
@@ -57,7 +57,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
     )
     app.router.add_api_route(
         EVALUATIONS,
-        _evaluating(known, home),
+        _evaluating(by_id, home),
         methods=["POST"],
         operation_id="evaluate_theorem",
         summary="A theorem's formula, and its conditions, at given inputs",
@@ -65,20 +65,20 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         response_description="The formula's outputs, beside the theorem's conditions at these inputs",
         responses=TAKEN_AS_A_JOB,
         tags=["theorems"],
-        route_class_override=_of_formulas(known),
+        route_class_override=_of_formulas(by_id),
     )
-    app.add_api_route(EVALUATIONS, _nothing(known), methods=OTHERS, name=UNKNOWN_NAME, include_in_schema=False)
+    app.add_api_route(EVALUATIONS, _nothing(by_id), methods=OTHERS, name=UNKNOWN_NAME, include_in_schema=False)
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
     papers = sorted({paper(theorem) for theorem in theorems})
 
-    def made(filters: tuple[Status | None, str | None]) -> Document:
+    def make_document(filters: tuple[Status | None, str | None]) -> Document:
         status, of = filters
         chosen = (item for item in theorems if status in (None, item.status) and of in (None, paper(item)))
         return json_document(render(TheoremList(theorems=tuple(map(TheoremSummary.of, chosen)))))
 
-    documents = Documents(made)
+    documents = Documents(make_document)
 
     async def list_theorems(
         request: Request,
@@ -97,19 +97,19 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
     return list_theorems
 
 
-def _detail(known: Mapping[str, Theorem]) -> Endpoint:
-    documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(known[name]))))
+def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
+    documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(by_id[name]))))
 
     async def get_theorem(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         """Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and outputs."""
-        if id not in known:
-            raise unknown("theorem", id, known)
+        if id not in by_id:
+            raise unknown("theorem", id, by_id)
         return (await documents.of(id)).response(request)
 
     return get_theorem
 
 
-def _of_formulas(known: Mapping[str, Theorem]) -> type[BytesRoute]:
+def _of_formulas(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     """Return a route class that looks for the theorem before it reads the body."""
 
     class Known(BytesRoute):
@@ -117,7 +117,7 @@ def _of_formulas(known: Mapping[str, Theorem]) -> type[BytesRoute]:
             handle = super().get_route_handler()
 
             async def known_first(request: Request) -> Response:
-                _require_formula(known, request.path_params["id"])
+                _require_formula(by_id, request.path_params["id"])
                 return await handle(request)
 
             return known_first
@@ -125,7 +125,7 @@ def _of_formulas(known: Mapping[str, Theorem]) -> type[BytesRoute]:
     return Known
 
 
-def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
+def _evaluating(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
     async def evaluate_theorem(
         request: Request,
         id: str,  # noqa: A002 (the path parameter)
@@ -136,18 +136,18 @@ def _evaluating(known: Mapping[str, Theorem], home: str) -> Endpoint:
         record_of(request).theorem = id
         return await respond(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
 
-    shown = next((theorem for theorem in known.values() if theorem.examples and _has_formula(theorem)), None)
+    shown = next((theorem for theorem in by_id.values() if theorem.examples and _has_formula(theorem)), None)
     examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}
-    told = Path(description="the theorem", examples=[shown.id] if shown else None)
-    evaluate_theorem.__annotations__["id"] = Annotated[str, told]
+    parameter = Path(description="the theorem", examples=[shown.id] if shown else None)
+    evaluate_theorem.__annotations__["id"] = Annotated[str, parameter]
     body = Body(openapi_examples=examples or None)
     evaluate_theorem.__annotations__["body"] = Annotated[unread(EvaluationRequest), body]
     return evaluate_theorem
 
 
-def _nothing(known: Mapping[str, Theorem]) -> Endpoint:
+def _nothing(by_id: Mapping[str, Theorem]) -> Endpoint:
     async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-        _require_formula(known, id)
+        _require_formula(by_id, id)
         raise HTTPException(405)
 
     return unknown_name
@@ -157,8 +157,8 @@ def _has_formula(theorem: Theorem) -> bool:
     return theorem.formula is not None and theorem.inputs is not None
 
 
-def _require_formula(known: Mapping[str, Theorem], name: str) -> None:
-    if name not in known:
-        raise unknown("theorem", name, known)
-    if not _has_formula(known[name]):
+def _require_formula(by_id: Mapping[str, Theorem], name: str) -> None:
+    if name not in by_id:
+        raise unknown("theorem", name, by_id)
+    if not _has_formula(by_id[name]):
         raise Problem("no-formula", f"{name} is a rule between guarantees and has no formula to evaluate.")

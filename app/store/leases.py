@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select, update
 from sqlalchemy.sql.dml import Update
 
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.app.store.reading import ALL, Reading, one, record_of
+from epsilond.app.store.reading import ALL, Reading, job_where, record_of
 from epsilond.app.store.record import AttemptProgress, Beat, End, Record
 from epsilond.app.store.tables import JOBS
 from epsilond.app.store.ticks import ticks
@@ -61,9 +61,11 @@ class Leases(Reading):
                     is_it = JOBS.c.sequence == row["sequence"]
                     lost = row["lost"] + (row["state"] == "running")
                     if row["cancel_requested"]:
-                        connection.execute(self._ended(is_it, End(state="cancelled")).values(lost=lost))
+                        connection.execute(self._end_update(is_it, End(state="cancelled")).values(lost=lost))
                     elif lost >= MOST_LOST:
-                        connection.execute(self._ended(is_it, End(state="failed", problem=exhausted)).values(lost=lost))
+                        connection.execute(
+                            self._end_update(is_it, End(state="failed", problem=exhausted)).values(lost=lost)
+                        )
                     else:
                         claimed.append(self._take(connection, is_it, replica, lost, lease_seconds))
             if claimed or not free:
@@ -109,7 +111,7 @@ class Leases(Reading):
             removed.
         """
         with self._database.writing() as connection:
-            return connection.execute(self._ended(_is_attempt(identifier, attempt, replica), end)).rowcount > 0
+            return connection.execute(self._end_update(_is_attempt(identifier, attempt, replica), end)).rowcount > 0
 
     def release(self, replica: str) -> int:
         """Give back the jobs that a replica runs, and return their number."""
@@ -129,14 +131,14 @@ class Leases(Reading):
         """
         is_it = (JOBS.c.owner == owner) & (JOBS.c.id == identifier)
         with self._database.writing() as connection:
-            is_idle = (JOBS.c.state == "queued") | self._expired()
-            connection.execute(self._ended(is_it & is_idle, End(state="cancelled")))
+            is_idle = (JOBS.c.state == "queued") | self._has_expired_lease()
+            connection.execute(self._end_update(is_it & is_idle, End(state="cancelled")))
             connection.execute(update(JOBS).where(is_it, JOBS.c.state == "running").values(cancel_requested=True))
-            return one(connection, is_it)
+            return job_where(connection, is_it)
 
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
         """Return the next jobs without a replica, locked against other replicas."""
-        is_free = ((JOBS.c.state == "queued") | self._expired()) & (JOBS.c.engine_version == engine_version)
+        is_free = ((JOBS.c.state == "queued") | self._has_expired_lease()) & (JOBS.c.engine_version == engine_version)
         is_free = is_free & JOBS.c.id.not_in(held) if held else is_free
         turns = self._turns(connection, is_free, limit + SPARE)
         if not turns:
@@ -156,8 +158,8 @@ class Leases(Reading):
         The running jobs of a caller count as turns that the caller has had.
         """
         place = func.row_number().over(partition_by=JOBS.c.caller, order_by=JOBS.c.sequence)
-        placed = select(JOBS.c.sequence, JOBS.c.caller, place.label("place")).where(is_free).subquery()
-        first = select(placed).where(placed.c.place <= limit)
+        waiting_jobs = select(JOBS.c.sequence, JOBS.c.caller, place.label("place")).where(is_free).subquery()
+        first = select(waiting_jobs).where(waiting_jobs.c.place <= limit)
         running = (
             select(JOBS.c.caller, func.count().label("jobs")).where(JOBS.c.state == "running").group_by(JOBS.c.caller)
         )
@@ -173,7 +175,7 @@ class Leases(Reading):
         taking = taking.values(attempt=JOBS.c.attempt + 1, lost=lost, lease_until=now + lease_seconds)
         return record_of(connection.execute(taking.returning(*ALL)).mappings().one())
 
-    def _ended(self, condition: ColumnElement[bool], end: End) -> Update:
+    def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
         return (
             update(JOBS)
             .where(condition)
@@ -200,12 +202,12 @@ class Leases(Reading):
             condition: condition that running jobs fulfil.
             lost: 1 if their replica is gone without having given them back, otherwise 0.
         """
-        cancelling = self._ended(condition & JOBS.c.cancel_requested, End(state="cancelled"))
+        cancelling = self._end_update(condition & JOBS.c.cancel_requested, End(state="cancelled"))
         queueing = update(JOBS).where(condition).values(WAITING | {"state": "queued", "lost": JOBS.c.lost + lost})
         cancelled = connection.execute(cancelling).rowcount
         return cancelled + connection.execute(queueing.values(queued_tick=ticks(self._database))).rowcount
 
-    def _expired(self) -> ColumnElement[bool]:
+    def _has_expired_lease(self) -> ColumnElement[bool]:
         """Return the condition that a job runs on a replica with an expired lease."""
         return (JOBS.c.state == "running") & (JOBS.c.lease_until < self._database.now())
 

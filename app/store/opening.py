@@ -24,7 +24,7 @@ CHAIN: Final = Chain(
 )
 
 
-def opened(settings: Settings) -> Database:
+def open_database(settings: Settings) -> Database:
     """Open the database of these settings, or create it.
 
     Raises:

@@ -31,21 +31,21 @@ class Reading:
         """True if the store outlives this process."""
         return self._database.durable
 
-    def get(self, owner: str, identifier: str, *, whole: bool = True) -> Record | None:
+    def get(self, owner: str, identifier: str, *, complete: bool = True) -> Record | None:
         """Return the job with this owner and id, or None.
 
         Args:
             owner: owner of the job.
             identifier: id of the job.
-            whole: True to include request, result and problem.
+            complete: True to include request, result and problem.
         """
         with self._database.reading() as connection:
-            return one(connection, (JOBS.c.owner == owner) & (JOBS.c.id == identifier), whole=whole)
+            return job_where(connection, (JOBS.c.owner == owner) & (JOBS.c.id == identifier), complete=complete)
 
     def with_key(self, owner: str, key: str) -> Record | None:
         """Return the job that this owner posted with this idempotency key, or None."""
         with self._database.reading() as connection:
-            return one(connection, has_key(owner, key))
+            return job_where(connection, has_key(owner, key))
 
     def page(
         self,
@@ -89,15 +89,15 @@ class Reading:
             return int(connection.execute(select(func.coalesce(func.sum(JOBS.c.size), 0))).scalar_one())
 
 
-def one(connection: Connection, condition: ColumnElement[bool], *, whole: bool = True) -> Record | None:
+def job_where(connection: Connection, condition: ColumnElement[bool], *, complete: bool = True) -> Record | None:
     """Return the job that fulfils a condition, or None.
 
     Args:
         connection: the transaction.
         condition: the condition.
-        whole: True to include request, result and problem.
+        complete: True to include request, result and problem.
     """
-    row = connection.execute(select(*(ALL if whole else SMALL)).where(condition)).mappings().first()
+    row = connection.execute(select(*(ALL if complete else SMALL)).where(condition)).mappings().first()
     return None if row is None else record_of(row)
 
 

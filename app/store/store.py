@@ -11,8 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.store.leases import Leases
-from epsilond.app.store.opening import opened, url_of
-from epsilond.app.store.reading import has_key, one
+from epsilond.app.store.opening import open_database, url_of
+from epsilond.app.store.reading import has_key, job_where
 from epsilond.app.store.record import NAMES, End, Record, State
 from epsilond.app.store.tables import JOBS
 from epsilond.app.store.ticks import DAY, count, ticks
@@ -44,7 +44,7 @@ class Store(Leases):
             StoreLocked: another service on this machine has its file.
             StoreUnavailable: the store cannot be read or written.
         """
-        store = cls(opened(settings))
+        store = cls(open_database(settings))
         if not store.shared:
             store.recover()
         return store
@@ -92,21 +92,21 @@ class Store(Leases):
                 )
             adding = insert(JOBS).values(values).on_conflict_do_nothing(index_elements=["owner", "idempotency_key"])
             connection.execute(adding)
-            kept = one(connection, JOBS.c.id == record.id if key is None else key)
-        if kept is None:
+            stored = job_where(connection, JOBS.c.id == record.id if key is None else key)
+        if stored is None:
             raise StoreFault("what was written to its database is not there; the next try may succeed")
-        return kept
+        return stored
 
     def _new_row(self, record: Record, replica: str | None, lease_seconds: float) -> JsonRecord:
         is_running = replica is not None
         state: State = "running" if is_running else "queued"
         new = replace(record, state=state, replica=replica, attempt=int(is_running), lost=0)
-        return {name: getattr(new, name) for name in NAMES if name not in SET_BY_STORE} | {
-            "size": len(record.request),
-            "started": self._database.now() if is_running else None,
-            "lease_until": self._database.now() + lease_seconds if is_running else None,
-            "queued_tick": ticks(self._database),
-        }
+        row = {name: getattr(new, name) for name in NAMES if name not in SET_BY_STORE}
+        row["size"] = len(record.request)
+        row["started"] = self._database.now() if is_running else None
+        row["lease_until"] = self._database.now() + lease_seconds if is_running else None
+        row["queued_tick"] = ticks(self._database)
+        return row
 
     def remove(self, owner: str, identifier: str) -> bool:
         """Delete an ended job of this owner, and return whether there was one."""
@@ -169,10 +169,10 @@ class Store(Leases):
         with self._database.writing() as connection:
             if not self._try_to_sweep(connection):
                 return 0
-            self._give_back(connection, is_other & self._expired(), lost=1)
+            self._give_back(connection, is_other & self._has_expired_lease(), lost=1)
             has_waited = (JOBS.c.state == "queued") & (JOBS.c.queued_tick < ticks(self._database) - DAY)
             is_stale = is_other & has_waited & ~served.exists()
-            return connection.execute(self._ended(is_stale, End(state="interrupted", problem=problem))).rowcount
+            return connection.execute(self._end_update(is_stale, End(state="interrupted", problem=problem))).rowcount
 
     def _try_to_sweep(self, connection: Connection) -> bool:
         """Return whether this transaction may sweep; it then keeps other replicas from sweeping until it ends."""

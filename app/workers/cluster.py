@@ -70,7 +70,7 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is logged here, in words
         try:
             with suppress(ClusterError):
-                await self._connected()
+                await self._connect()
             yield
         finally:
             with anyio.CancelScope(shield=True):
@@ -79,7 +79,7 @@ class Cluster:
     async def places(self) -> int:
         """Return the number of computations that the cluster runs at one time; 0 while it is away."""
         try:
-            client = await self._connected()
+            client = await self._connect()
             return sum((await to_thread.run_sync(client.nthreads)).values())
         except (ClusterError, OSError):
             return 0
@@ -104,17 +104,17 @@ class Cluster:
 
     async def _on_cluster(self, work: bytes) -> Outcome:
         """Raises ClusterError, or whatever else a cluster may do to work that it is given."""
-        client = await self._connected()
+        client = await self._connect()
         executor = client.get_executor(pure=False, retries=RETRIES)
         future = await to_thread.run_sync(executor.submit, run_on_cluster, work)
         try:
-            await self._ended(future, client)
+            await self._wait_for_end(future, client)
             outcome: Outcome = await to_thread.run_sync(pickle.loads, result_of(future))
             return outcome
         finally:
             future.cancel()
 
-    async def _ended(self, future: Future[bytes], client: Client) -> None:
+    async def _wait_for_end(self, future: Future[bytes], client: Client) -> None:
         """Wait for a step, as long as anybody may work at it.
 
         Raises:
@@ -128,7 +128,7 @@ class Cluster:
             if not ended.is_set() and not await to_thread.run_sync(client.nthreads):
                 raise ClusterError("the cluster has no workers left")
 
-    async def _connected(self) -> Client:
+    async def _connect(self) -> Client:
         """Return the client, and make it if there is none.
 
         Raises:

@@ -79,10 +79,10 @@ class FairQueue:
             used: CPU seconds that a caller has used lately.
             most: number of tasks of a caller that may run at one time.
         """
-        callers = [each for each in self._lines if running(each) < most(each)]
+        callers = [waiting for waiting in self._lines if running(waiting) < most(waiting)]
         if not callers:
             return None
-        caller = min(callers, key=lambda each: (running(each), used(each)))
+        caller = min(callers, key=lambda waiting: (running(waiting), used(waiting)))
         task = self._lines[caller][0]
         self.drop(task)
         return task
@@ -131,7 +131,7 @@ class Usage:
         """Count more seconds of a caller."""
         self._used[caller] = (self.lately(caller) + seconds, self._clock())
         if len(self._used) > CALLERS:
-            self._used = {each: used for each, used in self._used.items() if self.lately(each) > FORGOTTEN}
+            self._used = {name: used for name, used in self._used.items() if self.lately(name) > FORGOTTEN}
 
     def lately(self, caller: str) -> float:
         """Return the seconds that a caller has used; those of long ago count little."""

@@ -79,7 +79,7 @@ class Pool:
         metrics.all_warm.set_function(lambda: float(self._open and self._missing() <= 0))
         metrics.background.set_function(lambda: sum(task.background for task in self._running))
         for lane in LANES:
-            metrics.queued.labels(lane).set_function(partial(self.queued, lane))
+            metrics.queued.labels(lane).set_function(partial(self.queue_length, lane))
             metrics.running.labels(lane).set_function(partial(self.running_in, lane))
 
     @asynccontextmanager
@@ -175,7 +175,7 @@ class Pool:
             self._cut_short(task, cause)
             self._dispatch()
 
-    def queued(self, lane: Lane) -> int:
+    def queue_length(self, lane: Lane) -> int:
         """Return the number of tasks that wait in a lane."""
         return len(self._queues[lane])
 
@@ -210,7 +210,7 @@ class Pool:
                 continue
             if lane != "question":
                 return
-            others_wait = sum(other.caller != task.caller for other in waiting) > free
+            others_wait = sum(waiting_task.caller != task.caller for waiting_task in waiting) > free
             if time.monotonic() - task.since >= self._turns.seconds(task.caller, others_wait=others_wait):
                 self._turns.linger(task.caller)
                 if not self._step_back(task) and (others_wait or not self._queues["job"].full_for(task.caller)):
@@ -225,15 +225,19 @@ class Pool:
 
         Room is made by the caller who has most there, if that is more than this one would have.
         """
-        share = Counter(other.caller for other in self._running if other.background)
+        share = Counter(running_task.caller for running_task in self._running if running_task.background)
         if share[task.caller] >= max(1, self._settings.job_processes // 2):
             return False
         if share.total() >= self._settings.job_processes:
             caller, most = max(share.items(), key=lambda item: item[1], default=("", 0))
             if most <= share[task.caller] + 1:
                 return False
-            theirs = [other for other in self._running if other.background and other.caller == caller]
-            self._begin_anew(max(theirs, key=lambda other: other.since))
+            theirs = [
+                running_task
+                for running_task in self._running
+                if running_task.background and running_task.caller == caller
+            ]
+            self._begin_anew(max(theirs, key=lambda running_task: running_task.since))
         task.background = True
         self._running[task].step_back()
         return True
@@ -382,7 +386,7 @@ class Pool:
 
     def _too_many(self, lane: Lane) -> Problem:
         """Return the rejection by a full lane, with the seconds after which what waits now has been computed."""
-        after = self._seconds[lane].retry_after(self.queued(lane) + 1, self._places[lane])
+        after = self._seconds[lane].retry_after(self.queue_length(lane) + 1, self._places[lane])
         return Problem("too-many-requests", "Too many computations are waiting.", headers={"Retry-After": str(after)})
 
 

@@ -118,7 +118,7 @@ def _render_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def rendered(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
+def render_answer(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
     """Return the rendered answer of a question of the mathematics to these arguments."""
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
@@ -127,12 +127,12 @@ def rendered(question: Callable[..., object], *arguments: object) -> RenderedAns
     return RenderedAnswer(body, getattr(numerical, "relative_width", None), digest(canonical(value)))
 
 
-def pickled(call: Callable[[], object]) -> RenderedAnswer:
+def pickle_result(call: Callable[[], object]) -> RenderedAnswer:
     """Return the pickled value of a call, for the process that requested it."""
     return RenderedAnswer(pickle.dumps(call(), pickle.HIGHEST_PROTOCOL))
 
 
-def opened(answer: RenderedAnswer, kind: type[T]) -> T:
+def unpickle(answer: RenderedAnswer, kind: type[T]) -> T:
     """Return the value that `pickled` has pickled in a worker of this service.
 
     Args:

@@ -25,7 +25,7 @@ RELATED: Mapping[str, CitedWork] = {
     key: CitedWork(**work | {"authors": tuple(work["authors"])})
     for key, work in json.loads(Path(__file__).with_name("works.json").read_text(encoding="utf-8")).items()
 }
-"""Works that the paper cites besides those of the bibliography."""
+"""Works that the paper cites in addition to those of the bibliography."""
 
 
 def places(text: str) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Das et al., Theorem 1: the claimed δ, the true δ, and what an attack on the noise measures."""
+"""Das et al., Theorem 1: the claimed δ, the true δ, and the result of an attack on the noise."""
 
 from __future__ import annotations
 

@@ -26,14 +26,20 @@ from urllib.error import HTTPError
 
 from benchmarks import tables
 from benchmarks.ledger import LEDGER, LEDGERS, QUERY, RUNS, new_database
-from benchmarks.load import cpu_seconds, descendants, run, started
+from benchmarks.load import cpu_seconds, descendants, run, start_service
 
 HEAD = ("store", "witness", "connections", "ledgers", "commits/s", "p50", "p99", "CPU a commit", "answered")
 NAME = "witness.example"
 
 
 def post(port: int, path: str, body: Mapping[str, Any]) -> Any:
-    """Send a request with a key of its own until it is not answered 503, and return the answer's JSON value."""
+    """Send a request with its own idempotency key until the status is not 503, and return the answer's JSON value.
+
+    Args:
+        port: port of the service.
+        path: path of the request.
+        body: JSON body.
+    """
     headers = {"content-type": "application/json", "idempotency-key": secrets.token_urlsafe(12)}
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode(), headers)
     while True:
@@ -56,7 +62,7 @@ def commits(reservations: list[str]) -> Iterator[bytes]:
 
 @contextmanager
 def witness_of(keys: Path) -> Iterator[str]:
-    """Run a witness of the log whose keys are in a folder, and yield its address as a service is configured."""
+    """Run a witness of the log with keys in a folder, and yield its address in the form of a service's setting."""
     with tempfile.TemporaryDirectory() as folder:
         vkey = json.loads((keys / "keys.json").read_text())["keys"][0]["note_key"]
         command = [
@@ -82,12 +88,18 @@ def witness_of(keys: Path) -> Iterator[str]:
 
 
 def measure(connections: int, ledgers: int, seconds: float) -> tuple[str, ...]:
-    """Return the figures of one row; the service gets its store from the environment."""
-    with started("epsilond", "serve", "--port") as (process, port):
-        opened = [post(port, "/v1/ledgers", LEDGER | {"dataset": secrets.token_hex(8)})["id"] for _ in range(ledgers)]
+    """Return the figures of one row; the service gets its store from the environment.
+
+    Args:
+        connections: number of connections.
+        ledgers: number of ledgers over which the commits are spread.
+        seconds: duration of the measurement [s].
+    """
+    with start_service("epsilond", "serve", "--port") as (process, port):
+        ids = [post(port, "/v1/ledgers", LEDGER | {"dataset": secrets.token_hex(8)})["id"] for _ in range(ledgers)]
         order = {"slot": "gdp", "spec": QUERY, "count": RUNS}
         reservations = [
-            post(port, "/v1/reservations", order | {"ledgers": [opened[place % ledgers]]})["id"]
+            post(port, "/v1/reservations", order | {"ledgers": [ids[place % ledgers]]})["id"]
             for place in range(connections)
         ]
         processes = [process, *descendants(process)]

@@ -25,7 +25,7 @@ from epsilond.calibrators.envelope import (
     POISSON_BATCHES,
     REASONS,
     claims,
-    shown,
+    make_reading,
 )
 from epsilond.calibrators.mb_sgd.solution import GroupParameters, MembersParameters
 
@@ -82,12 +82,12 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
         noise_std: σ per coordinate, root mean square over clients.
         rounds: rounds of the run.
     """
-    found = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
+    bound = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
     unequal = isinstance(problem, UnequalAcceleratedProblem)
     theorem = FEDERATED_ACCELERATED_RISK if unequal else ACCELERATED_RISK_BOUND
-    upper = RiskBound(value=found.total, constant="explicit", theorem=theorem.id, terms=dict(found.terms))
+    upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=dict(bound.terms))
     return AcceleratedPlan(
-        stages=tuple(StageAnswer(rounds=one.rounds, prox_weight=one.prox_weight) for one in found.stages),
+        stages=tuple(StageAnswer(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in bound.stages),
         envelope_smoothness=problem.envelope_smoothness,
         strong_convexity=problem.descent.strong_convexity,
         risk=Risk(upper=upper),
@@ -97,36 +97,38 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
 
 def printed_reading(
     problem: AcceleratedMbSgdProblem,
-    asked: TheoremAtInputs,
+    question: TheoremAtInputs,
     reading: Reading,
     *,
     parameters: Mapping[str, float],
     target: Target,
     true: TrueFigures | None,
-    beside: tuple[str, ...] = (),
+    excluded: tuple[str, ...] = (),
 ) -> PrintedReading:
     """Return a reading of a theorem. It claims only the target, because the theorem's risks hide constants.
 
     Args:
         problem: the request.
-        asked: the theorem at the inputs of the reading.
+        question: the theorem at the inputs of the reading.
         reading: name of the reading.
         parameters: the parameters that it prescribes.
         target: the claimed (ε, δ).
         true: the figures certified at these parameters, if any.
-        beside: ids of conditions that the reading does not have.
+        excluded: ids of conditions that the reading does not have.
     """
     if problem.strong_convexity == 0.0:
-        beside = (*beside, "logarithm")
+        excluded = (*excluded, "logarithm")
     reason = REASONS.get(problem.sampling)
-    on_batches = (POISSON_BATCHES,) if problem.sampling == "poisson" else ()
-    return shown(
-        asked,
+    conditions = question.conditions(without=excluded)
+    if problem.sampling == "poisson":
+        conditions = (*conditions, POISSON_BATCHES)
+    return make_reading(
+        question,
         reading=reading,
-        status=asked.theorem.status if reason is None else Status.UNPROVED,
+        status=question.theorem.status if reason is None else Status.UNPROVED,
         parameters=parameters,
         claims=claims(target),
         true=true,
-        conditions=(*asked.conditions(without=beside), *on_batches),
+        conditions=conditions,
         reason=reason,
     )

@@ -7,6 +7,7 @@ server takes accelerated steps, in stages. Without smoothness the steps descend 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
@@ -20,7 +21,7 @@ from epsilond.calibrators.accelerated_mb_sgd.risk import RISK
 from epsilond.calibrators.accelerated_mb_sgd.schedule import choose_run, plan_of
 from epsilond.calibrators.answer import Caution
 from epsilond.calibrators.calibration import CostClass, Outcome
-from epsilond.calibrators.cautions import assumed
+from epsilond.calibrators.cautions import absence_cautions
 from epsilond.calibrators.mb_sgd.calibrator import MembersCalibrator, cost_of_noise
 from epsilond.calibrators.mb_sgd.cautions import cautions_of
 from epsilond.calibrators.mb_sgd.members import FAMILY, start_of_run
@@ -56,20 +57,23 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
     def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
         """Return the run, its noise and its stages."""
         solution, plan = outcome.solution, outcome.training
-        return AcceleratedParameters(
-            **vars(members_parameters(solution)),
-            stages=plan.stages if plan else None,
-            envelope_smoothness=plan.envelope_smoothness if plan else None,
-            strong_convexity=plan.strong_convexity if plan else None,
-            groups=group_parameters(solution) if solution.problem.client_groups else None,
+        groups = group_parameters(solution) if solution.problem.client_groups else None
+        parameters = AcceleratedParameters(**vars(members_parameters(solution)), groups=groups)
+        if plan is None:
+            return parameters
+        return replace(
+            parameters,
+            stages=plan.stages,
+            envelope_smoothness=plan.envelope_smoothness,
+            strong_convexity=plan.strong_convexity,
         )
 
     def warnings(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> Iterator[Caution]:
         """Yield the cautions of mb-sgd, further assumptions, and the given fields that have no part in the bounds."""
         solution = outcome.solution
         problem = solution.problem
-        yield from cautions_of(problem, solution.each, solution.noise_stds, outcome.printed)
-        yield from assumed(problem, "initial_gap")
+        yield from cautions_of(problem, solution.certified_members, solution.noise_stds, outcome.printed)
+        yield from absence_cautions(problem, "initial_gap")
         for name in self.unused:
             if getattr(problem, name) is not None:
                 yield Caution(code="field-not-used", message=f"{name} has no part in this algorithm's bounds")

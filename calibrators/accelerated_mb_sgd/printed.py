@@ -50,32 +50,33 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
     members = members_of(problem, run)
     if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
         return ()
-    asked = READINGS if problem.readings is None else problem.readings
-    alike = theorem_inputs(problem, run, "complete").all_equal
+    requested = READINGS if problem.readings is None else problem.readings
+    equal = theorem_inputs(problem, run, "complete").all_equal
     return tuple(
         _reading(problem, run, reading, truth)
         for reading in READINGS
-        if reading in asked and (alike or reading != "informal")
+        if reading in requested and (equal or reading != "informal")
     )
 
 
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
-    asked = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
-    found = asked.outputs
-    rounds = found["rounds"]
-    stds = [group["noise_std"] for group in found.get("groups", (found,))]
+    question = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
+    outputs = question.outputs
+    rounds = outputs["rounds"]
+    stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_at(members_of(problem, run), stds, truth, rounds=rounds)
+    parameters = noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+    parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
     return printed_reading(
         problem,
-        asked,
+        question,
         reading,
-        parameters=noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
-        | {name: found[name] for name in SHOWN if name in found},
+        parameters=parameters,
         target=worst.member.target,
         true=worst.true,
-        beside=() if problem.client_groups else ("equal-shares", "equal-clients"),
+        excluded=() if problem.client_groups else ("equal-shares", "equal-clients"),
     )
 
 
@@ -93,7 +94,7 @@ def theorem_inputs(
         rounds: the rounds, by default those of the request.
     """
     steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
-    spread = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std
+    heterogeneity = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std
     kind: type[ReusedInputs] = EnvelopedInputs if problem.smoothness is None else SmoothReusedInputs
     return inputs_of(
         kind,
@@ -101,7 +102,7 @@ def theorem_inputs(
         variant=variant,
         batch_size=run.batch_size,
         rounds=problem.rounds if rounds is None else rounds,
-        empirical_heterogeneity=spread,
+        empirical_heterogeneity=heterogeneity,
         initial_gap=problem.initial_gap,
         sampling="with-replacement" if problem.sampling == "with-replacement" else "without-replacement",
     )

@@ -13,7 +13,7 @@ from epsilond.calibrators.accelerated_mb_sgd.printed import printed_readings
 from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.schedule import plan_of
 from epsilond.calibrators.answer import Caution, PrintedReading
-from epsilond.calibrators.cautions import assumed
+from epsilond.calibrators.cautions import absence_cautions
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.risk import noise_of, of_equal_clients, setting_of
@@ -37,25 +37,25 @@ class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
         check_run(self)
 
 
-def bounds(asked: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bounds:
+def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bounds:
     """Return the explicit bound of the best stages, and the printed orders.
 
     Args:
-        asked: the request.
+        problem: the request.
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
     """
     return bounds_of(
-        asked,
-        asked,
-        plan=plan_of(asked, run, noise_std),
-        printed=printed_readings(replace(asked, rounds=run.rounds), run, lambda _run, _noise: None),
+        problem,
+        problem,
+        plan=plan_of(problem, run, noise_std),
+        printed=printed_readings(replace(problem, rounds=run.rounds), run, lambda _run, _noise: None),
         objective="empirical",
     )
 
 
 def bounds_of(
-    asked: AcceleratedMbSgdProblem,
+    problem: AcceleratedMbSgdProblem,
     fields: RiskFields,
     *,
     plan: AcceleratedPlan | None,
@@ -65,62 +65,65 @@ def bounds_of(
     """Return the upper bounds, which are for `objective`; the other objective has only lower bounds.
 
     Args:
-        asked: the request.
+        problem: the request.
         fields: its fields about risk.
         plan: the stages and the explicit bound, if one applies.
         printed: the readings of the printed theorems.
         objective: the objective of the upper bounds.
     """
     applies = fields.problem == objective
+    upper = [*_explicit(plan), *_orders(printed)]
+    # The request's gap is that of the algorithm's own objective.
+    gap = problem.initial_gap if applies else None
+    declared = plan.declared if plan and applies else ()
     return Bounds(
-        upper=(*_explicit(plan), *_orders(printed)) if applies else (),
-        setting=setting_of(asked),
-        # The request's gap is that of the algorithm's own objective.
-        start=start_of_run(asked, fields.problem, gap=asked.initial_gap if applies else None),
-        declared=plan.declared if plan and applies else (),
+        upper=tuple(upper) if applies else (),
+        setting=setting_of(problem),
+        start=start_of_run(problem, fields.problem, gap=gap),
+        declared=declared,
         envelope_smoothness=plan.envelope_smoothness if plan else None,
-        cautions=tuple(_cautions(asked, fields, objective)),
+        cautions=tuple(_cautions(problem, fields, objective)),
     )
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
     if plan is not None and plan.risk.upper is not None:
-        found = plan.risk.upper
+        bound = plan.risk.upper
         yield UpperBound(
-            theorem=found.theorem,
+            theorem=bound.theorem,
             reading="corrected",
             constant="explicit",
-            value=found.value,
-            terms=found.terms,
+            value=bound.value,
+            terms=bound.terms,
             conditions=(),
         )
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
     """Yield the orders of the printed statements, which hide their constants."""
-    for one in printed:
-        assert one.reading in ("informal", "complete", "corrected")
-        informal = one.parameters.get("informal_excess_risk_scale")
+    for reading in printed:
+        assert reading.reading in ("informal", "complete", "corrected")
+        informal = reading.parameters.get("informal_excess_risk_scale")
         yield UpperBound(
-            theorem=one.theorem,
-            reading=one.reading,
+            theorem=reading.theorem,
+            reading=reading.reading,
             constant="hidden",
-            scale=one.parameters["excess_risk_scale"] if informal is None else informal,
+            scale=reading.parameters["excess_risk_scale"] if informal is None else informal,
             terms={},
-            conditions=one.conditions,
+            conditions=reading.conditions,
         )
 
 
-def _cautions(asked: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
+def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
     if fields.problem != objective:
         yield Caution(
             code="no-upper-bound-for-this-objective",
             message=f"the upper bounds of this algorithm are of the {objective} excess risk",
         )
-    yield from of_equal_clients(asked)
-    yield from assumed(asked, "initial_distance", "initial_gap")
+    yield from of_equal_clients(problem)
+    yield from absence_cautions(problem, "initial_distance", "initial_gap")
     if objective == "population":
-        yield from assumed(asked, "gradient_std")
+        yield from absence_cautions(problem, "gradient_std")
 
 
 RISK = RiskPart(
@@ -132,7 +135,7 @@ RISK = RiskPart(
     problem=AcceleratedRiskProblem,
     bounds=bounds,
     noise_std=noise_of,
-    quick=lambda asked: asked.noise_std is not None and asked.quick,
+    quick=lambda problem: problem.noise_std is not None and problem.quick,
     theorems=("lowy.e.1", "lowy.2.4", ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id),
-    given={"noise_std": 0.02},
+    example_fields={"noise_std": 0.02},
 )

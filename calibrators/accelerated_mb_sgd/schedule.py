@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.federation import ClientGroup
@@ -83,8 +84,8 @@ def risk_of(plan: Callable[[Run, float], AcceleratedPlan | None]) -> Callable[[R
     """Return the bound of a run at its noise as a function, from its plan; infinite without a bound."""
 
     def risk(run: Run, noise_std: float) -> float:
-        found = plan(run, noise_std)
-        return found.risk.upper.value if found and found.risk.upper else math.inf
+        steps = plan(run, noise_std)
+        return steps.risk.upper.value if steps and steps.risk.upper else math.inf
 
     return risk
 
@@ -118,8 +119,8 @@ def likely_risks(seen: AcceleratedProblem, *, noise_std: float) -> Callable[[int
 
 
 def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
-    whole = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
-    stage = best_stage(rounds, descent=descent, squared_distance=whole, variance=variance)
+    squared_distance = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
+    stage = best_stage(rounds, descent=descent, squared_distance=squared_distance, variance=variance)
     single = stages_bound((stage,), descent, variance=variance).at(variance)
     if descent.strong_convexity == 0.0:
         return single
@@ -141,7 +142,7 @@ def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProbl
     )
 
 
-def enveloped(
+def choose_envelope(
     problem: AcceleratedMbSgdProblem, seen: AcceleratedProblem, *, noise_std: float, rounds: int
 ) -> AcceleratedProblem:
     """Return the inputs with an envelope of nearly the best smoothness, if the loss is not smooth.
@@ -169,7 +170,7 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
     seen = risk_problem(problem, run)
     if seen is None:
         return None
-    seen = enveloped(problem, seen, noise_std=noise_std, rounds=run.rounds)
+    seen = choose_envelope(problem, seen, noise_std=noise_std, rounds=run.rounds)
     return plan_at(seen, noise_std=noise_std, rounds=run.rounds)
 
 
@@ -192,9 +193,9 @@ def choose_run(
         problem,
         certificates,
         has_bound=lambda run: risk_problem(problem, run) is not None,
-        closeness=lambda run: _closeness(problem, run),
+        closeness=partial(_closeness, problem),
         quick_risk=quick_risk,
-        risk=risk_of(lambda run, noise_std: plan_of(problem, run, noise_std)),
+        risk=risk_of(partial(plan_of, problem)),
     )
 
 

@@ -19,6 +19,7 @@ from epsilond.accountants.estimates.noise import (
     likely_slope,
     likely_slope_of_batches,
 )
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import (
@@ -32,7 +33,7 @@ from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPL
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Communication, Risk, RiskBound, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
-from epsilond.calibrators.cautions import assumption_cautions, noise_cautions, not_amplified, rounded
+from epsilond.calibrators.cautions import assumption_cautions, format_bound, noise_cautions, not_amplified
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
 from epsilond.calibrators.dp_fedavg.plan import PLANS
@@ -98,7 +99,7 @@ class DpFedavgParameters:
 class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
     """The certified noise, with the figures of the run and of other numbers of rounds if they were open."""
 
-    found: RoundsRun
+    figures: RoundsRun
     rounds_runs: tuple[RoundsRun, ...] | None = None
 
     @property
@@ -121,7 +122,9 @@ class DpFedavgTraining:
     risk: Risk
     step_size: float
     derivation: Step
-    declared: tuple[Condition, ...] = tuple(one for one in AVERAGED_STEPS.conditions if not one.checked)
+    declared: tuple[Condition, ...] = tuple(
+        condition for condition in AVERAGED_STEPS.conditions if not condition.checked
+    )
 
 
 def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec:
@@ -135,16 +138,12 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.reporting == problem.clients:
         return Repeated(times=rounds, mechanism=release)
-    fixed = problem.sampling == "without-replacement"
-    drawn = Subsampled(
-        sampling=problem.sampling,
-        rate=None if fixed else problem.rate,
-        batch_size=problem.reporting if fixed else None,
-        population=problem.clients if fixed else None,
-        level="clients",
-        mechanism=release,
-    )
-    return Repeated(times=rounds, mechanism=drawn)
+    if problem.sampling == "without-replacement":
+        draw: Fields = {"batch_size": problem.reporting, "population": problem.clients}
+    else:
+        draw = {"rate": problem.rate}
+    batch = Subsampled(sampling=problem.sampling, **draw, level="clients", mechanism=release)
+    return Repeated(times=rounds, mechanism=batch)
 
 
 def guess(problem: DpFedavgProblem, rounds: int) -> float:
@@ -244,7 +243,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             norm=problem.clipping_norm,
             run=rounds,
             certificates=certificates,
-            found=run_of(problem, rounds, noise_of(problem, certified.noise)),
+            figures=run_of(problem, rounds, noise_of(problem, certified.noise)),
             rounds_runs=runs,
         )
 
@@ -255,18 +254,18 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             return None
         if problem.adaptive_clipping is not None:
             return None  # the clipping norm of a round may fall below any gradient's
-        asked = TheoremAtInputs.of(
+        question = TheoremAtInputs.of(
             AVERAGED_STEPS,
             problem,
             sampling="full" if problem.reporting == problem.clients else problem.sampling,
             participants=problem.reporting,
-            noise_std=solution.found.noise_std_of_mean,
+            noise_std=solution.figures.noise_std_of_mean,
             rounds=solution.run,
         )
-        outputs = asked.outputs
+        outputs = question.outputs
         terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
         upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
-        step = AVERAGED_STEPS.because(noise_std=solution.found.noise_std_of_mean, rounds=solution.run)
+        step = AVERAGED_STEPS.because(noise_std=solution.figures.noise_std_of_mean, rounds=solution.run)
         return DpFedavgTraining(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
 
     def start(self, problem: DpFedavgProblem) -> Start | None:
@@ -278,7 +277,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
         """Return the certified noise, of the sum and of the mean."""
         solution, training = outcome.solution, outcome.training
-        problem, run = solution.problem, solution.found
+        problem, run = solution.problem, solution.figures
         clip = Fraction(problem.clipping_norm)
         return DpFedavgParameters(
             noise_multiplier=run.noise_multiplier,
@@ -318,7 +317,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
             bits_per_coordinate=float(BITS_PER_COORDINATE),
             bits_per_round_per_client=problem.bits_per_report,
             total_bits=problem.bits_per_report * most * solution.run,
-            expected_total_bits=float(solution.found.total_bits) if drawn else None,
+            expected_total_bits=float(solution.figures.total_bits) if drawn else None,
         )
 
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
@@ -326,8 +325,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         solution, training = outcome.solution, outcome.training
         steps = [solution.certified.guarantee.derivation]
         if solution.split is not None:
-            whole = {"noise_multiplier": solution.certified.noise, "count_std": solution.split.count_std}
-            steps.append(NOISE_SPLIT.because(**whole, update_noise_multiplier=solution.found.noise_multiplier))
+            numbers = {"noise_multiplier": solution.certified.noise, "count_std": solution.split.count_std}
+            steps.append(NOISE_SPLIT.because(**numbers, update_noise_multiplier=solution.figures.noise_multiplier))
         if training is not None:
             steps.append(training.derivation)
         return tuple(steps)
@@ -346,7 +345,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         problem = solution.problem
         yield from noise_cautions((solution.certified,), drawn="client")
         yield from assumption_cautions(problem)
-        yield from own_cautions(problem, solution.found)
+        yield from own_cautions(problem, solution.figures)
         if not loses_amplification(draws_of(spec(problem, 1, 1.0), "client"), problem.observer, "client"):
             return
         try:
@@ -354,7 +353,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         except NoCertificate:
             yield not_amplified(problem.observer)
             return
-        figures = (f"noise_multiplier = {rounded(noise)}" for noise in (solution.certified.noise, unseen))
+        figures = (f"noise_multiplier = {format_bound(noise)}" for noise in (solution.certified.noise, unseen))
         yield not_amplified(problem.observer, *figures)
 
 

@@ -33,17 +33,17 @@ SERVER_SEES = Caution(
 )
 
 
-def own_cautions(problem: DpFedavgProblem, found: RoundsRun) -> Iterator[Caution]:
+def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     """Yield cautions on common denominators, weights and draws, and on noise that drowns the updates."""
     yield Caution(code="fixed-denominator", message=_denominator(problem))
     yield EQUAL_WEIGHTS
     if problem.reporting < problem.clients:
         yield SERVER_SEES
-    if found.remaining_share >= 1.0:
+    if run.remaining_share >= 1.0:
         yield Caution(
             code="noise-drowns-signal",
-            message=f"the noise of the mean has norm {found.noise_norm_of_mean:.4g} in every round, where an update "
-            f"has at most {problem.clipping_norm:.4g}, and the run does not average it away (rounds: {found.rounds}): "
+            message=f"the noise of the mean has norm {run.noise_norm_of_mean:.4g} in every round, where an update "
+            f"has at most {problem.clipping_norm:.4g}, and the run does not average it away (rounds: {run.rounds}): "
             "no bound says that anything is learned. More participants or fewer coordinates help, and a larger ε",
         )
 

@@ -10,7 +10,7 @@ from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 
 
-def computed(plan: PlanProblem) -> Fields:
+def computed_fields(plan: PlanProblem) -> Fields:
     """Return the sampling of clients and the clipping norm."""
     return {
         "sampling": "full" if plan.reporting == plan.clients else plan.client_sampling or "poisson",
@@ -38,7 +38,7 @@ PLANS = (
         mean_noise=on_the_mean,
         copied=("clients", "participants", "rounds", "dimension", "lipschitz", "diameter", *LIMITS),
         read=("client_sampling", "clipping_norm"),
-        computed=computed,
+        computed=computed_fields,
         assumptions=assumptions,
     ),
 )

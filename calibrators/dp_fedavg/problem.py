@@ -71,7 +71,7 @@ class DpFedavgProblem(TargetedProblem):
     adaptive_clipping: Annotated[AdaptiveClipping | None, ADAPTIVE_CLIPPING] = None
     max_rounds: Annotated[
         int | None,
-        MAX_ROUNDS.assumed(f"{USUAL_ROUNDS}", lambda p: p.usual_rounds, when=lambda p: p.rounds is None),
+        MAX_ROUNDS.assume(f"{USUAL_ROUNDS}", lambda p: p.usual_rounds, when=lambda p: p.rounds is None),
     ] = None
     communication_budget: Annotated[int | None, COMMUNICATION_BUDGET] = None
     max_bytes_per_client: Annotated[int | None, MAX_BYTES_PER_CLIENT] = None

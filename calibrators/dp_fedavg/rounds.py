@@ -58,24 +58,24 @@ class RoundsRun:
 class RoundNoise:
     """The noise multipliers of a round as a whole and of its updates; they differ only for adaptive clipping."""
 
-    whole: float
+    total: float
     updates: float
 
 
-def noise_of(problem: DpFedavgProblem, whole: float) -> RoundNoise:
+def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
     """Return the noise of the updates from the noise multiplier of a round.
 
     Raises:
         Infeasible: the noise on the clipped bits is too small; the error names a sufficient `count_std`.
     """
     if problem.adaptive_clipping is None:
-        return RoundNoise(whole, whole)
+        return RoundNoise(multiplier, multiplier)
     count_std = problem.adaptive_clipping.count_std
-    if not whole < 2.0 * count_std:
+    if not multiplier < 2.0 * count_std:
         statement = "the noise on the clipped bits leaves something for the updates: z < 2 count_std"
-        condition = ConditionResult("count-noise-left", statement, Verdict.NO, whole, 2.0 * count_std)
-        raise Infeasible("the noise on the clipped bits is too small", condition, {"count_std": whole})
-    return RoundNoise(whole, update_noise_multiplier(noise_multiplier=whole, count_std=count_std))
+        condition = ConditionResult("count-noise-left", statement, Verdict.NO, multiplier, 2.0 * count_std)
+        raise Infeasible("the noise on the clipped bits is too small", condition, {"count_std": multiplier})
+    return RoundNoise(multiplier, update_noise_multiplier(noise_multiplier=multiplier, count_std=count_std))
 
 
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
@@ -112,11 +112,11 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
 
 def ladder(most: int) -> tuple[int, ...]:
     """Return round numbers up to `most`, and `most` itself, the largest first."""
-    found, power = {most}, 1
+    numbers, power = {most}, 1
     while power <= most:
-        found |= {power * step // 10 for step in STEPS if power * step <= 10 * most}
+        numbers |= {power * step // 10 for step in STEPS if power * step <= 10 * most}
         power *= 10
-    return tuple(sorted(found, reverse=True))
+    return tuple(sorted(numbers, reverse=True))
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
@@ -126,14 +126,14 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
         ConditionViolated: no theorem covers this sampling under this relation.
         Infeasible: no noise meets the target for any rounds, or none remains after the clipped bits.
     """
-    runs = _tried(problem, certificates)
-    limit = WITHIN * min(Fraction(one.remaining_share) for one in runs)
-    first = next(one for one in runs if Fraction(one.remaining_share) <= limit)
-    return tuple(replace(one, chosen=one is first) for one in runs)
+    runs = _try_rounds(problem, certificates)
+    limit = WITHIN * min(Fraction(run.remaining_share) for run in runs)
+    first = next(run for run in runs if Fraction(run.remaining_share) <= limit)
+    return tuple(replace(run, chosen=run is first) for run in runs)
 
 
-def _tried(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
-    found: list[RoundsRun] = []
+def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
+    runs: list[RoundsRun] = []
     refusal: Infeasible | None = None
     for rounds in ladder(problem.most_rounds):
         try:
@@ -141,10 +141,10 @@ def _tried(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
         except Infeasible as error:  # fewer rounds may do
             refusal = error
             continue
-        found.insert(0, run)
-        if run.remaining_share > WORSE * Fraction(min(one.remaining_share for one in found)):
+        runs.insert(0, run)
+        if run.remaining_share > WORSE * Fraction(min(earlier.remaining_share for earlier in runs)):
             break
-    if not found:
+    if not runs:
         assert refusal is not None
         raise refusal
-    return found
+    return runs

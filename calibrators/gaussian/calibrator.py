@@ -34,7 +34,7 @@ from epsilond.accountants.theorems.sampling.multiplicities import MOST_DRAWS
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
-from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, noise_cautions, not_amplified, rounded
+from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, format_bound, noise_cautions, not_amplified
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.gaussian.search import largest_count, largest_rate
@@ -346,17 +346,17 @@ def _figure(solution: GaussianSolution) -> str:
     """Return the number that was solved for, rounded to the safe side."""
     problem, numbers = solution.problem, solution.numbers
     if problem.solve_for == "epsilon":
-        return f"ε ≤ {rounded(solution.target.epsilon)}"
+        return f"ε ≤ {format_bound(solution.target.epsilon)}"
     if problem.solve_for == "delta":
-        return f"log10 δ ≤ {rounded(solution.target.log10_delta)}"
+        return f"log10 δ ≤ {format_bound(solution.target.log10_delta)}"
     if problem.solve_for == "noise_multiplier":
-        return f"noise_multiplier = {rounded(numbers.noise_multiplier)}"
+        return f"noise_multiplier = {format_bound(numbers.noise_multiplier)}"
     if problem.solve_for == "rounds":
-        return f"rounds = {rounded(numbers.rounds, up=False)}"
+        return f"rounds = {format_bound(numbers.rounds, up=False)}"
     if numbers.batch_size is not None:
-        return f"batch_size = {rounded(numbers.batch_size, up=False)}"
+        return f"batch_size = {format_bound(numbers.batch_size, up=False)}"
     assert numbers.rate is not None
-    return f"rate = {rounded(numbers.rate, up=False)}"
+    return f"rate = {format_bound(numbers.rate, up=False)}"
 
 
 CALIBRATOR = GaussianCalibrator()

@@ -25,11 +25,11 @@ def sampling(plan: PlanProblem) -> str:
     drawn, of = batch(plan)
     if drawn == of:
         return "full"
-    asked = plan.client_sampling if plan.unit == "client" else plan.sampling
-    return asked or "without-replacement"
+    requested = plan.client_sampling if plan.unit == "client" else plan.sampling
+    return requested or "without-replacement"
 
 
-def computed(plan: PlanProblem) -> Fields:
+def computed_fields(plan: PlanProblem) -> Fields:
     """Return the fields of a request that solves for the noise."""
     drawn, of = batch(plan)
     full = sampling(plan) == "full"
@@ -103,7 +103,7 @@ PLANS = (
             "lipschitz",
             "clipping_norm",
         ),
-        computed=computed,
+        computed=computed_fields,
         refusals=refusals,
         assumptions=assumptions,
     ),

@@ -57,7 +57,7 @@ class GaussianProblem(SettingFields):
             natural_log_delta(self.delta, self.log10_delta)
 
     def _absences(self) -> list[Fault]:
-        given = {
+        presence = {
             "noise_multiplier": self.noise_multiplier is not None,
             "rounds": self.rounds is not None,
             "epsilon": self.epsilon is not None,
@@ -65,20 +65,20 @@ class GaussianProblem(SettingFields):
         }
         return [
             Fault(f"/{name}", "is what is solved for" if present else "is needed to solve for the other")
-            for name, present in given.items()
+            for name, present in presence.items()
             if present == (name == self.solve_for)
         ]
 
     def _batch_faults(self) -> list[Fault]:
-        given = (self.rate is not None, self.batch_size is not None, self.population is not None)
+        present = (self.rate is not None, self.batch_size is not None, self.population is not None)
         if self.sampling == "full":
-            return [Fault("/rate", "a full batch has no rate")] if any(given) or self.solve_for == "rate" else []
+            return [Fault("/rate", "a full batch has no rate")] if any(present) or self.solve_for == "rate" else []
         if self.solve_for == "rate":
             wanted = (False, False, self.sampling != "poisson")
             reason = "solving for the rate needs population, or nothing if poisson"
-            return [] if given == wanted else [Fault("/rate", reason)]
-        counted = given == (False, True, True)
-        if not counted and (given != (True, False, False) or self.sampling == "with-replacement"):
+            return [] if present == wanted else [Fault("/rate", reason)]
+        counted = present == (False, True, True)
+        if not counted and (present != (True, False, False) or self.sampling == "with-replacement"):
             return [Fault("/rate", "give either rate, or batch_size and population; counts if drawn with replacement")]
         if self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
             return [Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")]

@@ -9,6 +9,7 @@ family σ ↦ Spec is in `members`. `MembersCalibrator` is the base class of all
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
@@ -87,18 +88,18 @@ class MembersCalibrator(
         run = problem.given_run
         choice = Choice(run) if run else self.choose_run(problem, certificates)
         members = members_of(problem, choice.run)
-        each = tuple(map(certificates.of, members))
+        certified = tuple(map(certificates.of, members))
         of_records = problem.client_groups and problem.unit == "record"
         return MembersSolution(
             problem=problem,
             target=problem.target,
-            certified=each[0],
+            certified=certified[0],
             norm=certificates.norm(members[0]),
             frontier=choice.frontier,
             run=choice.run,
             certificates=certificates,
             members=members,
-            each=each,
+            certified_members=certified,
             noise_stds=tuple(map(certificates.noise_std, members)),
             printed_stds=self.printed_stds(problem, choice.run) if of_records else (),
         )
@@ -109,7 +110,7 @@ class MembersCalibrator(
 
     def specs(self, solution: MembersSolution[Problem]) -> tuple[Spec, ...]:
         """Return the release of each kind of client, with equal releases once."""
-        pairs = zip(solution.members, solution.each, strict=True)
+        pairs = zip(solution.members, solution.certified_members, strict=True)
         specs = (self.family.spec(solution.problem, member, certified.noise) for member, certified in pairs)
         return tuple(dict.fromkeys(specs))
 
@@ -119,7 +120,7 @@ class MembersCalibrator(
 
     def numerical(self, solution: MembersSolution[Problem]) -> NumericalAnswer:
         """Return the accuracy of the least exact bound."""
-        return numerical_of_all(solution.members, solution.each)
+        return numerical_of_all(solution.members, solution.certified_members)
 
     def communication(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> Communication:
         """Return the traffic of the run."""
@@ -128,7 +129,7 @@ class MembersCalibrator(
 
     def derivation(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> tuple[Step, ...]:
         """Return the derivations of every kind of client, each once."""
-        return tuple(dict.fromkeys(certified.guarantee.derivation for certified in outcome.solution.each))
+        return tuple(dict.fromkeys(certified.guarantee.derivation for certified in outcome.solution.certified_members))
 
     def conditions(self, problem: Problem) -> tuple[Condition, ...]:
         """Return the premises of the run and of the divisor of its means."""
@@ -136,10 +137,11 @@ class MembersCalibrator(
 
     def premises(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> tuple[Condition, ...]:
         """Return the premises of the run and of the risk bound."""
+        conditions = self.conditions(outcome.solution.problem)
         training = outcome.training
-        return (*self.conditions(outcome.solution.problem), *(training.declared if training else ()))
+        return conditions if training is None else conditions + training.declared
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[MembersSolution[Problem], TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems."""
@@ -224,18 +226,21 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     def parameters(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> MbSgdParameters:
         """Return the run, its noise and its steps."""
         solution, training = outcome.solution, outcome.training
-        return MbSgdParameters(
-            **vars(members_parameters(solution)),
-            step_size=training.step_size if training else None,
-            averaging=training.averaging if training else None,
-            envelope_smoothness=training.envelope_smoothness if training else None,
-            groups=group_parameters(solution) if solution.problem.client_groups else None,
+        groups = group_parameters(solution) if solution.problem.client_groups else None
+        parameters = MbSgdParameters(**vars(members_parameters(solution)), groups=groups)
+        if training is None:
+            return parameters
+        return replace(
+            parameters,
+            step_size=training.step_size,
+            averaging=training.averaging,
+            envelope_smoothness=training.envelope_smoothness,
         )
 
     def warnings(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> tuple[Caution, ...]:
         """Return every caution that applies, in a fixed order."""
         solution = outcome.solution
-        return cautions_of(solution.problem, solution.each, solution.noise_stds, outcome.printed)
+        return cautions_of(solution.problem, solution.certified_members, solution.noise_stds, outcome.printed)
 
 
 def cost_of_noise(problem: MiniBatchProblem) -> CostClass:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.cautions import assumed, noise_cautions, printed_cautions
+from epsilond.calibrators.cautions import absence_cautions, noise_cautions, printed_cautions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,23 +30,24 @@ def cautions_of(
         noise_stds: the certified σ of each group.
         printed: the readings of the printed theorems.
     """
-    return (
-        *_of_the_groups(problem, noise_stds),
-        *noise_cautions(certified),
-        *printed_cautions(printed, noise_stds),
-        *_of_the_sampling(problem),
-        *_of_assumptions(problem),
-        *_of_what_is_not_used(problem),
+    cautions = itertools.chain(
+        _group_cautions(problem, noise_stds),
+        noise_cautions(certified),
+        printed_cautions(printed, noise_stds),
+        _sampling_cautions(problem),
+        _assumption_cautions(problem),
+        _unused_field_cautions(problem),
     )
+    return tuple(cautions)
 
 
-def _of_what_is_not_used(problem: MiniBatchProblem) -> Iterator[Caution]:
-    given = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
-    if given and problem.within != type(problem).within:
+def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
+    run_is_fixed = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
+    if run_is_fixed and problem.within != type(problem).within:
         yield Caution(code="field-not-used", message="within chooses nothing where rounds and batch_size are given")
 
 
-def _of_the_groups(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
+def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
         yield Caution(
@@ -61,7 +63,7 @@ def _of_the_groups(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> It
         )
 
 
-def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Caution]:
+def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
@@ -81,8 +83,10 @@ def _of_the_sampling(problem: MiniBatchProblem) -> Iterator[Caution]:
         )
 
 
-def _of_assumptions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    yield from assumed(problem, "initial_distance", *(() if problem.identically_distributed else ("heterogeneity",)))
+def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
+    yield from absence_cautions(
+        problem, "initial_distance", *(() if problem.identically_distributed else ("heterogeneity",))
+    )
     if problem.sampling not in ("without-replacement", "full"):
         yield Caution(
             code="no-risk-for-this-sampling",

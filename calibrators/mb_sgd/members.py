@@ -106,9 +106,9 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
 
 
 def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
-    given = (problem.delta, problem.log10_delta)
-    own = (group.delta, group.log10_delta)
-    delta, log10_delta = given if own == (None, None) else own
+    problem_deltas = (problem.delta, problem.log10_delta)
+    group_deltas = (group.delta, group.log10_delta)
+    delta, log10_delta = problem_deltas if group_deltas == (None, None) else group_deltas
     return Target.of(group.epsilon or problem.epsilon, delta, log10_delta)
 
 

@@ -35,7 +35,7 @@ from epsilond.calibrators.envelope import (
     TheoremAtInputs,
     claims,
     inputs_of,
-    shown,
+    make_reading,
 )
 from epsilond.calibrators.mb_sgd.members import Member
 from epsilond.calibrators.mb_sgd.problem import READINGS, MbSgdProblem, MiniBatchProblem, Reading, Run
@@ -62,14 +62,14 @@ IDENTICAL = ConditionResult(
 )
 
 
-def registered(problem: MbSgdProblem) -> Theorem:
+def printed_theorem(problem: MbSgdProblem) -> Theorem:
     """Return Theorem 2.1 for smooth losses, and Theorem 2.2 for other losses."""
     return THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
 
 
 def theorem_of(problem: MbSgdProblem) -> str:
     """Return the id of the registered theorem."""
-    return registered(problem).id
+    return printed_theorem(problem).id
 
 
 def printed_readings(
@@ -89,14 +89,14 @@ def printed_readings(
     """
     if problem.unit == "client":
         return ()
-    asked = READINGS if problem.readings is None else problem.readings
+    requested = READINGS if problem.readings is None else problem.readings
     equal = theorem_inputs(problem, run, None).all_equal
     return tuple(
         _experimental(problem, members, truth)
         if reading == "experimental"
         else _reading(problem, run, members, reading, truth)
         for reading in READINGS
-        if reading in asked and (equal or reading != "informal") and (reading != "experimental" or _draws(problem))
+        if reading in requested and (equal or reading != "informal") and (reading != "experimental" or _draws(problem))
     )
 
 
@@ -177,9 +177,9 @@ class AtPrinted:
         return true / self.member.target.epsilon
 
 
-def worst_of(found: Iterable[AtPrinted]) -> AtPrinted:
+def worst_of(figures: Iterable[AtPrinted]) -> AtPrinted:
     """Return the member whose promise is exceeded most."""
-    return max(found, key=lambda one: one.exceeded)
+    return max(figures, key=lambda member_figures: member_figures.exceeded)
 
 
 def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) -> dict[str, float]:
@@ -225,25 +225,26 @@ def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
     variant, formula = READ_AS[reading]
-    theorem = registered(problem)
-    asked = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
-    outputs = asked.outputs
+    theorem = printed_theorem(problem)
+    question = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
+    outputs = question.outputs
     rounds = outputs["rounds"]
     members = tuple(replace(member, rounds=rounds) for member in members)
     stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_at(members, stds, truth, rounds=rounds)
-    conditions = _conditions(problem, asked, reading, members)
+    conditions = _conditions(problem, question, reading, members)
     reason = REASONS.get(problem.sampling)
-    failing = [one.id for one in conditions if one.holds != Verdict.YES]
+    failing = [condition.id for condition in conditions if condition.holds != Verdict.YES]
     if reading == "proof" and reason is None and failing:
         reason = f"{PROOF_FAILS}: {', '.join(failing)}"
-    names = SHOWN if reading == "proof" else (*SHOWN, *CLAIMED)
-    return shown(
-        asked,
+    names = SHOWN if reading == "proof" else SHOWN + CLAIMED
+    parameters = noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
+    parameters |= {name: outputs[name] for name in names if name in outputs}
+    return make_reading(
+        question,
         reading=reading,
         status=Status.PROVED if reason is None else Status.UNPROVED,
-        parameters=noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
-        | {name: outputs[name] for name in names if name in outputs},
+        parameters=parameters,
         claims=claims(worst.member.target, _claimed_risk(problem, reading, outputs)),
         true=worst.true,
         conditions=conditions,
@@ -284,7 +285,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
     sides = binding_sides(
         [Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members]
     )
-    return shown(
+    return make_reading(
         of(worst.member),
         reading="experimental",
         status=Status.REFUTED,
@@ -299,16 +300,26 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
+def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
+    """Return the ids of the theorem's conditions that do not apply to a reading of this request."""
+    excluded = []
+    if reading == "informal":
+        excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]
+    if problem.strong_convexity == 0.0:
+        excluded.append("logarithm")
+    if not problem.client_groups:
+        excluded.append("equal-shares")
+    return tuple(excluded)
+
+
 def _conditions(
-    problem: MbSgdProblem, asked: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
+    problem: MbSgdProblem, question: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Return the conditions of the registered theorem or of the chain of its proof, and those the request violates."""
+    """Return the conditions of the printed theorem or of the chain of its proof, and those the request violates."""
     if reading == "proof":
-        results = [*_proof_conditions(members), DRAWN_ONCE.at(asked.inputs)]
+        results = [*_proof_conditions(members), DRAWN_ONCE.at(question.inputs)]
     else:
-        beside = () if reading != "informal" else ("prescribed-rounds", "client-sampling", "equal-shares")
-        beside = beside if problem.strong_convexity > 0.0 else (*beside, "logarithm")
-        results = list(asked.conditions(without=beside if problem.client_groups else (*beside, "equal-shares")))
+        results = list(question.conditions(without=_excluded_conditions(problem, reading)))
     if problem.sampling == "poisson":
         results.append(POISSON_BATCHES)
     if not problem.identically_distributed and reading != "proof":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +21,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions im
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
 from epsilond.calibrators.answer import Caution
-from epsilond.calibrators.cautions import assumed
+from epsilond.calibrators.cautions import absence_cautions
 from epsilond.calibrators.envelope import condition_answers
 from epsilond.calibrators.mb_sgd.members import (
     federation_of,
@@ -27,7 +29,7 @@ from epsilond.calibrators.mb_sgd.members import (
     root_mean_square,
     start_of_run,
 )
-from epsilond.calibrators.mb_sgd.printed import printed_noise_std, registered, theorem_inputs, theorem_of
+from epsilond.calibrators.mb_sgd.printed import printed_noise_std, printed_theorem, theorem_inputs, theorem_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
 from epsilond.calibrators.mb_sgd.schedule import risk_problem, risk_theorem
 from epsilond.calibrators.risk.answer import AggregatesAnswer, UpperBound
@@ -58,53 +60,57 @@ class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
         check_run(self)
 
 
-def bounds(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
+def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
     """Return the explicit bound at the run's noise, and the printed bounds.
 
     Args:
-        asked: the request.
+        problem: the request.
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
     """
-    seen = risk_problem(asked, run)
-    found = None
+    seen = risk_problem(problem, run)
+    explicit = None
     if seen is not None:
-        found = explicit_bound(
-            seen, objective=asked.problem, noise_std=noise_std, rounds=run.rounds, step_size=asked.step_size
+        explicit = explicit_bound(
+            seen, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
         )
+    upper = [*_explicit(problem, explicit), *_printed_bounds(problem, run, noise_std)]
+    declared = risk_theorem(problem).conditions if explicit else ()
     return Bounds(
-        upper=(*_explicit(asked, found), *_printed(asked, run, noise_std)),
-        setting=setting_of(asked),
-        start=start_of_run(asked, asked.problem),
-        declared=risk_theorem(asked).conditions if found else (),
-        step_size=found.step_size if found else None,
-        envelope_smoothness=found.envelope_smoothness if found else None,
-        aggregates=_aggregates(asked, run),
-        cautions=tuple(_cautions(asked, found)),
+        upper=tuple(upper),
+        setting=setting_of(problem),
+        start=start_of_run(problem, problem.problem),
+        declared=declared,
+        step_size=explicit.step_size if explicit else None,
+        envelope_smoothness=explicit.envelope_smoothness if explicit else None,
+        aggregates=_aggregates(problem, run),
+        cautions=tuple(_cautions(problem, explicit)),
     )
 
 
-def setting_of(asked: PacedProblem) -> LowerBoundSetting:
+def setting_of(problem: PacedProblem) -> LowerBoundSetting:
     """Return the quantities that lower bounds depend on."""
     run = Run(batch_size=1, rounds=1)
-    members = members_of(asked, run)
+    members = members_of(problem, run)
+    targets = [member.target for member in members]
+    samples = [member.samples_per_client for member in members]
     return LowerBoundSetting(
-        epsilon=max(member.target.epsilon for member in members),
-        log10_delta=min(member.target.log10_delta for member in members),
-        samples_per_client=max(member.samples_per_client for member in members),
-        clients=asked.clients,
-        dimension=asked.dimension,
-        lipschitz=asked.lipschitz,
-        diameter=asked.diameter,
-        strong_convexity=asked.strong_convexity,
+        epsilon=max(target.epsilon for target in targets),
+        log10_delta=min(target.log10_delta for target in targets),
+        samples_per_client=max(samples),
+        clients=problem.clients,
+        dimension=problem.dimension,
+        lipschitz=problem.lipschitz,
+        diameter=problem.diameter,
+        strong_convexity=problem.strong_convexity,
     )
 
 
-def noise_of(asked: PacedProblem, run: Run, parameters: MbSgdParameters | AcceleratedParameters) -> float:
+def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | AcceleratedParameters) -> float:
     """Return σ of the parameters, root mean square over clients.
 
     Args:
-        asked: the request.
+        problem: the request.
         run: the run.
         parameters: the parameters of the answer.
     """
@@ -112,73 +118,72 @@ def noise_of(asked: PacedProblem, run: Run, parameters: MbSgdParameters | Accele
         assert parameters.noise_std is not None
         return parameters.noise_std
     stds = (group.noise_std for group in parameters.groups)
-    return root_mean_square(zip(stds, members_of(asked, run), strict=True))
+    return root_mean_square(zip(stds, members_of(problem, run), strict=True))
 
 
-def _explicit(asked: MbSgdRiskProblem, found: ExplicitBound | None) -> Iterator[UpperBound]:
-    if found is None:
+def _explicit(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[UpperBound]:
+    if explicit is None:
         return
-    yield found.answer(risk_theorem(asked), asked.smoothness or 0.0, heaviest=max(1.0, *asked.scales))
+    yield explicit.answer(risk_theorem(problem), problem.smoothness or 0.0, heaviest=max(1.0, *problem.scales))
 
 
-def _printed(asked: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
+def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
     """Yield the bounds of the complete statement at the run's rounds, and of the informal statement.
 
     The complete statement is read as printed and as corrected. The informal statement is for equal clients. All bounds
     are for the expected loss.
     """
-    if asked.problem != "population" or asked.unit != "record":
+    if problem.problem != "population" or problem.unit != "record":
         return
-    inputs, theorem = theorem_inputs(asked, run, run.rounds), registered(asked)
+    inputs, theorem = theorem_inputs(problem, run, run.rounds), printed_theorem(problem)
     readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
     readings = (("printed", "complete"), ("corrected", "corrected"))
     for formula, reading in readings:
-        others = (one for one in theorem.evaluate(inputs, formula).conditions if one.id in OF_THE_RISK)
-        yield _upper(asked, run, noise_std, inputs.prescription(formula), reading, others)
-    federation = federation_of(asked, members_of(asked, run))
-    if len(federation.groups) == 1 and len(federation.counts) == 1 and asked.smoothness is not None:
-        statement = of_same_fields(DescentRun, asked, federation=federation)
-        found = informal(statement, rounds=run.rounds)
-        yield _upper(asked, run, noise_std, found, "informal")
+        conditions = (
+            condition for condition in theorem.evaluate(inputs, formula).conditions if condition.id in OF_THE_RISK
+        )
+        yield _upper(problem, run, noise_std, inputs.prescription(formula), reading, conditions)
+    federation = federation_of(problem, members_of(problem, run))
+    if len(federation.groups) == 1 and len(federation.counts) == 1 and problem.smoothness is not None:
+        statement = of_same_fields(DescentRun, problem, federation=federation)
+        prescription = informal(statement, rounds=run.rounds)
+        yield _upper(problem, run, noise_std, prescription, "informal")
 
 
 def _upper(
-    asked: MbSgdRiskProblem,
+    problem: MbSgdRiskProblem,
     run: Run,
     noise_std: float,
-    found: Prescription,
+    prescription: Prescription,
     reading: Literal["informal", "complete", "corrected"],
-    others: Iterable[ConditionResult] = (),
+    further_conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    members = members_of(asked, run)
+    members = members_of(problem, run)
     printed = root_mean_square((printed_noise_std(member), member) for member in members)
-    explicit = found.constants == "explicit"
-    enough = Sides.at_least(run.rounds, found.prescribed_rounds)
+    explicit = prescription.constants == "explicit"
+    enough = Sides.at_least(run.rounds, prescription.prescribed_rounds)
     no_more = Sides.at_most(noise_std, printed)
     sides = (
         ("enough-rounds", "R is at least the prescribed number of rounds", enough),
         ("at-most-the-printed-noise", "σ is at most the printed one", no_more),
     )
+    results = [ConditionResult(name, text, both.holds, both.left, both.right) for name, text, both in sides]
+    terms = {name: value for name, value in prescription.terms.items() if abs(value) < math.inf}
     return UpperBound(
-        theorem=theorem_of(asked),
+        theorem=theorem_of(problem),
         reading=reading,
-        constant=found.constants,
-        value=found.excess_risk if explicit else None,
-        scale=None if explicit else found.excess_risk,
-        terms={name: value for name, value in found.terms.items() if abs(value) < float("inf")},
-        conditions=condition_answers(
-            (
-                *(ConditionResult(name, text, both.holds, both.left, both.right) for name, text, both in sides),
-                *others,
-            )
-        ),
+        constant=prescription.constants,
+        value=prescription.excess_risk if explicit else None,
+        scale=None if explicit else prescription.excess_risk,
+        terms=terms,
+        conditions=condition_answers(itertools.chain(results, further_conditions)),
     )
 
 
-def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
-    federation = federation_of(asked, members_of(asked, run))
+def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
+    federation = federation_of(problem, members_of(problem, run))
     seen, moments = aggregates(federation, run.rounds), federation.participation
-    squared = max(member.lipschitz for member in members_of(asked, run)) ** 2
+    squared = max(member.lipschitz for member in members_of(problem, run)) ** 2
     return AggregatesAnswer(
         participants=moments.mean,
         rms_participants=moments.rms,
@@ -190,19 +195,19 @@ def _aggregates(asked: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     )
 
 
-def _cautions(asked: MbSgdRiskProblem, found: ExplicitBound | None) -> Iterator[Caution]:
-    if found is None:
+def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[Caution]:
+    if explicit is None:
         yield Caution(
             code="no-risk-for-this-sampling",
             message="the excess-risk bound is proved for batches drawn without replacement",
         )
-    yield from of_equal_clients(asked)
-    yield from assumed(asked, "initial_distance", "gradient_std")
+    yield from of_equal_clients(problem)
+    yield from absence_cautions(problem, "initial_distance", "gradient_std")
 
 
-def of_equal_clients(asked: PacedProblem) -> Iterator[Caution]:
+def of_equal_clients(problem: PacedProblem) -> Iterator[Caution]:
     """Warn that lower bounds are for equal clients, if the request has client groups."""
-    if asked.client_groups:
+    if problem.client_groups:
         yield Caution(
             code="lower-bound-for-equal-clients",
             message="the lower bound is for equal clients; it is taken at the largest samples_per_client and epsilon",
@@ -219,5 +224,5 @@ RISK = RiskPart(
     bounds=bounds,
     noise_std=noise_of,
     theorems=("lowy.2.1", "lowy.2.2", EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
-    given={"noise_std": 0.02, "gradient_std": 0.5},
+    example_fields={"noise_std": 0.02, "gradient_std": 0.5},
 )

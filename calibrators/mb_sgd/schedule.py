@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.federation import ClientGroup
@@ -199,12 +200,12 @@ def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, nois
         prescribed: the prescribed run.
         noise_std: the certified σ of the prescribed run, root mean square over clients.
     """
-    found = prescription_of(problem, prescribed, prescribed.rounds)
+    prescription = prescription_of(problem, prescribed, prescribed.rounds)
     seen = risk_problem(problem, prescribed)
     assert seen is not None
-    assert found.step_size is not None
+    assert prescription.step_size is not None
     assert plan.risk.upper is not None
-    pace = _Pace(found.step_size, found.envelope_smoothness)
+    pace = _Pace(prescription.step_size, prescription.envelope_smoothness)
 
     def at(noise_std: float) -> float:
         return _bound(seen, pace, noise_std=noise_std, rounds=prescribed.rounds).total
@@ -216,8 +217,8 @@ def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, nois
         reading="corrected",
         batch_size=prescribed.batch_size,
         rounds=prescribed.rounds,
-        step_size=found.step_size,
-        envelope_smoothness=found.envelope_smoothness,
+        step_size=prescription.step_size,
+        envelope_smoothness=prescription.envelope_smoothness,
         within_budget=prescribed.rounds <= most_rounds(problem, prescribed.batch_size),
         certified_noise=certified,
         printed_noise=at(root_mean_square((printed_noise_std(member), member) for member in members)),
@@ -239,9 +240,9 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
         problem,
         certificates,
         has_bound=lambda run: risk_problem(problem, run) is not None,
-        closeness=lambda run: _prescribed(problem, run),
-        quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),
-        risk=lambda run, noise_std: risk_at(problem, run, noise_std),
+        closeness=partial(_closeness, problem),
+        quick_risk=partial(risk_at, problem, quick=True),
+        risk=partial(risk_at, problem),
     )
 
 
@@ -271,11 +272,11 @@ def choose_among(
     if not has_bound(runs[0]):
         return Choice(max(runs, key=lambda run: (run.batch_size, closeness(run))))
     outlook = Outlook(
-        likely_noise=lambda run: likely_mean_noise_std(certificates, run),
-        certified_noise=lambda run: mean_noise_std(certificates, run),
+        likely_noise=partial(likely_mean_noise_std, certificates),
+        certified_noise=partial(mean_noise_std, certificates),
         quick_risk=quick_risk,
         risk=risk,
-        rarity=lambda run: rarity_of(problem, run),
+        rarity=partial(rarity_of, problem),
         reference=Run(batch_size=problem.samples_per_client, rounds=1),
         cheap=lambda run: rarity_of(problem, run) == 0.0,
     )
@@ -319,7 +320,7 @@ def paid_runs(problem: PacedProblem) -> list[Run]:
     )
 
 
-def _prescribed(problem: MbSgdProblem, run: Run) -> float:
+def _closeness(problem: MbSgdProblem, run: Run) -> float:
     """Return the closeness of the rounds to M min{n, ε²n²/d}, which Theorem 2.2 prescribes (F-21).
 
     The closeness is at most 0, and 0 is closest. M is the number of participants, n that of records, d the dimension.

@@ -32,7 +32,7 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
     run: Run
     certificates: Certificates[Answered_co, Member]
     members: tuple[Member, ...]
-    each: tuple[Certified, ...]
+    certified_members: tuple[Certified, ...]
     noise_stds: tuple[float, ...]
     printed_stds: tuple[float, ...] = ()
     """σ of each group by the printed theorem at the answer's rounds; none where a client is the unit."""
@@ -63,9 +63,9 @@ def guarantees_of(
     for member in members:
         certified = certificates.of(member)
         sensitivity = sensitivity_factor(problem.relation) * certificates.norm(member)
-        known = read.get(id(certified))
-        if known is None:
-            known = read[id(certified)] = guarantee_answer(
+        shared = read.get(id(certified))
+        if shared is None:
+            shared = read[id(certified)] = guarantee_answer(
                 certified,
                 member.target,
                 definition="local",
@@ -73,7 +73,7 @@ def guarantees_of(
                 sensitivity=sensitivity,
                 draws=draws_of(certificates.spec(member), problem.unit),
             )
-        answers.append(replace(known, sensitivity=sensitivity))
+        answers.append(replace(shared, sensitivity=sensitivity))
     return tuple(answers)
 
 
@@ -131,13 +131,18 @@ def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
             batch_size=member.batch_size,
             lipschitz=member.lipschitz,
             noise_std=noise_std,
-            noise_multiplier=found.noise,
+            noise_multiplier=certified.noise,
             contribution_norm=norm,
             printed_noise_std=printed[member.place] if printed else None,
             guarantee=answer,
         )
-        for member, found, noise_std, norm, answer in zip(
-            solution.members, solution.each, solution.noise_stds, solution.norms, solution.answers, strict=True
+        for member, certified, noise_std, norm, answer in zip(
+            solution.members,
+            solution.certified_members,
+            solution.noise_stds,
+            solution.norms,
+            solution.answers,
+            strict=True,
         )
     )
 
@@ -153,7 +158,7 @@ def members_parameters(solution: MembersSolution) -> MembersParameters:
 
     Guarantees: noise_multiplier and contribution_norm are both given, or neither is.
     """
-    multiplier, norm = common(one.noise for one in solution.each), common(solution.norms)
+    multiplier, norm = common(member.noise for member in solution.certified_members), common(solution.norms)
     both = multiplier is not None and norm is not None
     return MembersParameters(
         noise_std=common(solution.noise_stds),
@@ -173,46 +178,51 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """
     if len(answers) == 1:
         return answers[0]
-    loosest_delta = max(answers, key=lambda one: one.target.log10_delta).target
-    loosest_epsilon = max(one.target.epsilon for one in answers)
-    at_delta = [one for one in answers if one.target.log10_delta == loosest_delta.log10_delta]
-    at_epsilon = [one for one in answers if one.target.epsilon == loosest_epsilon]
+    loosest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
+    loosest_epsilon = max(answer.target.epsilon for answer in answers)
+    at_delta = [answer for answer in answers if answer.target.log10_delta == loosest_delta.log10_delta]
+    at_epsilon = [answer for answer in answers if answer.target.epsilon == loosest_epsilon]
+    epsilon = _largest_ends([answer.epsilon for answer in answers], [answer.epsilon for answer in at_delta])
+    delta = _largest_ends([answer.delta for answer in answers], [answer.delta for answer in at_epsilon])
+    log10_delta = _largest_ends(
+        [answer.log10_delta for answer in answers], [answer.log10_delta for answer in at_epsilon]
+    )
+    sensitivities = [answer.sensitivity for answer in answers if answer.sensitivity is not None]
     return replace(
         answers[0],
-        sensitivity=common(one.sensitivity for one in answers if one.sensitivity is not None),
+        sensitivity=common(sensitivities),
         target=TargetAnswer(epsilon=loosest_epsilon, delta=loosest_delta.delta, log10_delta=loosest_delta.log10_delta),
-        epsilon=Ends(
-            max(one.epsilon.lower for one in at_delta),
-            max(one.epsilon.upper for one in answers),
-        ),
-        delta=Ends(
-            max(one.delta.lower for one in at_epsilon),
-            max(one.delta.upper for one in answers),
-        ),
-        log10_delta=Ends(
-            max(one.log10_delta.lower for one in at_epsilon),
-            max(one.log10_delta.upper for one in answers),
-        ),
+        epsilon=epsilon,
+        delta=delta,
+        log10_delta=log10_delta,
         tight=_tightness(answers),
         minimal=_minimal(answers),
         curve=None,
     )
 
 
+def _largest_ends(bounds: Iterable[Ends], bounds_at_loosest: Iterable[Ends]) -> Ends:
+    """Return the largest upper bound of all clients, and the largest lower bound of those at the loosest target."""
+    return Ends(max(ends.lower for ends in bounds_at_loosest), max(ends.upper for ends in bounds))
+
+
 def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
     """Return the largest relative width of all members' bounds."""
-    answers = (numerical_answer(one.guarantee, member.target) for one, member in zip(certified, members, strict=True))
-    return max(answers, key=lambda one: one.relative_width)
+    answers = (
+        numerical_answer(member_certified.guarantee, member.target)
+        for member_certified, member in zip(certified, members, strict=True)
+    )
+    return max(answers, key=lambda answer: answer.relative_width)
 
 
 def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
     """Return the common tightness if all targets are equal; otherwise lower bounds are those of some clients."""
-    kinds = {one.tight for one in answers}
-    same = len({(one.target.epsilon, one.target.log10_delta) for one in answers}) == 1
+    kinds = {answer.tight for answer in answers}
+    same = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1
     if len(kinds) == 1 and (same or kinds == {"unknown"}):
         return answers[0].tight
     return "unknown" if "unknown" in kinds else "witnessed"
 
 
 def _minimal(answers: Sequence[GuaranteeAnswer]) -> Literal["proved", "searched"]:
-    return "proved" if all(one.minimal == "proved" for one in answers) else "searched"
+    return "proved" if all(answer.minimal == "proved" for answer in answers) else "searched"

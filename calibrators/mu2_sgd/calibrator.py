@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import epsilons, mus
@@ -126,9 +127,10 @@ def conversion_of(mu: float, target: Target) -> ConversionAnswer:
     """Return the three conversions at the answer's ρ and at the target."""
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     reached = epsilons(mu=mu, log_delta=target.log_delta)
+    epsilon = {name: reached[f"{name}_epsilon"] for name in ("exact", "zcdp", "lemma")}
     return ConversionAnswer(
         gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
-        epsilon=ByConversion(**{name: reached[f"{name}_epsilon"] for name in ("exact", "zcdp", "lemma")}),
+        epsilon=ByConversion(**epsilon),
         noise_over_exact=exact / lemma if lemma > 0.0 else math.inf,
         zcdp_noise_over_exact=exact / zcdp if zcdp > 0.0 else math.inf,
     )
@@ -199,7 +201,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         """Return the step size with the bound on the risk, or only the order where no theorem has a bound."""
         return training_of(solution.problem, solution.noise.std, solution.target.epsilon)
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[Mu2SgdSolution, Mu2Training], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems."""
@@ -215,17 +217,15 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         """Return the certified noise as a schedule, and the figures that follow from it."""
         solution, training = outcome.solution, outcome.training
         problem, std = solution.problem, solution.noise.std
-        untrusted = problem.server == "untrusted"
+        if problem.server == "untrusted":
+            noise: Fields = {"rule": "base_std * sqrt(participations)", "added_by": "client"}
+        else:
+            noise = {"rule": "base_std", "added_by": "server"}
         return Mu2SgdParameters(
             noise_std=std,
             noise_multiplier=std / solution.norm,
             contribution_norm=solution.norm,
-            schedule=ScheduleAnswer(
-                base_std=std,
-                rule="base_std * sqrt(participations)" if untrusted else "base_std",
-                added_by="client" if untrusted else "server",
-                most_participations=problem.cap,
-            ),
+            schedule=ScheduleAnswer(base_std=std, **noise, most_participations=problem.cap),
             gaussian_dp_mu=solution.mu,
             clipping_norm=problem.federation.clipping_norm,
             rounds=problem.rounds,
@@ -267,9 +267,15 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         """Return the conditions of the guarantee, then those of the risk bound."""
         training = outcome.training
         problem = outcome.solution.problem
-        conditions = UNTRUSTED.conditions if problem.server == "untrusted" else (*TRUSTED.conditions, SILENT_LAST)
-        apart = () if problem.relation == "replace-one" else (ABSENT_IS_ZERO,)
-        return (*conditions, *apart, *(training.declared if training else ()))
+        trusted = problem.server == "trusted"
+        conditions = list(TRUSTED.conditions if trusted else UNTRUSTED.conditions)
+        if trusted:
+            conditions.append(SILENT_LAST)
+        if problem.relation != "replace-one":
+            conditions.append(ABSENT_IS_ZERO)
+        if training is not None:
+            conditions += training.declared
+        return tuple(conditions)
 
     def warnings(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Iterator[Caution]:
         """Yield every caution that applies, in a fixed order."""

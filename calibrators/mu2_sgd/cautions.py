@@ -91,9 +91,12 @@ def _of_participation(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -
             message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T): fresh noise per report, "
             "never cancelled, is as private, its bound no worse (epsilond.independent-noise-excess-risk)",
         )
-    gone = [one for one in reports if (one.uncancelled_rounds or 0) > 0]
+    gone = [report for report in reports if (report.uncancelled_rounds or 0) > 0]
     if gone:
-        clients, longest = sum(one.clients for one in gone), max(one.uncancelled_rounds or 0 for one in gone)
+        clients, longest = (
+            sum(report.clients for report in gone),
+            max(report.uncancelled_rounds or 0 for report in gone),
+        )
         yield Caution(
             code="noise-is-never-cancelled",
             message=f"{clients} clients report no more before the last round, up to {longest} rounds: their last noise "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.power_sums import PAD, harmonic
 from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.structure import sensitivity_factor
@@ -25,7 +26,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import 
 )
 from epsilond.calibrators.answer import Ends, Served
 from epsilond.calibrators.mu2_sgd.problem import ASSUMED_DELTA
-from epsilond.calibrators.search import SLACKS, Certified, confirmed, guarantee_of, smallest_noise
+from epsilond.calibrators.search import SLACKS, Certified, confirm, guarantee_of, smallest_noise
 
 if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Guarantee
@@ -127,11 +128,11 @@ def guarantee_at(
     """
     chosen = relation or problem.relation
     mechanism = Gaussian(noise_multiplier=sensitivity_factor(chosen) / mu)
-    found = guarantee_of(problem, mechanism, effort, relation=chosen)
+    guarantee = guarantee_of(problem, mechanism, effort, relation=chosen)
     if problem.sees_all:
-        return found
+        return guarantee
     # Who sees a function of the messages is no better off, but perhaps worse: nothing is known from below.
-    return replace(found, curve=Curve(found.curve.upper))
+    return replace(guarantee, curve=Curve(guarantee.curve.upper))
 
 
 def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
@@ -145,8 +146,8 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
     if target is None:
         mu = problem.gaussian_dp_mu or 0.0
         guarantee = guarantee_at(problem, mu)
-        given = (problem.delta, problem.log10_delta)
-        delta, log10_delta = (ASSUMED_DELTA, None) if given == (None, None) else given
+        requested_delta = (problem.delta, problem.log10_delta)
+        delta, log10_delta = (ASSUMED_DELTA, None) if requested_delta == (None, None) else requested_delta
         read = Target.of(0.0, delta, log10_delta)
         epsilon = guarantee.curve.bound_epsilon(read.log_delta).upper
         return Certified(distance / mu, guarantee, 0.0), replace(read, epsilon=epsilon)
@@ -156,7 +157,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
         return guarantee_at(problem, distance / noise, effort)
 
     exact = distance / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
-    closed = confirmed(family, target, exact, SLACKS[0])
+    closed = confirm(family, target, exact, SLACKS[0])
     return closed or smallest_noise(family, target, guess=exact), target
 
 
@@ -168,21 +169,21 @@ def reports_of(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> 
         noise: the noise of the run.
         target: the target; each report has its ε at this δ.
     """
-    alike: list[_Alike]
+    kinds: list[_Alike]
     if problem.taking_part.groups is not None:
         groups = problem.taking_part.groups
-        alike = [_Alike(noise, "group", group.clients, group.reports, group.rounds) for group in groups]
+        kinds = [_Alike(noise, "group", group.clients, group.reports, group.rounds) for group in groups]
     else:
         average = max(1, min(round(problem.rounds * problem.reporting / problem.clients), problem.cap))
-        alike = [
+        kinds = [
             _Alike(noise, "most", problem.clients, problem.cap),
             _Alike(noise, "average", problem.clients, average),
         ]
-    distinct = sorted({one.mu for one in alike if one.mu > 0.0})
+    distinct = sorted({kind.mu for kind in kinds if kind.mu > 0.0})
     lower, upper = exact_epsilons(np.asarray(distinct), target.log_delta)
     ends = (Ends(float(low), float(high)) for low, high in zip(lower, upper, strict=True))
     epsilons = {0.0: Ends(0.0, 0.0), **dict(zip(distinct, ends, strict=True))}
-    return tuple(one.report(epsilons) for one in alike)
+    return tuple(kind.report(epsilons) for kind in kinds)
 
 
 class _Alike:
@@ -202,7 +203,7 @@ class _Alike:
     def report(self, epsilons: Mapping[float, Ends]) -> ClientReport:
         """Return the report of these clients; with an untrusted server the last noise is the client's own."""
         noise, problem, rounds = self.noise, self.noise.problem, self.rounds
-        own: dict[str, float] = {}
+        own: Fields = {}
         if problem.server == "untrusted" and self.count > 0:
             sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
             last = noise.std * math.sqrt(self.count)
@@ -216,7 +217,12 @@ class _Alike:
                     sensitivity=sensitivity, mu=noise.mu(problem.cap), participations=self.count
                 ),
             }
-        left = problem.rounds - rounds[-1] if rounds else None
+        pattern: Fields = {}
+        left = None
+        if rounds:
+            left = problem.rounds - rounds[-1]
+            gaps = [later - earlier for earlier, later in itertools.pairwise(rounds)]
+            pattern = {"first_round": rounds[0], "last_round": rounds[-1], "longest_gap": max(gaps, default=0)}
         return ClientReport(
             described=self.described,
             clients=self.clients,
@@ -224,15 +230,13 @@ class _Alike:
             gaussian_dp_mu=self.mu,
             epsilon=epsilons[self.mu],
             **own,
-            first_round=rounds[0] if rounds else None,
-            last_round=rounds[-1] if rounds else None,
-            longest_gap=max((b - a for a, b in itertools.pairwise(rounds)), default=0) if rounds else None,
+            **pattern,
             uncancelled_rounds=left if own else None,
-            protected=tuple(self._protected()),
+            protected=tuple(self._protections()),
             not_protected=tuple(self._not_protected(left)),
         )
 
-    def _protected(self) -> Iterator[str]:
+    def _protections(self) -> Iterator[str]:
         if self.count == 0:
             yield "everything: such a client sends nothing"
         elif self.noise.problem.server == "untrusted":
@@ -270,5 +274,7 @@ def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
         return noise_std
     groups = problem.taking_part.groups
     m = float(problem.reporting)
-    sent = math.fsum(float(one.clients) * one.reports for one in groups) if groups else m * problem.rounds
+    sent = m * problem.rounds
+    if groups:
+        sent = math.fsum(float(group.clients) * group.reports for group in groups)
     return noise_std * math.sqrt(sent) / m

@@ -19,14 +19,14 @@ TAKES = ("clients", "participants", "dimension", "lipschitz", "smoothness", "dia
 READS = ("rounds", "samples_per_client", "identically_distributed", "heterogeneity")
 
 
-def computed(server: Server, plan: PlanProblem) -> Fields:
+def computed_fields(server: Server, plan: PlanProblem) -> Fields:
     """Return the server, a round per record if no rounds are given, and no heterogeneity of equal clients."""
-    alike = plan.identically_distributed
+    equal = plan.identically_distributed
     return {
         "server": server,
         "rounds": plan.rounds or within_limits(plan),
-        "heterogeneity": 0.0 if alike else plan.heterogeneity,
-        "smoothness_heterogeneity": 0.0 if alike else None,
+        "heterogeneity": 0.0 if equal else plan.heterogeneity,
+        "smoothness_heterogeneity": 0.0 if equal else None,
     }
 
 
@@ -67,7 +67,7 @@ UNTRUSTED = PlanAdapter(
     objective="population",
     copied=TAKES,
     read=READS,
-    computed=partial(computed, "untrusted"),
+    computed=partial(computed_fields, "untrusted"),
     refusals=refusals,
     assumptions=assumptions,
 )
@@ -78,6 +78,6 @@ PLANS = (
         variant="trusted server",
         definition="central",
         observer="released-models",
-        computed=partial(computed, "trusted"),
+        computed=partial(computed_fields, "trusted"),
     ),
 )

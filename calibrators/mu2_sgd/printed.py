@@ -9,7 +9,7 @@ from epsilond.accountants.theorems.papers.reshef_levy.conversions import exact_m
 from epsilond.accountants.theorems.risk.reshef_levy.trusted_server import TRUSTED_RUN
 from epsilond.accountants.theorems.risk.reshef_levy.untrusted_server import PROVED_HERE, STATED
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown, true_figures
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, make_reading, true_figures
 from epsilond.calibrators.mu2_sgd.family import ScheduleNoise, guarantee_at
 from epsilond.calibrators.mu2_sgd.problem import READINGS, Mu2SgdProblem, Reading
 
@@ -29,8 +29,8 @@ def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tup
         target: the target (ε, δ).
         norm: bound on the norm of one contribution.
     """
-    asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, target, norm, reading) for reading in READINGS if reading in asked)
+    requested = READINGS if problem.readings is None else problem.readings
+    return tuple(_reading(problem, target, norm, reading) for reading in READINGS if reading in requested)
 
 
 def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
@@ -53,22 +53,24 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
     question = TheoremAtInputs.of(
         STATED if untrusted else TRUSTED_RUN, problem, participants=problem.reporting, gaussian_dp_mu=mu
     )
-    found = question.outputs
-    std = found["base_std"] if untrusted else found["noise_std"]
+    outputs = question.outputs
+    std = outputs["base_std"] if untrusted else outputs["noise_std"]
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
-    proved = all(one.holds == Verdict.YES for one in question.conditions() if one.id == PROVED_HERE.id)
+    proved = all(
+        condition.holds == Verdict.YES for condition in question.conditions() if condition.id == PROVED_HERE.id
+    )
     parameters = {
         "noise_std": std,
         "noise_multiplier": std / norm,
-        "step_size": found["step_size"],
+        "step_size": outputs["step_size"],
         "gaussian_dp_mu": mu,
         "true_gaussian_dp_mu": true_mu,
     }
     risk = None
     if problem.printed_participation:
-        risk = found["excess_risk"]
-        parameters["certified_excess_risk"] = found.get("certified_excess_risk", found["excess_risk_at_step_size"])
-    return shown(
+        risk = outputs["excess_risk"]
+        parameters["certified_excess_risk"] = outputs.get("certified_excess_risk", outputs["excess_risk_at_step_size"])
+    return make_reading(
         question,
         reading=reading,
         status=Status.PROVED if proved else Status.UNPROVED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -168,13 +169,13 @@ class Mu2SgdProblem(SettingFields):
         return faults
 
     def _participation_faults(self) -> list[Fault]:
-        asked, rounds = self.participation, self.rounds
-        if asked is None:
+        participation, rounds = self.participation, self.rounds
+        if participation is None:
             return []
         faults = []
-        if (asked.most_participations or 0) > rounds:
+        if (participation.most_participations or 0) > rounds:
             faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {rounds}"))
-        groups = asked.groups
+        groups = participation.groups
         if groups is None:
             return faults
         if sum(group.clients for group in groups) != self.clients:
@@ -182,7 +183,7 @@ class Mu2SgdProblem(SettingFields):
         if sum(len(group.rounds or ()) for group in groups) > MOST_LISTED:
             faults.append(Fault("/participation/groups", "list too many rounds", f"≤ {MOST_LISTED}"))
             return faults
-        most = min(asked.most_participations or rounds, rounds)
+        most = min(participation.most_participations or rounds, rounds)
         for place, group in enumerate(groups):
             at = f"/participation/groups/{place}"
             if group.reports > most:
@@ -192,7 +193,7 @@ class Mu2SgdProblem(SettingFields):
                 faults.append(Fault(f"{at}/rounds", "must ascend within the run", f"1 to {rounds}"))
         if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
             faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
-        if not faults and asked.kind == "pattern" and _busiest(groups) > self.reporting:
+        if not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         return faults
 
@@ -214,9 +215,11 @@ class Mu2SgdProblem(SettingFields):
     @property
     def cap(self) -> int:
         """Largest number of reports of any client, at least 1."""
-        asked = self.taking_part
-        most = max((group.reports for group in asked.groups), default=1) if asked.groups else self.rounds
-        return max(min(asked.most_participations or most, most), 1)
+        participation = self.taking_part
+        most = (
+            max((group.reports for group in participation.groups), default=1) if participation.groups else self.rounds
+        )
+        return max(min(participation.most_participations or most, most), 1)
 
     @property
     def printed_participation(self) -> bool:
@@ -241,14 +244,16 @@ class Mu2SgdProblem(SettingFields):
 
 def _ascending(rounds: Sequence[Any], last: int) -> bool:
     """Return whether the rounds are distinct rounds of the run in ascending order."""
-    whole = all(isinstance(each, int) and not isinstance(each, bool) for each in rounds)
-    return whole and all(low < high for low, high in zip((0, *rounds), (*rounds, last + 1), strict=True))
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in rounds):
+        return False
+    bounded = (0, *rounds, last + 1)
+    return all(low < high for low, high in itertools.pairwise(bounded))
 
 
 def _busiest(groups: Sequence[ParticipatingGroup]) -> int:
     """Return the largest number of clients that report in one round."""
     load: dict[int, int] = {}
     for group in groups:
-        for each in group.rounds or ():
-            load[each] = load.get(each, 0) + group.clients
+        for number in group.rounds or ():
+            load[number] = load.get(number, 0) + group.clients
     return max(load.values(), default=0)

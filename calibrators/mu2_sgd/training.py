@@ -68,10 +68,10 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
         upper = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=TRUSTED_RUN.id, terms=terms)
     else:
         step_size = best_step_size(run, noise_variance=noise_std * noise_std)
-        found = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
-        terms = {name: getattr(found, name) for name in ("optimisation", "statistical", "noise")}
-        terms |= {f"bound_{name}": getattr(found, name) for name in ("by_norm", "by_young", "by_stability")}
-        upper = RiskBound(value=found.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
+        bound = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
+        terms = {name: getattr(bound, name) for name in ("optimisation", "statistical", "noise")}
+        terms |= {f"bound_{name}": getattr(bound, name) for name in ("by_norm", "by_young", "by_stability")}
+        upper = RiskBound(value=bound.total, constant="explicit", theorem=CERTIFIED.id, terms=terms)
     return Mu2Training(step_size=step_size, risk=Risk(upper=upper, lower=lower))
 
 

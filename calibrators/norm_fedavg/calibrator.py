@@ -99,7 +99,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     Each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, because the start w₀ is the model of a round. The minimiser w* is
     that of the whole space, where the gradient vanishes.
     """
-    found, without_noise = (
+    steps, without_noise = (
         TheoremAtInputs.of(
             EQUATION_39,
             problem,
@@ -114,7 +114,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
     start = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
     baseline = Baseline(value=start, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
-    mean = float(found["gradient_norm"])
+    mean = float(steps["gradient_norm"])
     vacuous = baseline.covers(mean)
     convergence = ConvergenceAnswer(
         theorem=GRADIENT_NORM_OF_THE_START.id if vacuous else EQUATION_39.id,
@@ -123,14 +123,14 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
         vacuous=vacuous,
         gradient_norm=min(mean, start),
         mean_gradient_norm=mean,
-        start_term=found["start_term"],
-        steps_term=found["steps_term"],
-        client_optima_term=found["client_optima_term"],
+        start_term=steps["start_term"],
+        steps_term=steps["steps_term"],
+        client_optima_term=steps["client_optima_term"],
         without_noise=min(without_noise["gradient_norm"], start),
         fedavg=min(fedavg["gradient_norm"], start),
     )
     cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
-    return NormFedavgTraining(steps=found, convergence=convergence, derivation=(cap,) if vacuous else ())
+    return NormFedavgTraining(steps=steps, convergence=convergence, derivation=(cap,) if vacuous else ())
 
 
 EXAMPLE = {
@@ -184,7 +184,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         """Return the steps for the certified noise, and how far they get."""
         return training_of(solution.problem, solution.mean_squared_error)
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the readings of Theorems 2 and 3."""
@@ -218,7 +218,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     def communication(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Communication:
         """Return the bits of the certified noise, and of the same messages with other noise."""
         solution = outcome.solution
-        return communication(solution.problem, solution.found.noise.noise_levels, outcome.printed)
+        return communication(solution.problem, solution.certified_noise.noise.noise_levels, outcome.printed)
 
     def derivation(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Step, ...]:
         """Return the cap on the gradient norm, where it binds, and the certificate."""
@@ -228,7 +228,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
 
     def premises(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Condition, ...]:
         """Return the premises of the messages, of the convergence and of the certificate."""
-        return (*CONDITIONS, *ASSUMPTIONS, *outcome.solution.certified.guarantee.declared)
+        return CONDITIONS + ASSUMPTIONS + tuple(outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
         """Yield the faults of the printed theorems, and the cautions about the noise and the bound."""

@@ -14,7 +14,7 @@ TAKES = ("dimension", "quantization_levels", "clients", "rounds", "smoothness")
 READS = ("participants", "initial_distance", "diameter")
 
 
-def computed(plan: PlanProblem) -> Fields:
+def computed_fields(plan: PlanProblem) -> Fields:
     """Return the participants, convex losses, and the diameter as distance of the start unless the plan gives it."""
     return {
         "participants": plan.reporting,
@@ -40,7 +40,7 @@ UNTRUSTED = PlanAdapter(
     noise_added_to="unit-updates",
     copied=TAKES,
     read=READS,
-    computed=computed,
+    computed=computed_fields,
     assumptions=assumptions,
 )
 PLANS = (

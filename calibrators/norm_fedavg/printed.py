@@ -9,7 +9,7 @@ from epsilond.accountants.target import Target
 from epsilond.accountants.theorems.papers.das.composed_rounds import EQUATION_22, THEOREM_2
 from epsilond.accountants.theorems.papers.das.small_movement import THEOREM_3
 from epsilond.calibrators.answer import Caution, PrintedReading
-from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, make_reading
 from epsilond.calibrators.qtdl.printed import figures_at, noise_of_theorem_1
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
         yield _theorem_2(problem, problem.target.delta)
     if problem.growth_ratio is not None:
         question = TheoremAtInputs.of(THEOREM_3, problem)
-        found = {name: float(value) for name, value in question.outputs.items()}
-        yield shown(question, claims=claims(problem.target), parameters=found)
+        parameters = {name: float(value) for name, value in question.outputs.items()}
+        yield make_reading(question, claims=claims(problem.target), parameters=parameters)
 
 
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
@@ -41,14 +41,17 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     run = TheoremAtInputs.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
     claim = Target(problem.epsilon, float(run.outputs["log10_claimed_delta"]) * math.log(10.0))
     round_epsilon = float(run.outputs["round_epsilon"])
-    each, noise = noise_of_theorem_1(problem, round_epsilon)
-    return shown(
+    round_question, noise = noise_of_theorem_1(problem, round_epsilon)
+    questions, true = [inverse], None
+    if noise:
+        questions.append(round_question)
+        true = figures_at(round_question, claim, rounds=problem.rounds)
+    return make_reading(
         run,
-        inverse,
-        *((each,) if noise else ()),
+        *questions,
         claims=claims(claim),
         parameters={"epsilon": epsilon, "round_epsilon": round_epsilon} | noise,
-        true=figures_at(each, claim, rounds=problem.rounds) if noise else None,
+        true=true,
     )
 
 

@@ -38,8 +38,8 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
     clients = distinct_clients(members_of(problem, run))
     if problem.unit == "client" or len(clients) > 1:
         return ()
-    asked = READINGS if problem.readings is None else problem.readings
-    return tuple(_reading(problem, clients[0], reading, truth) for reading in READINGS if reading in asked)
+    requested = READINGS if problem.readings is None else problem.readings
+    return tuple(_reading(problem, clients[0], reading, truth) for reading in READINGS if reading in requested)
 
 
 def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
@@ -48,21 +48,20 @@ def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
 
 
 def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    asked = TheoremAtInputs(
+    question = TheoremAtInputs(
         THEOREM_2_3, _inputs(problem, member, reading), "corrected" if reading == "corrected" else "printed"
     )
-    found = asked.outputs
+    outputs = question.outputs
     informal = reading == "informal"
+    names = [*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale"]
     return printed_reading(
         problem,
-        asked,
+        question,
         reading,
-        parameters={
-            name: found[name] for name in (*SHOWN, "informal_excess_risk_scale" if informal else "excess_risk_scale")
-        },
+        parameters={name: outputs[name] for name in names},
         target=member.target,
-        true=truth(member, found["noise_multiplier"]),
-        beside=() if informal else ("informal-participation",),
+        true=truth(member, outputs["noise_multiplier"]),
+        excluded=() if informal else ("informal-participation",),
     )
 
 

@@ -28,8 +28,8 @@ class OnePassProblem(AcceleratedMbSgdProblem):
         """Check the fields, and that no record is used twice."""
         super().check()
         rounds, run = self.rounds or 1, Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
-        each = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups or ()]
-        for n, batch in each or [(self.samples_per_client, run.batch_size)]:
+        groups = [(group.samples_per_client, self.batch_of(group, run)) for group in self.client_groups or ()]
+        for n, batch in groups or [(self.samples_per_client, run.batch_size)]:
             if rounds * batch > n:
                 raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
 

@@ -27,19 +27,19 @@ class OnePassRiskProblem(OnePassProblem, RiskFields):
         check_run(self)
 
 
-def bounds(asked: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
+def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
     """Return the explicit bound of the best stages, and the printed orders.
 
     Args:
-        asked: the request.
+        problem: the request.
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
     """
     return bounds_of(
-        asked,
-        asked,
-        plan=plan_of(asked, run, noise_std),
-        printed=printed_readings(replace(asked, batch_size=run.batch_size), run, lambda _run, _noise: None),
+        problem,
+        problem,
+        plan=plan_of(problem, run, noise_std),
+        printed=printed_readings(replace(problem, batch_size=run.batch_size), run, lambda _run, _noise: None),
         objective="population",
     )
 
@@ -55,5 +55,5 @@ RISK = RiskPart(
     noise_std=noise_of,
     quick=lambda _: False,
     theorems=("lowy.2.3", ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id),
-    given={"batch_size": 50, "rounds": 2000, "noise_std": 0.3},
+    example_fields={"batch_size": 50, "rounds": 2000, "noise_std": 0.3},
 )

@@ -62,13 +62,16 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
         """Return the certified noise, which all runs of this batch size share."""
         return mean_noise_std(certificates, Run(batch_size=batch_size, rounds=1))
 
+    def likely_noise(run: Run) -> float:
+        if problem.unit == "client":
+            return likely_mean_noise_std(certificates, run)
+        return noise_of_a_record(run.batch_size)
+
     outlook = Outlook(
-        likely_noise=lambda run: (
-            likely_mean_noise_std(certificates, run) if problem.unit == "client" else noise_of_a_record(run.batch_size)
-        ),
-        certified_noise=lambda run: mean_noise_std(certificates, run),
+        likely_noise=likely_noise,
+        certified_noise=functools.partial(mean_noise_std, certificates),
         quick_risk=lambda run, noise_std: risks(run.batch_size, noise_std)(run.rounds),
-        risk=risk_of(lambda run, noise_std: plan_of(problem, run, noise_std)),
+        risk=risk_of(functools.partial(plan_of, problem)),
         cheap=lambda _: True,
     )
     return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)

@@ -66,17 +66,17 @@ class PlannedRisk:
     vacuous: Annotated[bool | None, VACUOUS] = None
 
     @classmethod
-    def read(cls, told: JsonObject) -> PlannedRisk | None:
+    def from_json(cls, members: JsonObject) -> PlannedRisk | None:
         """Read the upper bound from the JSON form of a calibration's risk; None if there is no upper bound."""
-        upper, baseline = told.get("upper"), told.get("baseline")
+        upper, baseline = members.get("upper"), members.get("baseline")
         if upper is None:
             return None
         return cls(
             value=number_of(upper["value"]),
             constant=upper["constant"],
             theorem=upper["theorem"],
-            objective=told.get("objective"),
-            baseline=None if baseline is None else Baseline.read(baseline),
+            objective=members.get("objective"),
+            baseline=None if baseline is None else Baseline.from_json(baseline),
             vacuous=upper.get("vacuous"),
         )
 
@@ -104,10 +104,10 @@ class Reached:
     ] = "searched"
 
     @classmethod
-    def read(cls, told: JsonObject) -> Reached:
+    def from_json(cls, members: JsonObject) -> Reached:
         """Read a solved value from its JSON form."""
-        below = told.get("below")
-        return cls(**{**told, "below": None if below is None else Tried(**below)})
+        below = members.get("below")
+        return cls(**{**members, "below": None if below is None else Tried(**below)})
 
 
 @dataclass(frozen=True, kw_only=True)

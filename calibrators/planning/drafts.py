@@ -49,11 +49,11 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
         relation=plan.relation,
         observer=adapter.observer,
     )
-    used = {*TARGET, *adapter.copied, *adapter.read}
+    used = set(TARGET) | set(adapter.copied) | set(adapter.read)
     unused = tuple(name for name in plan.given if name not in used)
-    reasons = [*_unwanted(adapter, plan), *adapter.refusals(plan)]
+    reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
     values = _values(calibrator, adapter, plan, kind)
-    reasons += _missing(calibrator, adapter, values, told={reason.pointer for reason in reasons})
+    reasons += _missing(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
     request = None
     if not reasons:
         try:
@@ -62,12 +62,12 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
                 require_present_clients(request, adapter.definition)
         except InvalidInput as error:
             request = None
-            reasons += [_renamed(Reason.of(fault), adapter) for fault in error.faults]
+            reasons += [_rename_pointer(Reason.of(fault), adapter) for fault in error.faults]
     why = tuple(reasons) if request is None else tuple(adapter.assumptions(plan))
     return Draft(calibrator=calibrator, adapter=adapter, guarantee=kind, unused=unused, request=request, why=why)
 
 
-def _unwanted(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
+def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
     """Yield the requirements of the plan that the algorithm does not meet."""
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
@@ -98,13 +98,13 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
 
 
 def _missing(
-    calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, told: set[str | None]
+    calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, pointers: set[str | None]
 ) -> Iterable[Reason]:
     """Yield a reason for each required field of the algorithm that the plan does not give."""
     problem: type = calibrator.problem
-    for own, quantity in _needed(problem):
+    for own, quantity in _required_fields(problem):
         name = adapter.renamed.get(own, own)
-        if own in values or f"/{name}" in told:
+        if own in values or f"/{name}" in pointers:
             continue
         symbol = f" ({quantity.symbol})" if quantity is not None and quantity.symbol else ""
         meaning = f": {quantity.description}" if quantity is not None else ""
@@ -112,17 +112,17 @@ def _missing(
 
 
 @cache
-def _needed(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
+def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ...]:
     """Return the fields of a problem that have no default, with their quantities."""
     hints = get_type_hints(problem, include_extras=True)
     return tuple(
-        (each.name, quantity_of(hints[each.name])[1])
-        for each in fields(problem)  # type: ignore[arg-type]
-        if each.default is MISSING and each.default_factory is MISSING
+        (field.name, quantity_of(hints[field.name])[1])
+        for field in fields(problem)  # type: ignore[arg-type]
+        if field.default is MISSING and field.default_factory is MISSING
     )
 
 
-def _renamed(reason: Reason, adapter: PlanAdapter) -> Reason:
+def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
     """Return the reason with the pointer of the plan's field."""
     first, *rest = (reason.pointer or "").removeprefix("/").split("/")
     pointer = "/" + "/".join([adapter.renamed.get(first, first), *rest])

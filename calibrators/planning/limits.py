@@ -45,15 +45,15 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     """
     if plan.clients is None:
         return plan.max_rounds
-    found = [] if plan.max_rounds is None else [plan.max_rounds]
+    limits = [] if plan.max_rounds is None else [plan.max_rounds]
     size = dimension or plan.dimension
     if plan.max_reports_per_client is not None:
-        found.append(math.floor(Fraction(plan.max_reports_per_client) / share_drawn(plan)))
+        limits.append(math.floor(Fraction(plan.max_reports_per_client) / share_drawn(plan)))
     if plan.max_bytes_per_client is not None and size is not None:
-        found.append(math.floor(8 * plan.max_bytes_per_client / (BITS_PER_COORDINATE * size * share_drawn(plan))))
+        limits.append(math.floor(8 * plan.max_bytes_per_client / (BITS_PER_COORDINATE * size * share_drawn(plan))))
     if plan.communication_budget is not None and size is not None:
-        found.append(plan.communication_budget // (BITS_PER_COORDINATE * size * (plan.reporting or plan.clients)))
-    return min(found, default=None)
+        limits.append(plan.communication_budget // (BITS_PER_COORDINATE * size * (plan.reporting or plan.clients)))
+    return min(limits, default=None)
 
 
 def as_budget(plan: PlanProblem) -> JsonObject:
@@ -66,7 +66,7 @@ def as_budget(plan: PlanProblem) -> JsonObject:
     }
 
 
-def exceeded(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iterator[str]:
+def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iterator[str]:
     """Yield the names of the limits that a run exceeds.
 
     Args:
@@ -80,8 +80,12 @@ def exceeded(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iter
         yield "max_rounds"
     if plan.communication_budget is not None and bits is not None and bits > plan.communication_budget:
         yield "communication_budget"
-    each = None if bits is None else Fraction(bits, 8 * plan.clients)
-    if plan.max_bytes_per_client is not None and each is not None and each > plan.max_bytes_per_client:
+    bytes_per_client = None if bits is None else Fraction(bits, 8 * plan.clients)
+    if (
+        plan.max_bytes_per_client is not None
+        and bytes_per_client is not None
+        and bytes_per_client > plan.max_bytes_per_client
+    ):
         yield "max_bytes_per_client"
     often = None if rounds is None else rounds * share_drawn(plan)
     if plan.max_reports_per_client is not None and often is not None and often > plan.max_reports_per_client:

@@ -10,7 +10,11 @@ from epsilond.calibrators.calibration import Calibrator
 
 def in_order(calibrators: Iterable[Calibrator]) -> tuple[Calibrator, ...]:
     """Return the calibrators that have an adapter, in the order in which a plan starts them."""
-    return tuple(sorted((one for one in calibrators if one.plans), key=lambda one: one.plan_place))
+    return tuple(
+        sorted(
+            (calibrator for calibrator in calibrators if calibrator.plans), key=lambda calibrator: calibrator.plan_place
+        )
+    )
 
 
 PLANNERS = in_order(CALIBRATORS)

@@ -23,12 +23,12 @@ from epsilond.calibrators.planning.answer import (
     Reason,
 )
 from epsilond.calibrators.planning.drafts import Draft, draft
-from epsilond.calibrators.planning.limits import exceeded, share_drawn
+from epsilond.calibrators.planning.limits import exceeded_limits, share_drawn
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
 from epsilond.calibrators.planning.recommendation import (
     name_of,
-    recommended,
+    recommend,
     remaining,
     says_something,
     signal_of,
@@ -56,7 +56,7 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
-    return tuple(draft(*each) for each in _drafted(calibrators, plan))
+    return tuple(draft(*inputs) for inputs in _draft_inputs(calibrators, plan))
 
 
 def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -> Draft:
@@ -70,10 +70,10 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
-    return draft(*_drafted(calibrators, plan)[place])
+    return draft(*_draft_inputs(calibrators, plan)[place])
 
 
-def _drafted(
+def _draft_inputs(
     calibrators: Iterable[Calibrator], plan: PlanProblem
 ) -> tuple[tuple[Calibrator, PlanAdapter, PlanProblem], ...]:
     """Return the calibrator, the adapter and the plan of each draft."""
@@ -101,14 +101,14 @@ def found_of(answer: Calibration | JsonObject, request: object) -> Found:
     return Found(request=as_json(request), calibration=answer)
 
 
-def settle(each: Draft, plan: PlanProblem) -> Outcome | None:
+def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
     """Compute the outcome of a draft; None if it has no request."""
-    if each.request is None:
+    if entry_draft.request is None:
         return None
     try:
         if plan.unknown is not None:
-            return reach(each.calibrator, each.adapter, plan)
-        return found_of(each.calibrator.solve(each.request), each.request)
+            return reach(entry_draft.calibrator, entry_draft.adapter, plan)
+        return found_of(entry_draft.calibrator.solve(entry_draft.request), entry_draft.request)
     except EpsilondError as refusal:
         return refusal
 
@@ -120,7 +120,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
         plan: the plan.
         settled: each draft with its outcome, None for a draft without a request.
     """
-    entries = [_entry(each, outcome, plan) for each, outcome in settled]
+    entries = [_entry(entry_draft, outcome, plan) for entry_draft, outcome in settled]
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:
         if entry.applies == Verdict.YES:
@@ -128,7 +128,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     ordered: list[PlanEntry] = []
     made = []
     for (kind, compares), members in sorted(groups.items(), key=lambda item: _by_trust(item[0])):
-        ranked, unranked = _ranked(plan, members)
+        ranked, unranked = _rank(plan, members)
         ordered += [*ranked, *unranked]
         made.append(
             PlanGroup(
@@ -142,7 +142,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)
     return PlanAnswer(
         rank_by=plan.rank_by,
-        recommended=recommended(plan, ordered),
+        recommended=recommend(plan, ordered),
         trusts=trusts(plan, ordered),
         groups=tuple(made),
         entries=tuple(ordered),
@@ -150,18 +150,18 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     )
 
 
-def _entry(each: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
+def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
     entry = PlanEntry(
-        algorithm=each.calibrator.name,
-        variant=each.adapter.variant,
-        title=each.calibrator.title,
+        algorithm=entry_draft.calibrator.name,
+        variant=entry_draft.adapter.variant,
+        title=entry_draft.calibrator.title,
         applies=Verdict.NO,
-        why=each.why,
-        guarantee=each.guarantee,
-        objective=each.adapter.objective,
-        noise_added_to=each.adapter.noise_added_to,
-        unused=each.unused,
-        request=None if each.request is None else as_json(each.request),
+        why=entry_draft.why,
+        guarantee=entry_draft.guarantee,
+        objective=entry_draft.adapter.objective,
+        noise_added_to=entry_draft.adapter.noise_added_to,
+        unused=entry_draft.unused,
+        request=None if entry_draft.request is None else as_json(entry_draft.request),
     )
     if outcome is None:
         return entry
@@ -169,51 +169,59 @@ def _entry(each: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry
         return replace(entry, applies=Verdict.UNDECIDABLE, why=(Reason(message=outcome.message),))
     if isinstance(outcome, EpsilondError):
         return replace(entry, why=reasons_of(outcome))
-    return _applying(entry, outcome, each.adapter, plan)
+    return _applying(entry, outcome, entry_draft.adapter, plan)
 
 
-def _applying(entry: PlanEntry, found: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
-    answer = as_json(found.calibration)
+def _applying(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
+    answer = as_json(outcome.calibration)
     kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
-    risk = PlannedRisk.read(answer.get("risk", {}))
+    risk = PlannedRisk.from_json(answer.get("risk", {}))
     vacuous, said = _worth(risk, answer["parameters"].get("convergence"))
     parameters = answer["parameters"]
     noise_std = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
-    rounds, bits = parameters.get("rounds", found.request.get("rounds")), _bits(answer.get("communication", {}))
-    asked = plan if found.reached is None else _with(plan, found.reached.value)
-    signal = signal_of(adapter, asked, parameters)
+    rounds, bits = parameters.get("rounds", outcome.request.get("rounds")), _bits(answer.get("communication", {}))
+    concrete = plan if outcome.reached is None else _with(plan, outcome.reached.value)
+    signal = signal_of(adapter, concrete, parameters)
     share, basis = remaining(risk, signal, rounds)
-    over = tuple(exceeded(asked, rounds=rounds, bits=bits))
+    over = tuple(exceeded_limits(concrete, rounds=rounds, bits=bits))
     limits = (Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in over)
+    figures: Fields = {}
+    if bits is not None and concrete.clients:
+        figures["bytes_per_client"] = bits / 8 / concrete.clients
+    if rounds is not None and concrete.clients:
+        figures["reports_per_client"] = float(rounds * share_drawn(concrete))
+    if signal is not None:
+        figures |= {"noise_norm": signal.noise_norm, "noise_to_signal": signal.ratio}
+    if risk is not None and risk.objective is not None:
+        figures["objective"] = risk.objective
+    why = list(entry.why)
+    why += said
+    why += limits
     return replace(
         entry,
         applies=Verdict.YES,
-        why=(*entry.why, *said, *limits),
+        why=tuple(why),
         guarantee=kind,
-        objective=entry.objective if risk is None or risk.objective is None else risk.objective,
         vacuous=vacuous,
         noise_std=noise_std,
         rounds=rounds,
         bits=bits,
-        bytes_per_client=None if bits is None or not asked.clients else bits / 8 / asked.clients,
-        reports_per_client=None if rounds is None or not asked.clients else float(rounds * share_drawn(asked)),
-        noise_norm=None if signal is None else signal.noise_norm,
-        noise_to_signal=None if signal is None else signal.ratio,
+        **figures,
         remaining_share=share,
         basis=basis,
         exceeds=over,
         risk=risk,
-        reach=found.reached,
-        request=found.request,
-        calibration=cast("Calibration", found.calibration),  # or its JSON form, which renders the same
+        reach=outcome.reached,
+        request=outcome.request,
+        calibration=cast("Calibration", outcome.calibration),  # or its JSON form, which renders the same
     )
 
 
-def _bits(told: JsonObject) -> int | None:
+def _bits(communication: JsonObject) -> int | None:
     """Return the bits of all clients: the expectation if their number is random, and the exact integer otherwise."""
-    if "expected_total_bits" in told:
-        return math.ceil(float(told["expected_total_bits"]))
-    exact: str | int | None = told.get("total_bits_exact", told.get("total_bits"))
+    if "expected_total_bits" in communication:
+        return math.ceil(float(communication["expected_total_bits"]))
+    exact: str | int | None = communication.get("total_bits_exact", communication.get("total_bits"))
     return None if exact is None else int(exact)
 
 
@@ -229,7 +237,7 @@ def _worth(risk: PlannedRisk | None, convergence: JsonObject | None) -> tuple[bo
     if risk is not None and risk.baseline is not None:
         what, vacuous, baseline = "risk", risk.vacuous, risk.baseline
     elif convergence is not None:
-        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline.read(convergence["baseline"])
+        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline.from_json(convergence["baseline"])
     else:
         return None, ()
     return vacuous, (Reason(message=f"its bound on the {what} is {no_better(baseline)}"),) if vacuous else ()
@@ -287,7 +295,7 @@ def _by_trust(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
     return get_args(Trust).index(key[0].definition), repr(key)
 
 
-def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
+def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
     """Return the ranked entries, best first with equal ranks for equal figures, and the unranked entries.
 
     An entry is not ranked if it is no better than the start, drowned by its noise, or beyond the plan's limits. The
@@ -299,9 +307,9 @@ def _ranked(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanE
         for entry in members
         if says_something(entry) and (value := figures[name_of(entry)]) is not None
     }
-    known = sorted(saying.values())
+    values = sorted(saying.values())
     ranked = [
-        replace(entry, rank=known.index(saying[name_of(entry)]) + 1) for entry in members if name_of(entry) in saying
+        replace(entry, rank=values.index(saying[name_of(entry)]) + 1) for entry in members if name_of(entry) in saying
     ]
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
 

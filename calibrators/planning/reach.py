@@ -54,10 +54,10 @@ class ValueGrid:
 
     def place(self, value: float) -> int:
         """Return the place of the least grid value at or above `value`, limited to the grid."""
-        whole = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
-        decades = max(0, len(str(whole)) - 4)
+        units = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
+        decades = max(0, len(str(units)) - 4)
         step = int(10**decades)
-        digits = -(-whole // step)
+        digits = -(-units // step)
         return min(max(digits + decades * DECADE, self.least), self.most)
 
 
@@ -76,7 +76,7 @@ class Trial:
 
     value: float
     risk: float = math.inf
-    found: Found | None = None
+    result: Found | None = None
     refusal: EpsilondError | None = None
 
 
@@ -91,13 +91,13 @@ def grid_of(plan: PlanProblem) -> ValueGrid:
     assert plan.unknown is not None
     most = HIGHEST[plan.unknown]
     if plan.unknown == "epsilon":
-        whole = ValueGrid(least=1000, most=10**9, micro=True)
-        return replace(whole, most=whole.place(most))
+        grid = ValueGrid(least=1000, most=10**9, micro=True)
+        return replace(grid, most=grid.place(most))
     least = plan.participants or 1 if plan.unknown == "clients" else 1
     if plan.unknown == "participants" and plan.clients is not None:
         most = plan.clients
-    whole = ValueGrid(least=1, most=10**9)
-    return replace(whole, least=whole.place(least), most=_last_within(whole, most))
+    grid = ValueGrid(least=1, most=10**9)
+    return replace(grid, least=grid.place(least), most=_last_within(grid, most))
 
 
 def _last_within(grid: ValueGrid, most: float) -> int:
@@ -202,12 +202,14 @@ class _Search:
         if upper is None or upper.constant == "hidden":
             missing = "no theorem bounds its risk" if upper is None else "the constant of its risk bound is hidden"
             raise ConditionViolated(f"{missing}: there is nothing that reaches a target")
-        return Trial(value=value, risk=upper.value, found=Found(request=as_json(drafted.request), calibration=answer))
+        return Trial(value=value, risk=upper.value, result=Found(request=as_json(drafted.request), calibration=answer))
 
     def _answer(self, fails: int, meets: int) -> Found:
         best, below = self._tried[meets], self._tried.get(fails)
-        assert best.found is not None
-        tried = (
+        assert best.result is not None
+        below_answer = (
             None if below is None else Tried(value=below.value, risk=None if below.refusal is not None else below.risk)
         )
-        return replace(best.found, reached=Reached(solve_for=self._name, value=best.value, risk=best.risk, below=tried))
+        return replace(
+            best.result, reached=Reached(solve_for=self._name, value=best.value, risk=best.risk, below=below_answer)
+        )

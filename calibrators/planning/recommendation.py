@@ -97,8 +97,8 @@ def share_of(entry: PlanEntry) -> float:
 
 def says_something(entry: PlanEntry) -> bool:
     """Return whether an entry may be ranked: within the limits, better than the start, not drowned by its noise."""
-    known = entry.remaining_share is not None
-    return not entry.vacuous and not entry.exceeds and not (known and share_of(entry) >= 1.0)
+    share_is_known = entry.remaining_share is not None
+    return not entry.vacuous and not entry.exceeds and not (share_is_known and share_of(entry) >= 1.0)
 
 
 def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
@@ -108,21 +108,21 @@ def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
     ]
 
 
-def recommended(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
+def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
     """Return the entry that requires the least trust among those whose remaining share is nearly the least.
 
     Nearly means within the factor 1 + `within`. Among entries of equal trust the fewest rounds win. Entries with a
     proved bound, if there are any, exclude those with only a measure of the noise.
     """
-    found = usable(entries)
-    if not found:
+    candidates = usable(entries)
+    if not candidates:
         return Recommendation(why=_nothing(entries))
     if plan.objective is not None:
-        found = [entry for entry in found if entry.objective == plan.objective] or found
-    proved = [entry for entry in found if entry.basis == "risk"] or found
+        candidates = [entry for entry in candidates if entry.objective == plan.objective] or candidates
+    proved = [entry for entry in candidates if entry.basis == "risk"] or candidates
     limit = (1.0 + plan.within) * min(map(share_of, proved))
     close = [entry for entry in proved if share_of(entry) <= limit]
-    best = min(close, key=lambda one: (ORDER[one.guarantee.definition], one.rounds or 0, share_of(one)))
+    best = min(close, key=lambda entry: (ORDER[entry.guarantee.definition], entry.rounds or 0, share_of(entry)))
     return Recommendation(
         entry=name_of(best), why=" ".join(_reasons(plan, best, entries)), choices=_choices(plan, best)
     )
@@ -133,13 +133,13 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
     The price is the remaining share over the least share of these entries.
     """
-    accepted = [one for one in TRUSTS if plan.trust is None or one in plan.trust]
-    found = usable(entries)
+    accepted = [trust for trust in TRUSTS if plan.trust is None or trust in plan.trust]
+    candidates = usable(entries)
     best = {}
     for definition in accepted:
-        mine = [entry for entry in found if entry.guarantee.definition == definition]
+        mine = [entry for entry in candidates if entry.guarantee.definition == definition]
         if mine:
-            best[definition] = min(mine, key=lambda one: (one.basis != "risk", share_of(one)))
+            best[definition] = min(mine, key=lambda trust: (trust.basis != "risk", share_of(trust)))
     least = min(map(share_of, best.values()), default=math.inf)
     return tuple(_price(definition, best.get(definition), least) for definition in accepted)
 
@@ -163,7 +163,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
-    about = join_statements([each for each in statements if each.about != "sampling"])
+    about = join_statements([statement for statement in statements if statement.about != "sampling"])
     yield f"{name_of(best)} is recommended. {about}"
     if best.risk is not None and best.basis == "risk":
         assert best.risk.baseline is not None
@@ -184,11 +184,13 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
         yield f"A client reports {best.reports_per_client:.3g} times and sends {_bytes(best.bytes_per_client)} in all."
-    others = [one for one in trusts(plan, entries) if one.best is not None and one.definition != kind.definition]
+    other_prices = [
+        price for price in trusts(plan, entries) if price.best is not None and price.definition != kind.definition
+    ]
     prices = [
-        f"{one.definition} {_times(float(one.remaining_share or 0.0) / share_of(best))} ({one.best}, of a "
-        f"{'' if one.guarantee is None else one.guarantee.unit})"
-        for one in others
+        f"{price.definition} {_times(float(price.remaining_share or 0.0) / share_of(best))} ({price.best}, of a "
+        f"{'' if price.guarantee is None else price.guarantee.unit})"
+        for price in other_prices
     ]
     if prices:
         yield f"What is left under other trust, beside it: {', '.join(prices)}."
@@ -201,12 +203,12 @@ def _nothing(entries: Sequence[PlanEntry]) -> str:
         return "No algorithm has what it needs: the entries say what each of them lacks."
     if len(over) == len(applying):
         return "No algorithm keeps to the limits of the plan: the entries say which they exceed."
-    known = [entry for entry in applying if entry.remaining_share is not None and not entry.exceeds]
-    if not known:
+    measured = [entry for entry in applying if entry.remaining_share is not None and not entry.exceeds]
+    if not measured:
         return (
             "Nothing tells what the noise leaves: give dimension, and lipschitz with diameter for bounds on the risk."
         )
-    least = min(known, key=share_of)
+    least = min(measured, key=share_of)
     return (
         f"Nothing is proved to be better than not to train at all: {name_of(least)} comes closest, with "
         f"{share_of(least):.3g} times what the start may lose. A larger ε, more participants, more records or fewer "
@@ -215,12 +217,12 @@ def _nothing(entries: Sequence[PlanEntry]) -> str:
 
 
 def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
-    told = as_json(best.calibration)
-    runs = told["parameters"].get("frontier") or told.get("frontier")
+    answer = as_json(best.calibration)
+    runs = answer["parameters"].get("frontier") or answer.get("frontier")
     if not runs or not plan.clients:
         return None
     baseline = None if best.risk is None or best.risk.baseline is None else best.risk.baseline.value
-    clipping_norm = told["parameters"].get("clipping_norm")
+    clipping_norm = answer["parameters"].get("clipping_norm")
     if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
         runs = [{**run, "remaining_share": _of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
     return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)

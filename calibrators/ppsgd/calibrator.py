@@ -8,7 +8,7 @@ model to share is chosen by the bound on the excess risk at that noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.theorem import Condition
@@ -203,7 +203,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         """Return how much to share at the certified noise, with the bound on the excess risk."""
         return plan_of(solution.problem, solution.noise_std)
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[PpsgdSolution, SharingPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems."""
@@ -219,8 +219,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         """Return the certified noise, and how much to share at it."""
         solution, training = outcome.solution, outcome.training
         problem, target = solution.problem, solution.target
-        chosen = training.chosen if training else None
-        return PpsgdParameters(
+        parameters = PpsgdParameters(
             noise_std=solution.noise_std,
             noise_multiplier=solution.certified.noise,
             contribution_norm=solution.norm,
@@ -236,12 +235,19 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
             rounds=problem.rounds,
             participation_rate=problem.rate,
             participants=problem.participants,
-            personalization=chosen.personalization if chosen else problem.personalization,
-            step_size=chosen.step_size if chosen else None,
-            shared_step_size=chosen.shared_step_size if chosen else None,
-            local_step_size=chosen.local_step_size if chosen else None,
-            sharing=training.sharing if training else None,
+            personalization=problem.personalization,
             participation=solution.participation,
+        )
+        if training is None:
+            return parameters
+        chosen = training.chosen
+        return replace(
+            parameters,
+            personalization=chosen.personalization,
+            step_size=chosen.step_size,
+            shared_step_size=chosen.shared_step_size,
+            local_step_size=chosen.local_step_size,
+            sharing=training.sharing,
         )
 
     def sampling(self, solution: PpsgdSolution) -> Sampling:

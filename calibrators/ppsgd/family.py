@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.estimates.noise import likely_noise, likely_slope
 from epsilond.accountants.estimates.runs import nearer_noise
+from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.binomial_law import Binomial
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import log_theta
@@ -21,7 +22,7 @@ from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorems.papers.bietti.billboard import to_other_clients
 from epsilond.accountants.theorems.papers.bietti.noise import least_noise_std
 from epsilond.calibrators.answer import Ends, Served
-from epsilond.calibrators.search import LEAST, LIKELY_SLOPE, MOST, Certified, confirmed, guarantee_of, smallest_noise
+from epsilond.calibrators.search import LEAST, LIKELY_SLOPE, MOST, Certified, confirm, guarantee_of, smallest_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,15 +66,13 @@ def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSam
         sampling: a sampling of clients in place of the request's.
     """
     sampling = sampling or problem.sampling
-    fixed = sampling == "without-replacement"
-    batch = Subsampled(
-        sampling=sampling,
-        rate=problem.rate if sampling == "poisson" else None,
-        batch_size=problem.participants if fixed else None,
-        population=problem.clients if fixed else None,
-        level="clients",
-        mechanism=Gaussian(noise_multiplier=noise_multiplier),
-    )
+    draw: Fields = {}
+    if sampling == "poisson":
+        draw = {"rate": problem.rate}
+    elif sampling == "without-replacement":
+        draw = {"batch_size": problem.participants, "population": problem.clients}
+    mechanism = Gaussian(noise_multiplier=noise_multiplier)
+    batch = Subsampled(sampling=sampling, **draw, level="clients", mechanism=mechanism)
     return Repeated(times=problem.rounds, mechanism=batch)
 
 
@@ -147,7 +146,7 @@ def certify(
         guess = exact if kind == "full" else _likely_seen_noise(problem, exact, factor)
         for margin, slack in MARGINS[kind]:
             noise = guess * (1.0 + margin)
-            if LEAST < noise < MOST and (closed := confirmed(family, target, noise, slack)):
+            if LEAST < noise < MOST and (closed := confirm(family, target, noise, slack)):
                 return closed
     return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
 

@@ -26,7 +26,7 @@ def rounds_of(plan: PlanProblem) -> int | None:
     )
 
 
-def computed(plan: PlanProblem) -> Fields:
+def computed_fields(plan: PlanProblem) -> Fields:
     """Return the fields of the draw of clients, of the clipping, and of the shared part of the model."""
     everyone = plan.clients is None or plan.reporting == plan.clients
     return {
@@ -71,7 +71,7 @@ PLANS = (
         ),
         mean_noise=on_the_mean,
         read=("rounds", "participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
-        computed=computed,
+        computed=computed_fields,
         assumptions=assumptions,
     ),
 )

@@ -14,7 +14,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import THEOREM
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import minimal_norm
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import THEOREM_5_2, THEOREM_B_4
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import TheoremAtInputs, claims, shown, true_figures
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, make_reading, true_figures
 from epsilond.calibrators.ppsgd.family import certify, guarantee_at, noise_std_of
 from epsilond.calibrators.ppsgd.problem import READINGS
 
@@ -36,15 +36,15 @@ def printed_readings(
         certified: the smallest certified noise.
         plan: how much to share at that noise; None where no bound applies.
     """
-    asked = READINGS if problem.readings is None else problem.readings
+    requested = READINGS if problem.readings is None else problem.readings
     fixed = problem.sampling == "without-replacement"
-    found: list[PrintedReading] = []
-    if "statement" in asked and not fixed:
-        found += _noise(problem)
-        found += _bound(problem, certified, plan)
-    if "experimental" in asked and fixed and problem.participants != problem.clients:
-        found.append(_experiments(problem))
-    return tuple(found)
+    readings: list[PrintedReading] = []
+    if "statement" in requested and not fixed:
+        readings += _noise(problem)
+        readings += _bound(problem, certified, plan)
+    if "experimental" in requested and fixed and problem.participants != problem.clients:
+        readings.append(_experiments(problem))
+    return tuple(readings)
 
 
 def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
@@ -64,7 +64,7 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
         weight=problem.federation.weight,
         clipping_norm=problem.clipping_norm,
     )
-    yield shown(
+    yield make_reading(
         question,
         claims=claims(problem.target),
         parameters={
@@ -88,17 +88,17 @@ def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
         return
     noise_std = noise_std_of(problem, certified.noise)
     question = _bound_at(problem, noise_std, personalization_value(plan.chosen.personalization))
-    found = question.outputs
-    yield shown(
+    outputs = question.outputs
+    yield make_reading(
         question,
-        claims=claims(problem.target, found["excess_risk"]),
+        claims=claims(problem.target, outputs["excess_risk"]),
         parameters={
             "noise_std": noise_std,
             "noise_multiplier": certified.noise,
             "personalization": question.inputs.personalization,
             "weighted_optimum_norm": question.inputs.norm,
-            "weighted_smoothness": found["weighted_smoothness"],
-            "step_size": found["step_size"],
+            "weighted_smoothness": outputs["weighted_smoothness"],
+            "step_size": outputs["step_size"],
         },
         true=true_figures(certified.guarantee, problem.target),
     )

@@ -72,24 +72,24 @@ class PpsgdProblem(TargetedProblem):
     smoothness: Annotated[float | None, SMOOTHNESS] = None
     lipschitz: Annotated[
         float | None,
-        LIPSCHITZ.assumed("what clipping_norm allows: nothing is clipped", lambda p: p.clipping_norm / p.most_added),
+        LIPSCHITZ.assume("what clipping_norm allows: nothing is clipped", lambda p: p.clipping_norm / p.most_added),
     ] = None
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
     shared_gradient_std: Annotated[
-        float | None, SHARED_GRADIENT_STD.assumed("lipschitz, its largest value", lambda p: p.gradient_bound)
+        float | None, SHARED_GRADIENT_STD.assume("lipschitz, its largest value", lambda p: p.gradient_bound)
     ] = None
     local_gradient_std: Annotated[
         float | None,
-        LOCAL_GRADIENT_STD.assumed(
+        LOCAL_GRADIENT_STD.assume(
             "shared_gradient_std, as both gradients are one for losses of w + θ_i",
             lambda p: p.gradient_bound if p.shared_gradient_std is None else p.shared_gradient_std,
         ),
     ] = None
     shared_gradient_norm: Annotated[
         float | None,
-        SHARED_GRADIENT_NORM.assumed(
+        SHARED_GRADIENT_NORM.assume(
             "as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its "
             "optimum",
             lambda p: min(p.clipping_norm, p.gradient_bound),
@@ -168,8 +168,10 @@ class PpsgdProblem(TargetedProblem):
     def federation(self) -> DrawnGradients:
         """The clients in the form of the bounds; a statistic that is absent has its largest value."""
         names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
-        known = {name: value_of(self, name) for name in names}
-        groups = tuple(GroupOfUsers(clients=one.clients, batch_size=one.batch_size, **known) for one in self.batches)
+        statistics = {name: value_of(self, name) for name in names}
+        groups = tuple(
+            GroupOfUsers(clients=batch.clients, batch_size=batch.batch_size, **statistics) for batch in self.batches
+        )
         fixed = self.sampling == "without-replacement"
         return DrawnGradients(
             groups=groups,
@@ -181,4 +183,4 @@ class PpsgdProblem(TargetedProblem):
     @property
     def most_added(self) -> int:
         """Largest number of gradients that are summed in one message."""
-        return 1 if self.weighting == "clients" else max(one.batch_size for one in self.batches)
+        return 1 if self.weighting == "clients" else max(batch.batch_size for batch in self.batches)

@@ -115,15 +115,15 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
         noise_std=noise_std,
         dimension=problem.shared_dimension,
     )
-    given = problem.personalization
+    requested = problem.personalization
     best = landscape.best_proved()
-    chosen = best if given is None else landscape.at(personalization_value(given))
+    chosen = best if requested is None else landscape.at(personalization_value(requested))
     point = functools.partial(_point, problem.rate * problem.federation.weight)
 
     return SharingPlan(
         chosen=point(chosen),
         sharing=Sharing(
-            optimised=given is None,
+            optimised=requested is None,
             best=point(best),
             local_only=point(landscape.at(0.0)),
             balanced=point(landscape.at(landscape.balanced)),
@@ -144,8 +144,8 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     groups = problem.federation.groups
-    alike = len({group.batch_size for group in groups}) == 1
-    if problem.sampling != "full" or not alike or groups[0].shared_gradient_std != groups[0].local_gradient_std:
+    equal_batches = len({group.batch_size for group in groups}) == 1
+    if problem.sampling != "full" or not equal_batches or groups[0].shared_gradient_std != groups[0].local_gradient_std:
         return None
     inputs = inputs_of(
         VarianceTermInputs,
@@ -159,16 +159,16 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
 
 
-def _point(drawn: float, one: AtPersonalization) -> SharingPoint:
+def _point(drawn: float, bound: AtPersonalization) -> SharingPoint:
     return SharingPoint(
-        personalization="unbounded" if math.isinf(one.alpha) else one.alpha,
-        excess_risk=one.total * (1.0 + ROUNDING),
-        optimisation=one.optimisation,
-        statistical=one.statistical,
-        privacy=one.privacy,
-        excess_risk_at_step=one.at_step * (1.0 + ROUNDING),
-        proved_excess_risk=one.proved.total * (1.0 + ROUNDING),
-        step_size=one.step_size,
-        shared_step_size=one.shared_step_size,
-        local_step_size=one.step_size / drawn,
+        personalization="unbounded" if math.isinf(bound.alpha) else bound.alpha,
+        excess_risk=bound.total * (1.0 + ROUNDING),
+        optimisation=bound.optimisation,
+        statistical=bound.statistical,
+        privacy=bound.privacy,
+        excess_risk_at_step=bound.at_step * (1.0 + ROUNDING),
+        proved_excess_risk=bound.proved.total * (1.0 + ROUNDING),
+        step_size=bound.step_size,
+        shared_step_size=bound.shared_step_size,
+        local_step_size=bound.step_size / drawn,
     )

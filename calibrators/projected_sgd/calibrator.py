@@ -31,7 +31,7 @@ from epsilond.calibrators.projected_sgd.plan import PLANS
 from epsilond.calibrators.projected_sgd.printed import readings, run_of
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules, largest
 from epsilond.calibrators.projected_sgd.risk import ProjectedSgdUtility, start_of_run, utility_of
-from epsilond.calibrators.projected_sgd.search import Accounts, BatchRanges, Feasible, demand_affordable, solved
+from epsilond.calibrators.projected_sgd.search import Accounts, BatchRanges, Feasible, demand_affordable, solve_unknown
 from epsilond.calibrators.search import LEAST, LOG_10, guarantee_of
 from epsilond.calibrators.solution import Solution
 
@@ -78,15 +78,17 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
         return self.plan.least_noise(self.problem.clients)
 
 
-def considered(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
+def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
     """Yield every bound of the released model, and the bound for all models if batches are drawn anew."""
-    problem, accounted = solution.problem, solution.accounts.of(solution.plan)
-    uppers = [one.curve.upper_log_delta(problem.epsilon) if one.curve else math.inf for one in accounted.considered]
-    for one, upper in zip(accounted.considered, uppers, strict=True):
-        if one.curve is None:
-            yield ConsideredBound(theorem=one.theorem, observer=problem.observer, applies=Verdict.NO, reason=one.reason)
+    problem, account = solution.problem, solution.accounts.of(solution.plan)
+    uppers = [bound.curve.upper_log_delta(problem.epsilon) if bound.curve else math.inf for bound in account.considered]
+    for bound, upper in zip(account.considered, uppers, strict=True):
+        if bound.curve is None:
+            yield ConsideredBound(
+                theorem=bound.theorem, observer=problem.observer, applies=Verdict.NO, reason=bound.reason
+            )
         else:
-            yield _bound(one.theorem, problem, upper, least=upper == min(uppers))
+            yield _bound(bound.theorem, problem, upper, least=upper == min(uppers))
     yield _all_models_seen(solution)
 
 
@@ -147,8 +149,8 @@ def cautions(
             message="the fixed budget ended before every batch size was decided; those listed all meet the target",
         )
     # A noise that was given is not the smallest, so that less of it says nothing.
-    given = () if problem.solve_for == "noise_std" else ("printed-noise-below-certified",)
-    yield from (one for one in printed_cautions(printed, (solution.noise_std,)) if one.code not in given)
+    excluded = () if problem.solve_for == "noise_std" else ("printed-noise-below-certified",)
+    yield from (caution for caution in printed_cautions(printed, (solution.noise_std,)) if caution.code not in excluded)
     sides = steps_small(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
@@ -237,7 +239,7 @@ class ProjectedSgdCalibrator(
         """
         demand_affordable(problem)
         accounts = Accounts(problem)
-        certified, plan, batches = solved(problem, accounts)
+        certified, plan, batches = solve_unknown(problem, accounts)
         return ProjectedSgdSolution(
             problem=problem,
             target=problem.target,
@@ -252,7 +254,7 @@ class ProjectedSgdCalibrator(
         """Return the risk bound that speaks of this release, or the reason why none does."""
         return utility_of(solution.problem, solution.plan)
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the printed bounds, each solved for the noise that it prescribes."""
@@ -292,7 +294,7 @@ class ProjectedSgdCalibrator(
 
     def bounds(self, solution: ProjectedSgdSolution) -> tuple[ConsideredBound, ...]:
         """Return every bound of the released model, and one of all models."""
-        return tuple(considered(solution))
+        return tuple(considered_bounds(solution))
 
     def warnings(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> Iterator[Caution]:
         """Yield every caution that applies, in a fixed order."""

@@ -22,7 +22,7 @@ def schedule(plan: PlanProblem) -> Schedule | None:
     return Constant(value=1.0 / plan.smoothness) if plan.smoothness is not None else None
 
 
-def computed(plan: PlanProblem) -> Fields:
+def computed_fields(plan: PlanProblem) -> Fields:
     """Return the radius of a ball of the domain's diameter, the steps, and the participants."""
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,
@@ -67,7 +67,7 @@ PLANS = (
         objective="population",
         copied=("clients", "dimension", "lipschitz", "smoothness", "strong_convexity", "gradient_std"),
         read=("participants", "rounds", "samples_per_client", "step_size", "diameter"),
-        computed=computed,
+        computed=computed_fields,
         renamed={"radius": "diameter", "step_schedule": "step_size"},
         refusals=refusals,
         assumptions=assumptions,

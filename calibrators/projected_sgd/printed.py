@@ -9,6 +9,7 @@ the last step's size for all (`proof`, its bound (11)); Corollary 3 sets σ⁴ =
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -37,7 +38,13 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, S
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Claims, PrintedReading
 from epsilond.calibrators.envelope import TheoremAtInputs, condition_answers
-from epsilond.calibrators.projected_sgd.problem import AnySchedule, ProjectedSgdProblem, Reading, RunSchedules, scaled
+from epsilond.calibrators.projected_sgd.problem import (
+    AnySchedule,
+    ProjectedSgdProblem,
+    Reading,
+    RunSchedules,
+    scale_schedule,
+)
 from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_curvature
 from epsilond.calibrators.search import LOG_10
 
@@ -62,7 +69,7 @@ class Printed:
     run: Callable[[RunSchedules], ProjectedRun]
     bound: Callable[[RunSchedules], float] | None = None
     """Function from a plan to log δ, if it is not that of the run."""
-    asked: Callable[[RunSchedules], TheoremAtInputs | None]
+    question: Callable[[RunSchedules], TheoremAtInputs | None]
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
     status: Status = Status.PROVED
@@ -103,10 +110,9 @@ def readings(
     """
     wanted = problem.readings
     truth = functools.cache(truth)
+    candidates = itertools.chain(_variants(problem, plan), _corollaries(problem, plan))
     return tuple(
-        _answer(problem, plan, printed, truth)
-        for printed in (*_variants(problem, plan), *_corollaries(problem, plan))
-        if wanted is None or printed.reading in wanted
+        _answer(problem, plan, printed, truth) for printed in candidates if wanted is None or printed.reading in wanted
     )
 
 
@@ -124,7 +130,7 @@ def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Prin
 
     def whole_ball(at: RunSchedules) -> ProjectedRun:
         run = run_of(problem, at)
-        return replace(run, whole_ball=True) if last else _closed(run)
+        return replace(run, whole_ball=True) if last else _closed_form_run(run)
 
     def statement(at: RunSchedules) -> float:
         run = whole_ball(at)
@@ -137,7 +143,7 @@ def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Prin
         reading="statement",
         run=whole_ball,
         bound=statement,
-        asked=functools.partial(_printed_pass, problem),
+        question=functools.partial(_printed_pass, problem),
         radius_conditions=(convex, smooth, SMALL_STEPS.at(pass_)),
         other_conditions=(WHOLE_STEPS.at(pass_),),
     )
@@ -147,12 +153,12 @@ def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Prin
         ("smooth", (smooth,), {"smoothness": beta, "strong_convexity": 0.0, "convex": False}),
         ("strongly-convex", (convex, smooth), {"smoothness": beta, "strong_convexity": curvature, "convex": True}),
     ]
-    for reading, conditions, known in losses if beta is not None else losses[:1]:
+    for reading, conditions, losses_known in losses if beta is not None else losses[:1]:
         yield Printed(
             theorem=ANY_LOSSES,
             reading=reading,
-            run=functools.partial(_with_losses, problem, known),
-            asked=functools.partial(_any_pass, problem, known),
+            run=functools.partial(_with_losses, problem, losses_known),
+            question=functools.partial(_any_pass, problem, losses_known),
             radius_conditions=conditions,
         )
 
@@ -161,7 +167,7 @@ def _with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules)
     return replace(run_of(problem, at), **losses)
 
 
-def _closed(run: ProjectedRun) -> ProjectedRun:
+def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
     """Return the run of (12), which has the least step size and the least noise in every step."""
     return replace(
         run,
@@ -172,25 +178,25 @@ def _closed(run: ProjectedRun) -> ProjectedRun:
 
 
 # What is asked of the theorems --------------------------------------------------------------------------------------
-def _listed(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
+def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
     """Return the constant value, or a value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
     if schedule.constant is not None:
         return (schedule.constant,)
     return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
 
 
-def _asked(
-    theorem: Theorem, problem: ProjectedSgdProblem, at: RunSchedules, **others: object
+def _printed_question(
+    theorem: Theorem, problem: ProjectedSgdProblem, at: RunSchedules, **further_inputs: object
 ) -> TheoremAtInputs | None:
     """Return the theorem at the plan with its schedules listed; None if they are too long."""
     steps = problem.spec(at).steps
     lists: Fields = {
-        "step_sizes": _listed(at.step_schedule, steps),
-        "noise_stds": _listed(at.noise_schedule, steps),
+        "step_sizes": _schedule_values(at.step_schedule, steps),
+        "noise_stds": _schedule_values(at.noise_schedule, steps),
     }
     if max(map(len, lists.values())) > MOST_LISTED_STEPS:
         return None
-    return TheoremAtInputs.of(theorem, problem, "printed", participants=at.participants, **lists, **others)
+    return TheoremAtInputs.of(theorem, problem, "printed", participants=at.participants, **lists, **further_inputs)
 
 
 def _printed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs | None:
@@ -198,15 +204,15 @@ def _printed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtIn
     if problem.smoothness is None:
         return None
     if problem.release == "last":
-        return _asked(THEOREM_2, problem, at)
+        return _printed_question(THEOREM_2, problem, at)
     suffix = problem.suffix_fraction if problem.release == "suffix" else None
-    return _asked(COROLLARY_3, problem, at, suffix_fraction=suffix)
+    return _printed_question(COROLLARY_3, problem, at, suffix_fraction=suffix)
 
 
 def _any_pass(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> TheoremAtInputs | None:
     """Return the theorem for any losses, with the diameters that these losses give every image of the ball."""
     stop = None if problem.release == "last" else problem.spec(at).first_stop
-    return _asked(ANY_LOSSES, problem, at, first_stop=stop, **losses)
+    return _printed_question(ANY_LOSSES, problem, at, first_stop=stop, **losses)
 
 
 def _closed_pass(problem: ProjectedSgdProblem, at: RunSchedules) -> TheoremAtInputs:
@@ -233,8 +239,8 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
         yield Printed(
             theorem=COROLLARY_3,
             reading="experimental",
-            run=lambda at: _closed(run_of(problem, at)),
-            asked=functools.partial(_closed_pass, problem),
+            run=lambda at: _closed_form_run(run_of(problem, at)),
+            question=functools.partial(_closed_pass, problem),
             fixed_noise=problem.clients**0.25,
             **shared,
         )
@@ -244,7 +250,7 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
     shared |= {
         "theorem": COROLLARY_1,
         "run": lambda at: run_of_bound_11(inputs(at)),
-        "asked": lambda at: TheoremAtInputs(COROLLARY_1, inputs(at)),
+        "question": lambda at: TheoremAtInputs(COROLLARY_1, inputs(at)),
     }
     yield Printed(
         reading="statement", bound=lambda at: misprinted_log_delta(inputs(at)), status=Status.REFUTED, **shared
@@ -266,17 +272,18 @@ def _answer(
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, own), "printed").values())
     kernel = _kernel(printed.run(own), problem.epsilon) if printed.shows_kernel else {}
-    asked = printed.asked(own)
+    question = printed.question(own)
     steps = float(problem.spec(own).steps)
+    parameters = {"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": steps}
     return PrintedReading(
         theorem=printed.theorem.id,
         reading=printed.reading,
         status=printed.status if valid else Status.REFUTED,
-        parameters={"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": steps} | kernel,
+        parameters=parameters | kernel,
         claims=_claims(problem.target, printed.log_delta(problem.epsilon, own), excess_risk),
         true=truth(own),
-        conditions=condition_answers((*printed.radius_conditions, *printed.other_conditions)),
-        evaluations=() if asked is None else (asked.served,),
+        conditions=condition_answers(printed.radius_conditions + printed.other_conditions),
+        evaluations=() if question is None else (question.served,),
     )
 
 
@@ -302,7 +309,7 @@ def _at_its_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Pri
     """Return the plan with the smallest noise at which the bound claims the target; unchanged if there is none."""
 
     def at(log_factor: float) -> RunSchedules:
-        return replace(plan, noise_schedule=scaled(plan.noise_schedule, math.exp(log_factor)))
+        return replace(plan, noise_schedule=scale_schedule(plan.noise_schedule, math.exp(log_factor)))
 
     if printed.fixed_noise is not None:
         return at(math.log(printed.fixed_noise / plan.least_noise(problem.clients)))

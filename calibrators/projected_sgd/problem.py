@@ -40,7 +40,7 @@ READINGS: tuple[Reading, ...] = ("statement", "lipschitz", "smooth", "strongly-c
 AnySchedule = Constant | InverseTime | Explicit
 
 
-def scaled(schedule: AnySchedule, factor: float) -> AnySchedule:
+def scale_schedule(schedule: AnySchedule, factor: float) -> AnySchedule:
     """Return the schedule with every value multiplied by `factor`."""
     if isinstance(schedule, Explicit):
         return Explicit(values=tuple(factor * value for value in schedule.values))
@@ -91,9 +91,9 @@ class ProjectedSgdProblem(TargetedProblem):
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
     gradient_bound: Annotated[
         float | None,
-        MEAN_GRADIENT_BOUND.assumed("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
+        MEAN_GRADIENT_BOUND.assume("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
     ] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD.assumed("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
+    gradient_std: Annotated[float | None, GRADIENT_STD.assume("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     readings: Annotated[
         tuple[Reading, ...] | None, Quantity(description="which readings of the printed bounds to return")
@@ -119,7 +119,7 @@ class ProjectedSgdProblem(TargetedProblem):
                 for name in ("step_schedule", "noise_schedule")
                 if isinstance(getattr(self, name), Explicit)
             ]
-        unknown_readings = [one for one in self.readings or () if one not in READINGS]
+        unknown_readings = [reading for reading in self.readings or () if reading not in READINGS]
         if unknown_readings:
             faults.append(Fault("/readings", "has an unknown reading", ", ".join(READINGS)))
         if faults:
@@ -136,9 +136,9 @@ class ProjectedSgdProblem(TargetedProblem):
         steps = max(self.clients // participants, 1)
         sizes, noises = self.step_schedule or Constant(value=1.0), self.noise_schedule or Constant(value=1.0)
         if "step_size" in solved:
-            sizes = scaled(sizes, solved["step_size"] / largest(sizes))
+            sizes = scale_schedule(sizes, solved["step_size"] / largest(sizes))
         if "noise_std" in solved:
-            noises = scaled(noises, solved["noise_std"] / noises.least(steps))
+            noises = scale_schedule(noises, solved["noise_std"] / noises.least(steps))
         return RunSchedules(participants=participants, step_schedule=sizes, noise_schedule=noises)
 
     def spec(self, plan: RunSchedules) -> ProjectedSgd:

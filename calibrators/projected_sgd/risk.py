@@ -80,7 +80,7 @@ def _of_the_last(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedS
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
     terms = risk_terms(corollary_inputs(problem, plan), "corrected")
     bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=COROLLARY_1.id, terms=terms)
-    declared = tuple(one for one in COROLLARY_1.conditions if one.id == "interior-minimiser")
+    declared = tuple(condition for condition in COROLLARY_1.conditions if condition.id == "interior-minimiser")
     return ProjectedSgdUtility(Risk(upper=bound), declared)
 
 
@@ -94,10 +94,10 @@ def _of_the_mean(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedS
         return ProjectedSgdUtility(None, reason="Corollary 2 speaks of log(n/m) > 0 steps")
     if not isinstance(plan.step_schedule, InverseTime):
         return ProjectedSgdUtility(None, reason="Corollary 2 bounds the risk for steps that fall as 1/t")
-    known = problem.shamir_constant is not None
+    constant_is_known = problem.shamir_constant is not None
     sizes, noises = (
-        (one.constant,) if one.constant is not None else tuple(map(float, one.at(1, steps)))
-        for one in (plan.step_schedule, plan.noise_schedule)
+        (schedule.constant,) if schedule.constant is not None else tuple(map(float, schedule.at(1, steps)))
+        for schedule in (plan.step_schedule, plan.noise_schedule)
     )
     outputs = TheoremAtInputs.of(
         COROLLARY_2,
@@ -112,7 +112,7 @@ def _of_the_mean(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedS
     bound = RiskBound(
         value=float(outputs["excess_risk"]),
         # Batches are not covered by the theorem behind it, whatever its constant.
-        constant="explicit" if known and plan.participants == 1 else "hidden",
+        constant="explicit" if constant_is_known and plan.participants == 1 else "hidden",
         theorem=COROLLARY_2.id,
         terms={"optimisation": float(outputs["optimisation_term"]), "noise": float(outputs["noise_term"])},
     )

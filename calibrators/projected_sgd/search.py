@@ -50,7 +50,7 @@ class Accounts:
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
         self.problem = problem
-        self._of = functools.cache(self._accounted)
+        self._of = functools.cache(self._account)
 
     def of(
         self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
@@ -65,7 +65,7 @@ class Accounts:
         """
         return self._of(plan, effort, only_at, **changes)
 
-    def _accounted(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
+    def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
         return account(
@@ -77,7 +77,7 @@ class Accounts:
             only_at=only_at,
         )
 
-    def solved(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
+    def guarantee_at(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
         """Return the guarantee at values of the unknown; `clients` and `lipschitz` replace those of the request."""
         changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
@@ -105,15 +105,17 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
         raise BeyondBudget(f"{steps} steps of changing size or noise are more than the {most} that are solved for")
 
 
-def solved(problem: ProjectedSgdProblem, accounts: Accounts) -> tuple[Certified, RunSchedules, BatchRanges | None]:
+def solve_unknown(
+    problem: ProjectedSgdProblem, accounts: Accounts
+) -> tuple[Certified, RunSchedules, BatchRanges | None]:
     """Return the certificate, the plan with the solved value, and the feasible batch sizes if they were searched."""
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
         return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
     if problem.solve_for == "step_size":
-        certified = smallest_step(problem, accounts.solved)
+        certified = smallest_step(problem, accounts.guarantee_at)
         return certified, problem.plan(step_size=certified.noise), None
-    batches = feasible_batches(problem, accounts.solved)
+    batches = feasible_batches(problem, accounts.guarantee_at)
     certified = batches.certified
     return certified, problem.plan(participants=certified.noise), batches
 
@@ -122,19 +124,19 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
     """Search on the bound that is least at the target ε, and certify the result by the bounds for all ε."""
     target = problem.target
 
-    def certified(noise: float, effort: Effort = "default") -> Guarantee:
-        return accounts.solved(effort=effort, noise_std=noise * problem.lipschitz)
+    def guarantee_at_noise(noise: float, effort: Effort = "default") -> Guarantee:
+        return accounts.guarantee_at(effort=effort, noise_std=noise * problem.lipschitz)
 
     @functools.cache
     def least_there(noise: float, effort: Effort) -> Guarantee:
         plan = problem.plan(noise_std=noise * problem.lipschitz)
         return accounts.of(plan, effort, only_at=target.epsilon).guarantee
 
-    found = smallest_noise(least_there, target, guess=_likely_noise(problem))
-    guarantee = certified(found.noise)
+    smallest = smallest_noise(least_there, target, guess=_likely_noise(problem))
+    guarantee = guarantee_at_noise(smallest.noise)
     if guarantee.curve.upper_log_delta(target.epsilon) <= target.log_delta:
-        return replace(found, guarantee=guarantee)
-    return smallest_noise(certified, target, guess=found.noise)
+        return replace(smallest, guarantee=guarantee)
+    return smallest_noise(guarantee_at_noise, target, guess=smallest.noise)
 
 
 def _likely_noise(problem: ProjectedSgdProblem) -> float:
@@ -144,7 +146,7 @@ def _likely_noise(problem: ProjectedSgdProblem) -> float:
 
 
 # The step size ------------------------------------------------------------------------------------------------------
-def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certified:
+def smallest_step(problem: ProjectedSgdProblem, account_at: Accounted) -> Certified:
     """Return the smallest step size that meets the target, by a grid and then bisection between grid values.
 
     The step size is the largest of its schedule.
@@ -155,23 +157,23 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
         Infeasible: no step size on the grid meets the target.
     """
     target = problem.target
-    found = functools.cache(lambda step: accounted(step_size=step))
+    guarantee_at = functools.cache(lambda step: account_at(step_size=step))
 
     def meets(step: float) -> bool:
-        return found(step).curve.upper_log_delta(target.epsilon) <= target.log_delta
+        return guarantee_at(step).curve.upper_log_delta(target.epsilon) <= target.log_delta
 
     steps = _offered_steps(problem)
     passing = next((place for place, step in enumerate(steps) if meets(step)), None)
     if passing is None:
-        best = min(steps, key=lambda step: found(step).curve.upper_log_delta(target.epsilon))
-        upper = found(best).curve.upper_log_delta(target.epsilon) / LOG_10
+        best = min(steps, key=lambda step: guarantee_at(step).curve.upper_log_delta(target.epsilon))
+        upper = guarantee_at(best).curve.upper_log_delta(target.epsilon) / LOG_10
         raise Infeasible(
             "no step size that is offered meets the target",
             ConditionResult("target", "log10 δ is at most the target", Verdict.NO, upper, target.log10_delta),
-            nearest_of(found(best), target),
+            nearest_of(guarantee_at(best), target),
         )
     if passing == 0:
-        return Certified(steps[0], found(steps[0]), None)
+        return Certified(steps[0], guarantee_at(steps[0]), None)
     low, high = steps[passing - 1], steps[passing]
     while high / low - 1.0 > STEP_WIDTH:
         middle = math.sqrt(low * high)
@@ -179,9 +181,9 @@ def smallest_step(problem: ProjectedSgdProblem, accounted: Accounted) -> Certifi
     missed = (
         slack
         for slack in SLACKS
-        if found(high * (1.0 - slack)).curve.bound_log_delta(target.epsilon).lower > target.log_delta
+        if guarantee_at(high * (1.0 - slack)).curve.bound_log_delta(target.epsilon).lower > target.log_delta
     )
-    return Certified(high, found(high), next(missed, None))
+    return Certified(high, guarantee_at(high), next(missed, None))
 
 
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
@@ -222,15 +224,15 @@ class BatchRanges:
     exhaustive: bool
 
 
-def feasible_batches(problem: ProjectedSgdProblem, accounted: Accounted) -> BatchRanges:
+def feasible_batches(problem: ProjectedSgdProblem, account_at: Accounted) -> BatchRanges:
     """Return the batch sizes that meet the target, as far as the fixed budget allows; the smallest is the answer.
 
     Raises:
         Infeasible: no batch size that was tried meets the target.
     """
     constant = problem.plan().step_schedule.constant is not None and problem.plan().noise_schedule.constant is not None
-    search = _RangeSearch(problem, accounted)
-    ranges, exhaustive = search.halved() if constant else search.listed()
+    search = _RangeSearch(problem, account_at)
+    ranges, exhaustive = search.bisect() if constant else search.scan()
     if not ranges:
         raise Infeasible(
             "no number of participants that was tried meets the target",
@@ -242,19 +244,19 @@ def feasible_batches(problem: ProjectedSgdProblem, accounted: Accounted) -> Batc
     least = ranges[0].least
     # Ranges are decided in ascending order, so that none below the first one is left open.
     slack = 0.0 if constant or exhaustive else None
-    return BatchRanges(Certified(least, accounted(participants=least), slack), ranges, exhaustive)
+    return BatchRanges(Certified(least, account_at(participants=least), slack), ranges, exhaustive)
 
 
 class _RangeSearch:
     """A search over ranges of m, each of which is decided as a whole or halved."""
 
-    def __init__(self, problem: ProjectedSgdProblem, accounted: Accounted) -> None:
-        self.problem, self.accounted = problem, accounted
+    def __init__(self, problem: ProjectedSgdProblem, account_at: Accounted) -> None:
+        self.problem, self.account_at = problem, account_at
         self.best = 0.0
 
     def log_delta(self, participants: int) -> float:
         """Return the certified upper bound on log δ at the target ε."""
-        guarantee = self.accounted(participants=participants)
+        guarantee = self.account_at(participants=participants)
         upper = guarantee.curve.upper_log_delta(self.problem.epsilon)
         self.best = min(self.best, upper / LOG_10)
         return upper
@@ -263,7 +265,7 @@ class _RangeSearch:
         """Return whether a batch size meets the target."""
         return self.log_delta(participants) <= self.problem.target.log_delta
 
-    def halved(self) -> tuple[tuple[Feasible, ...], bool]:
+    def bisect(self) -> tuple[tuple[Feasible, ...], bool]:
         """Return the feasible ranges in ascending order, and whether all ranges were decided within the budget."""
         n, nodes = self.problem.clients, 0
         pending = [(2**k, min(2 ** (k + 1) - 1, n)) for k in range(n.bit_length())][::-1]
@@ -275,15 +277,15 @@ class _RangeSearch:
             if nodes > MOST_NODES:
                 undecided = True
                 break
-            verdict = self.meets(low) if low == high else self._decided(low, high)
+            verdict = self.meets(low) if low == high else self._decide(low, high)
             if verdict is None:
                 middle = (low + high) // 2
                 pending += [(middle + 1, high), (low, middle)]
             elif verdict:
-                ranges = _joined(ranges, Feasible(least=low, most=high))
+                ranges = _join_range(ranges, Feasible(least=low, most=high))
         return tuple(ranges), not undecided
 
-    def _decided(self, low: int, high: int) -> bool | None:
+    def _decide(self, low: int, high: int) -> bool | None:
         """Decide a range: True if every m meets the target, False if no m does, None if the bounds do not decide.
 
         The bound at m is (m/n) Σ_v g_v over the T = ⌊n/m⌋ places. Here g rises with the shift 2L/(√m σ) of a use and
@@ -306,34 +308,34 @@ class _RangeSearch:
         """Return the bound with the ball and the share of `batch`, and the shift and number of places of `use`."""
         n = self.problem.clients
         places = n // use
-        guarantee = self.accounted(
+        guarantee = self.account_at(
             participants=batch, clients=batch * places, lipschitz=self.problem.lipschitz * math.sqrt(batch / use)
         )
         ends = guarantee.curve.bound_log_delta(self.problem.epsilon)
         weight = math.log(batch * places / n)
         return Interval(ends.lower + weight, ends.upper + weight)
 
-    def listed(self) -> tuple[tuple[Feasible, ...], bool]:
+    def scan(self) -> tuple[tuple[Feasible, ...], bool]:
         """Return the feasible values of m, tried singly: all of them if they are few, else evenly by logarithm."""
         n = self.problem.clients
         least = max(1, n // MOST_STEPS_TRIED)
         count = n - least + 1
         if count <= MOST_LISTED:
-            tried = list(range(least, n + 1))
+            sizes = list(range(least, n + 1))
         else:
-            tried = sorted({round(least * (n / least) ** (k / (MOST_LISTED - 1))) for k in range(MOST_LISTED)})
+            sizes = sorted({round(least * (n / least) ** (k / (MOST_LISTED - 1))) for k in range(MOST_LISTED)})
         ranges: list[Feasible] = []
         below = least - 1
-        for participants in tried:
+        for participants in sizes:
             if not self.meets(participants):
                 below = participants
                 continue
-            first = participants if ranges else self._refined(below, participants)
-            for found in sorted({first, participants}):
-                ranges = _joined(ranges, Feasible(least=found, most=found))
+            first = participants if ranges else self._refine(below, participants)
+            for size in sorted({first, participants}):
+                ranges = _join_range(ranges, Feasible(least=size, most=size))
         return tuple(ranges), count <= MOST_LISTED and least == 1
 
-    def _refined(self, failing: int, passing: int) -> int:
+    def _refine(self, failing: int, passing: int) -> int:
         """Return a batch size that meets the target such that the next smaller batch size misses it."""
         while passing - failing > 1:
             middle = (failing + passing) // 2
@@ -341,7 +343,7 @@ class _RangeSearch:
         return passing
 
 
-def _joined(ranges: list[Feasible], more: Feasible) -> list[Feasible]:
+def _join_range(ranges: list[Feasible], more: Feasible) -> list[Feasible]:
     if ranges and ranges[-1].most + 1 == more.least:
         return [*ranges[:-1], Feasible(least=ranges[-1].least, most=more.most)]
     return [*ranges, more]

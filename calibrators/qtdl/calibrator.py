@@ -82,12 +82,12 @@ class QtdlParameters:
 class GridSolution(Solution[Answered_co], Generic[Answered_co]):
     """The certified noise: a number of levels and a rate of decay."""
 
-    found: CertifiedNoise
+    certified_noise: CertifiedNoise
 
     @property
     def variance_in_steps(self) -> float:
         """The variance of the noise per coordinate, in squared grid steps."""
-        return variance(self.found.noise.decay_rate, self.found.noise.noise_levels)
+        return variance(self.certified_noise.noise.decay_rate, self.certified_noise.noise.noise_levels)
 
     @property
     def noise_std(self) -> float:
@@ -121,13 +121,13 @@ class GridCalibrator(
         Raises:
             Infeasible: no noise that is offered meets the target.
         """
-        found = least_noise(problem)
-        certified = Certified(found.noise.noise_levels, found.guarantee, 0.0 if found.minimal == "proved" else None)
-        return GridSolution(problem=problem, target=problem.target, certified=certified, found=found)
+        noise = least_noise(problem)
+        certified = Certified(noise.noise.noise_levels, noise.guarantee, 0.0 if noise.minimal == "proved" else None)
+        return GridSolution(problem=problem, target=problem.target, certified=certified, certified_noise=noise)
 
     def sensitivity(self, solution: GridSolution[Problem]) -> float:
         """Return the most that one neighbour moves a message, in grid steps."""
-        noise = solution.found.noise
+        noise = solution.certified_noise.noise
         return math.sqrt(worst_shift(noise).square) if noise.l2_sensitivity is None else noise.l2_sensitivity
 
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
@@ -137,7 +137,7 @@ class GridCalibrator(
             ConditionViolated: roundings may move further than the sensitivities of the mechanism say; no spec states
                 that.
         """
-        release = solution.found.release
+        release = solution.certified_noise.release
         if math.isfinite(release.log_failure):
             statement = "log10 of the probability that a rounding moves further than the sensitivities say is −∞"
             sides = ConditionResult(
@@ -148,7 +148,7 @@ class GridCalibrator(
                 "be charged for: give sensitivities that no rounding exceeds."
             )
             raise ConditionViolated(message, sides)
-        return (release.spec(solution.found.noise),)
+        return (release.spec(solution.certified_noise.noise),)
 
     def trust(self, problem: Problem) -> Definition:
         """Return the trust model that the guarantee names."""
@@ -157,21 +157,23 @@ class GridCalibrator(
     def guarantee(self, solution: GridSolution[Problem]) -> GuaranteeAnswer:
         """Return the certificate; rounding does not raise a bound above the target that it meets by evaluation."""
         target = solution.target
-        given = guarantee_answer(
+        answer = guarantee_answer(
             solution.certified,
             target,
             definition=self.trust(solution.problem),
             sampling=self.sampling(solution),
             sensitivity=self.sensitivity(solution),
         )
-        log10 = Ends(given.log10_delta.lower, min(given.log10_delta.upper, target.log10_delta))
-        delta = given.delta if target.delta is None else Ends(given.delta.lower, min(given.delta.upper, target.delta))
-        return replace(given, log10_delta=log10, delta=delta)
+        log10 = Ends(answer.log10_delta.lower, min(answer.log10_delta.upper, target.log10_delta))
+        delta = (
+            answer.delta if target.delta is None else Ends(answer.delta.lower, min(answer.delta.upper, target.delta))
+        )
+        return replace(answer, log10_delta=log10, delta=delta)
 
 
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
     """Return the certified noise as parameters."""
-    noise, movement = solution.found.noise, solution.found.release.movement
+    noise, movement = solution.certified_noise.noise, solution.certified_noise.release.movement
     levels, failure = solution.problem.quantization_levels, movement.log_failure
     return QtdlParameters(
         noise_levels=noise.noise_levels,
@@ -180,7 +182,7 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
         variance=solution.variance_in_steps / levels**2,
         mean_squared_error=solution.mean_squared_error,
         quantization_levels=levels,
-        method=solution.found.method,
+        method=solution.certified_noise.method,
         l1_sensitivity=movement.l1,
         linf_sensitivity=movement.linf,
         l2_sensitivity=movement.l2,
@@ -222,7 +224,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         """Return closed-form for escapes in one round; other noise is searched."""
         return "closed-form" if problem.method == "escape" and problem.rounds == 1 else "search"
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[GridSolution[QtdlProblem], Training], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the readings of Theorem 1."""
@@ -242,7 +244,9 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         """Return the bits of the certified noise, and of the same messages with other noise."""
         solution = outcome.solution
         problem = solution.problem
-        return communication(problem, solution.found.noise.noise_levels, outcome.printed, binomial_trials(problem))
+        return communication(
+            problem, solution.certified_noise.noise.noise_levels, outcome.printed, binomial_trials(problem)
+        )
 
     def premises(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> tuple[Condition, ...]:
         """Return the premises of the messages and of the certificate."""

@@ -48,25 +48,25 @@ class IntegerRelease:
 
     def guarantee(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """Return the guarantee of all rounds with the failure of rounding, without the instance on the grid."""
-        return with_failure(self.accounted(noise, "default"), self.log_failure)
+        return with_failure(self.run_guarantee(noise, "default"), self.log_failure)
 
     def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
         """Return the spec of all rounds."""
-        one = self.problem.round_of(noise)
-        return Repeated(times=self.problem.rounds, mechanism=one) if self.problem.rounds > 1 else one
+        round_spec = self.problem.round_of(noise)
+        return Repeated(times=self.problem.rounds, mechanism=round_spec) if self.problem.rounds > 1 else round_spec
 
-    def accounted(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
+    def run_guarantee(self, noise: TruncatedDiscreteLaplace, effort: Effort) -> Guarantee:
         """Return the guarantee of all rounds, if no rounding moves further than `movement`."""
         return guarantee_of(self.problem, self.spec(noise), effort)
 
-    def witnessed(self, found: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
+    def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """Return a guarantee with the instance on the grid, which rounding does not change, among its witnesses."""
         realised = self.problem.realised
         if realised is None:
-            return found
+            return guarantee
         values = replace(noise, l1_sensitivity=realised.l1, linf_sensitivity=realised.linf, l2_sensitivity=None)
-        seen = self.accounted(values, "default").curve.witnesses
-        return replace(found, curve=Curve(found.curve.upper, (*found.curve.witnesses, *seen)))
+        seen = self.run_guarantee(values, "default").curve.witnesses
+        return replace(guarantee, curve=Curve(guarantee.curve.upper, (*guarantee.curve.witnesses, *seen)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
         """Return `guarantee` in closed form, if only escapes count."""

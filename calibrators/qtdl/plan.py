@@ -11,7 +11,7 @@ from epsilond.calibrators.planning.problem import PlanProblem
 from epsilond.calibrators.qtdl.problem import SensitivityRule
 
 
-def computed(plan: PlanProblem) -> Fields:
+def computed_fields(plan: PlanProblem) -> Fields:
     """Return the rule of unit vectors for the sensitivities, and the participants."""
     return {"sensitivity_rule": SensitivityRule(kind="unit-vector"), "participants": plan.reporting}
 
@@ -32,7 +32,7 @@ PLANS = (
         noise_added_to="unit-updates",
         copied=("dimension", "quantization_levels", "rounds"),
         read=("clients", "participants"),
-        computed=computed,
+        computed=computed_fields,
         assumptions=assumptions,
     ),
 )

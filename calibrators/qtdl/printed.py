@@ -23,7 +23,7 @@ from epsilond.accountants.theorems.papers.das.truncated_noise import THEOREM_1, 
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Caution, Communication, CommunicationBeside, Ends, PrintedReading, TrueFigures
 from epsilond.calibrators.cautions import failing_conditions, noise_below
-from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers, shown, true_figures
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers, make_reading, true_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     question, noise = noise_of_theorem_1(problem, problem.epsilon)
     claim = Target(problem.epsilon, -problem.dimension * math.log(2.0))
     if not noise:
-        conditions = (one.at(question.inputs) for one in THEOREM_1.conditions if one.checked)
+        conditions = (condition.at(question.inputs) for condition in THEOREM_1.conditions if condition.checked)
         return (
             PrintedReading(
                 theorem=THEOREM_1.id,
@@ -68,7 +68,7 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
             ),
         )
     extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
-    return (shown(question, claims=claims(claim), parameters=noise | extra, true=figures_at(question, claim)),)
+    return (make_reading(question, claims=claims(claim), parameters=noise | extra, true=figures_at(question, claim)),)
 
 
 def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:

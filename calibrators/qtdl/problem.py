@@ -154,10 +154,12 @@ class GridProblem(TargetedProblem):
         """Check for sensitivities or a rule, for a method that they allow, and the conditions of `check_own`."""
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
-        given = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
-        if self.sensitivity_rule is not None and (any(given) or self.l2_sensitivity is not None):
+        sensitivities_present = [self.l1_sensitivity is not None, self.linf_sensitivity is not None]
+        if self.sensitivity_rule is not None and (any(sensitivities_present) or self.l2_sensitivity is not None):
             raise InvalidInput.at("/sensitivity_rule", "gives the sensitivities: leave them out")
-        if any(given) != all(given) or (self.l2_sensitivity is not None and not all(given)):
+        if any(sensitivities_present) != all(sensitivities_present) or (
+            self.l2_sensitivity is not None and not all(sensitivities_present)
+        ):
             raise InvalidInput.at("/l1_sensitivity", "l1_sensitivity and linf_sensitivity go together")
         self.check_own()
         if self.method == "concentrated" and self.movement.l2 is None:
@@ -206,9 +208,13 @@ class GridProblem(TargetedProblem):
         if self.l1_sensitivity is not None:
             return ()
         rule = self.rule
-        given = rule.failure_delta
+        failure_delta = rule.failure_delta
         budget = self.target.log_delta - math.log(self.rounds)
-        failures = tuple(budget + math.log(share) for share in FAILURE_SHARES) if given is None else (math.log(given),)
+        failures = (
+            tuple(budget + math.log(share) for share in FAILURE_SHARES)
+            if failure_delta is None
+            else (math.log(failure_delta),)
+        )
         return tuple(rule.rounded_together(self.dimension, self.quantization_levels, failures))
 
 

@@ -122,7 +122,7 @@ def _common(release: IntegerRelease, rate: float) -> float:
         return likely_concentrated_log_delta(rho, target.epsilon) if rho < 1e9 else 0.0
     away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
     levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
-    curve = release.accounted(release.noise(rate, levels), "coarse").curve
+    curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
     if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
         return estimate  # no room for escapes, and how little there is tells nothing
@@ -217,7 +217,7 @@ def _cannot_beat(
     return enough > math.log(plain) and common(math.exp(enough)) >= log_delta
 
 
-def _certified(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNoise | None:
+def _certify(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNoise | None:
     """Return the least m near the candidate's whose certified upper bound meets the target; None if `best` is less.
 
     Its guarantee does not include the lower bounds that neighbours on the grid attain.
@@ -240,7 +240,7 @@ def _certified(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNo
     def meets(levels: int) -> bool:
         return excess(levels) <= 0.0
 
-    def found(levels: int, *, minimal: bool) -> CertifiedNoise:
+    def result(levels: int, *, minimal: bool) -> CertifiedNoise:
         return CertifiedNoise(
             method=candidate.method,
             release=release,
@@ -250,24 +250,24 @@ def _certified(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNo
         )
 
     if release.total == 0:
-        return found(1, minimal=True)
+        return result(1, minimal=True)
     if best is not None:
-        levels, spread = best.order
-        enough = levels if variance(rate, levels) < spread else levels - 1
+        levels, least_variance = best.order
+        enough = levels if variance(rate, levels) < least_variance else levels - 1
         if start > enough and not (enough >= 1 and meets(enough)):
             return None
         start = min(start, enough)
     decided = candidate.closed and math.isinf(release.log_failure)
     # Decimals have then decided which m is the least; doubles may not tell it from the one below.
     if decided and start == candidate.levels and meets(start):
-        return found(start, minimal=True)
+        return result(start, minimal=True)
     # log δ falls by α at most for each level.
     first = abs(excess(start)) / rate
     high = _least_near(excess, start, most, math.ceil(first) if first < start else 1)
     if high is None:
         return None
     proved = high == 1 or (decided and high == candidate.levels)
-    return found(high, minimal=proved or at(high - 1).curve.bound_log_delta(target.epsilon).lower > target.log_delta)
+    return result(high, minimal=proved or at(high - 1).curve.bound_log_delta(target.epsilon).lower > target.log_delta)
 
 
 def _least_near(excess: Callable[[int], float], start: int, most: int, first: int) -> int | None:
@@ -296,7 +296,7 @@ def proofs(problem: GridProblem) -> Iterator[tuple[Method, Method, Movement]]:
     wanted = METHODS if problem.method is None else (problem.method,)
     drawn = problem.rate < 1.0
     if drawn and together and "concentrated-coupled" in wanted:
-        least = min(together, key=lambda one: math.inf if one.l2 is None else one.l2)
+        least = min(together, key=lambda distances: math.inf if distances.l2 is None else distances.l2)
         yield "concentrated-coupled", "concentrated", least
         return
     if "escape" in wanted and not drawn:
@@ -320,21 +320,21 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
     """
     likely: list[Candidate] = []
     for method, proof, movement in proofs(problem):
-        beat = min((one.levels for one in likely), default=math.inf)
+        beat = min((estimate.levels for estimate in likely), default=math.inf)
         likely += candidates(IntegerRelease(problem=problem, movement=movement), method, proof, beat=beat)
     best, most = None, math.inf
-    for candidate in sorted(likely, key=lambda one: one.order):
+    for candidate in sorted(likely, key=lambda estimate: estimate.order):
         if candidate.levels > most:
             break
-        found = _certified(candidate, best)
-        if found is not None and (best is None or found.order < best.order):
-            best, most = found, _most_levels(found, problem.target.epsilon)
+        certified = _certify(candidate, best)
+        if certified is not None and (best is None or certified.order < best.order):
+            best, most = certified, _most_levels(certified, problem.target.epsilon)
     if best is None:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", Verdict.NO)
         raise Infeasible(
             "no noise that is offered meets the target", limit, {"log10_delta": problem.target.log10_delta / 2}
         )
-    return replace(best, guarantee=best.release.witnessed(best.guarantee, best.noise))
+    return replace(best, guarantee=best.release.add_witness(best.guarantee, best.noise))
 
 
 def _most_levels(best: CertifiedNoise, epsilon: float) -> float:

@@ -74,7 +74,7 @@ def start_of(
         gap: the excess risk of the start, where the caller gives it.
     """
     far = distance_symbol
-    found = excess_risk_bounds(
+    bounds = excess_risk_bounds(
         distance=distance,
         lipschitz=lipschitz,
         strong_convexity=strong_convexity,
@@ -88,8 +88,8 @@ def start_of(
         "by_strong_convexity": "L²/(2μ)" if curved else f"L·{far} − μ·{far}²/2",
         "by_smoothness": smooth,
     }
-    least = min(found, key=found.__getitem__)
-    value, formula = found[least], words[least]
+    least = min(bounds, key=bounds.__getitem__)
+    value, formula = bounds[least], words[least]
     if gap is not None and gap < value:
         value, formula = gap, "the initial_gap given"
     return Start(objective=objective, baseline=Baseline(value=value, formula=formula))
@@ -139,10 +139,10 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
     """Compare the upper bounds of an answer about risk bounds with the start; all have the start's objective."""
     assert start.objective in ("population", "empirical")
 
-    def marked(bound: UpperBound) -> UpperBound:
+    def mark(bound: UpperBound) -> UpperBound:
         return bound if bound.value is None else replace(bound, vacuous=start.vacuous(bound.value))
 
-    upper = tuple(map(marked, answer.upper))
+    upper = tuple(map(mark, answer.upper))
     warnings = (
         start.warning(VACUOUS_RISK, f"the bound of {bound.theorem} ({bound.reading})", bound.value)
         for bound in upper
@@ -162,5 +162,5 @@ def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
     if claims.excess_risk is None:
         return reading
     vacuous = start.vacuous(claims.excess_risk)
-    told = replace(claims, objective=start.objective, baseline=start.baseline, vacuous=vacuous)
-    return replace(reading, claims=told)
+    measured_claims = replace(claims, objective=start.objective, baseline=start.baseline, vacuous=vacuous)
+    return replace(reading, claims=measured_claims)

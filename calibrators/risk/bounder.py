@@ -57,22 +57,22 @@ class RiskBounder:
     @property
     def theorems(self) -> tuple[str, ...]:
         """Ids of the theorems of the upper bounds and of all lower bounds."""
-        return (*self.part.theorems, *(bound.id for bound in BOUNDS))
+        return self.part.theorems + tuple(bound.id for bound in BOUNDS)
 
     @property
     def example(self) -> JsonObject:
         """A body to try."""
-        return {**self.calibrator.example, **self.part.given}
+        return {**self.calibrator.example, **self.part.example_fields}
 
     def __reduce__(self) -> tuple[Callable[[Calibrator], RiskBounder], tuple[Calibrator]]:
         """Pickle by the name of the calibrator."""
         return bounder_of, (self.calibrator,)
 
-    def cost(self, asked: RiskFields) -> CostClass:
+    def cost(self, problem: RiskFields) -> CostClass:
         """Return before any work whether the answer is a closed form."""
-        return "closed-form" if self.part.quick(asked) else self.calibrator.cost(asked)
+        return "closed-form" if self.part.quick(problem) else self.calibrator.cost(problem)
 
-    def solve(self, asked: RiskFields) -> RiskBoundsAnswer:
+    def solve(self, problem: RiskFields) -> RiskBoundsAnswer:
         """Return every bound that applies to the run, at the given noise or else at the smallest certified noise.
 
         Raises:
@@ -80,40 +80,41 @@ class RiskBounder:
             ConditionViolated: no theorem covers this run under this relation, and no noise was given.
             Infeasible: no noise that is offered meets the target.
         """
-        run, noise_std = self._run_and_noise(asked)
-        found = self.part.bounds(asked, run, noise_std)
-        lower = (lower_bound(asked, found.setting, asked.trust or self.part.trust),)
+        run, noise_std = self._run_and_noise(problem)
+        bounds = self.part.bounds(problem, run, noise_std)
+        lower = (lower_bound(problem, bounds.setting, problem.trust or self.part.trust),)
+        conditions = dict.fromkeys((INSIDE_DOMAIN, FRESH_NOISE, *bounds.declared))
         answer = RiskBoundsAnswer(
             algorithm=self.name,
             run=RunAnswer(
                 noise_std=noise_std,
-                noise_source="certified" if asked.noise_std is None else "given",
+                noise_source="certified" if problem.noise_std is None else "given",
                 batch_size=run.batch_size,
                 rounds=run.rounds,
-                step_size=found.step_size,
-                envelope_smoothness=found.envelope_smoothness,
+                step_size=bounds.step_size,
+                envelope_smoothness=bounds.envelope_smoothness,
             ),
-            aggregates=found.aggregates,
-            upper=found.upper,
+            aggregates=bounds.aggregates,
+            upper=bounds.upper,
             lower=lower,
-            reference=reference_rates(asked, found.setting),
-            ratios=tuple(ratios(found.upper, lower)),
-            declared_conditions=declared_answers(dict.fromkeys((INSIDE_DOMAIN, FRESH_NOISE, *found.declared))),
-            warnings=(HIDDEN_CONSTANTS, *found.cautions),
+            reference=reference_rates(problem, bounds.setting),
+            ratios=tuple(ratios(bounds.upper, lower)),
+            declared_conditions=declared_answers(conditions),
+            warnings=(HIDDEN_CONSTANTS, *bounds.cautions),
             engine_version=ENGINE_VERSION,
         )
-        return measured_bounds(answer, found.start)
+        return measured_bounds(answer, bounds.start)
 
-    def _run_and_noise(self, asked: RiskFields) -> tuple[Run, float]:
-        assert isinstance(asked, PacedProblem)
-        if asked.noise_std is not None:
-            assert asked.batch_size is not None
-            assert asked.rounds is not None
-            return Run(batch_size=asked.batch_size, rounds=asked.rounds), asked.noise_std
+    def _run_and_noise(self, problem: RiskFields) -> tuple[Run, float]:
+        assert isinstance(problem, PacedProblem)
+        if problem.noise_std is not None:
+            assert problem.batch_size is not None
+            assert problem.rounds is not None
+            return Run(batch_size=problem.batch_size, rounds=problem.rounds), problem.noise_std
         without_readings: Fields = {"readings": ()}
-        parameters = self.calibrator.solve(replace(asked, **without_readings)).parameters
+        parameters = self.calibrator.solve(replace(problem, **without_readings)).parameters
         run = Run(batch_size=parameters.batch_size, rounds=parameters.rounds)
-        return run, self.part.noise_std(asked, run, parameters)
+        return run, self.part.noise_std(problem, run, parameters)
 
 
 def bounder_of(calibrator: Calibrator) -> RiskBounder:

@@ -36,8 +36,8 @@ class Bounds:
     cautions: tuple[Caution, ...] = ()
 
 
-def _noise_is_given(asked: RiskFields) -> bool:
-    return asked.noise_std is not None
+def _noise_is_given(problem: RiskFields) -> bool:
+    return problem.noise_std is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class RiskPart(Generic[Asked, Found]):
     summary: str
     problem: type[Asked]
     theorems: tuple[str, ...]
-    given: JsonObject
+    example_fields: JsonObject
     """Fields of its example that are added to the calibrator's example."""
     bounds: Callable[[Asked, Run, float], Bounds]
     """(request, run, noise_std) ↦ bounds."""

@@ -84,17 +84,17 @@ class SteppedRiskFields(RiskFields):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
 
-def check_run(asked: RiskFields) -> None:
+def check_run(problem: RiskFields) -> None:
     """Check that a given noise is that of a given run, and that φ is at most L.
 
     Raises:
         InvalidInput: noise_std is given without batch_size or rounds, or gradient_std exceeds lipschitz.
     """
-    assert isinstance(asked, PacedProblem)
-    if asked.noise_std is not None and (asked.batch_size is None or asked.rounds is None):
+    assert isinstance(problem, PacedProblem)
+    if problem.noise_std is not None and (problem.batch_size is None or problem.rounds is None):
         raise InvalidInput(Fault("/noise_std", "needs batch_size and rounds: it is the noise of one run"))
-    if asked.gradient_std is not None and asked.gradient_std > asked.lipschitz:
-        raise InvalidInput(Fault("/gradient_std", "cannot exceed lipschitz", f"≤ {asked.lipschitz:g}"))
+    if problem.gradient_std is not None and problem.gradient_std > problem.lipschitz:
+        raise InvalidInput(Fault("/gradient_std", "cannot exceed lipschitz", f"≤ {problem.lipschitz:g}"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +126,9 @@ class ExplicitBound:
             value=self.risk.total,
             terms={name: value for name, value in self.risk.terms.items() if math.isfinite(value)},
             conditions=condition_answers(
-                ConditionResult(one.id, one.statement, Verdict.of(allowed), heavy, 1.0)
-                for one in theorem.conditions
-                if one.id == "step-size"
+                ConditionResult(condition.id, condition.statement, Verdict.of(allowed), heavy, 1.0)
+                for condition in theorem.conditions
+                if condition.id == "step-size"
             ),
         )
 
@@ -176,55 +176,55 @@ class LowerBoundSetting:
     strong_convexity: float
 
 
-def lower_bound(asked: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
+def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
     """Return the lower bound for the requested objective and a kind of trust.
 
     Args:
-        asked: the request.
+        problem: the request.
         setting: the quantities that the bound depends on.
         trust: the kind of trust.
     """
-    theorem, evaluation = _evaluate(asked, setting, trust)
+    theorem, evaluation = _evaluate(problem, setting, trust)
     outputs = evaluation.outputs
     return LowerBound(
         theorem=theorem.id,
         trust=trust,
-        problem=asked.problem,
+        problem=problem.problem,
         scale=outputs["excess_risk_scale"],
         terms={name: outputs[name] for name in ("statistical_term", "privacy_term") if name in outputs},
         conditions=condition_answers(evaluation.conditions),
     )
 
 
-def _evaluate(asked: RiskFields, setting: LowerBoundSetting, trust: Trust) -> tuple[Theorem, Evaluation]:
-    round_delta = asked.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
-    local: Fields = {"round_epsilon": asked.round_epsilon, "round_delta": round_delta}
-    radius = asked.radius or 0.5 * setting.diameter
+def _evaluate(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -> tuple[Theorem, Evaluation]:
+    round_delta = problem.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
+    local: Fields = {"round_epsilon": problem.round_epsilon, "round_delta": round_delta}
+    radius = problem.radius or 0.5 * setting.diameter
     own: Fields
     kind: type
-    if trust == "local" and asked.problem == "population":
+    if trust == "local" and problem.problem == "population":
         theorem, kind = LOCAL_POPULATION, LocalInputs
-        own = {**local, "compositionality": asked.compositionality, "gradient_std": asked.gradient_std}
+        own = {**local, "compositionality": problem.compositionality, "gradient_std": problem.gradient_std}
     elif trust == "local":
         theorem, kind, own = LOCAL_EMPIRICAL, LocalEmpiricalInputs, {**local, "radius": radius}
-    elif asked.problem == "population":
-        theorem, kind, own = CENTRAL_POPULATION, CentralInputs, {"radius": radius, "gradient_std": asked.gradient_std}
+    elif problem.problem == "population":
+        theorem, kind, own = CENTRAL_POPULATION, CentralInputs, {"radius": radius, "gradient_std": problem.gradient_std}
     else:
         theorem, kind, own = CENTRAL_EMPIRICAL, CentralEmpiricalInputs, {"radius": radius}
     return theorem, theorem.evaluate(inputs_of(kind, setting, **own))
 
 
-def reference_rates(asked: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
+def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
     """Return the comparisons of Section 3, corrected, and the threshold of free privacy."""
-    inputs = inputs_of(ReferenceInputs, setting, gradient_std=asked.gradient_std)
-    found = REFERENCE_RATES.evaluate(inputs, "corrected")
-    (free,) = (one for one in found.conditions if one.id == "privacy-for-free")
+    inputs = inputs_of(ReferenceInputs, setting, gradient_std=problem.gradient_std)
+    evaluation = REFERENCE_RATES.evaluate(inputs, "corrected")
+    (free,) = (condition for condition in evaluation.conditions if condition.id == "privacy-for-free")
     return ReferenceAnswer(
         theorem=REFERENCE_RATES.id,
-        non_private_scale=found.outputs["non_private_scale"],
-        one_record_scale=found.outputs["one_record_scale"],
-        central_scale=found.outputs["central_scale"],
-        free_privacy_epsilon=found.outputs["free_privacy_epsilon"],
+        non_private_scale=evaluation.outputs["non_private_scale"],
+        one_record_scale=evaluation.outputs["one_record_scale"],
+        central_scale=evaluation.outputs["central_scale"],
+        free_privacy_epsilon=evaluation.outputs["free_privacy_epsilon"],
         free_privacy=condition_answers((free,))[0],
     )
 
@@ -235,11 +235,11 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
         if any(condition.holds == Verdict.NO for condition in above.conditions):
             continue
         for below in lower:
-            known = above.constant == "explicit"
-            height = above.value if known else above.scale
+            is_explicit = above.constant == "explicit"
+            height = above.value if is_explicit else above.scale
             if height is None or below.scale <= 0.0:
                 continue
-            hidden = "that of the lower bound is" if known else "both are"
+            hidden = "that of the lower bound is" if is_explicit else "both are"
             failing = [condition.id for condition in below.conditions if condition.holds == Verdict.NO]
             unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""
             yield RatioAnswer(

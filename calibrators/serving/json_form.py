@@ -55,7 +55,7 @@ def _names_of(kind: Hashable) -> tuple[str, ...] | None:
 @cache
 def field_names(kind: Hashable) -> tuple[str, ...]:
     """Return the names of the served fields of a dataclass, in their order."""
-    return tuple(each.name for each in fields(kind) if each.metadata != UNSERVED)  # type: ignore[arg-type]
+    return tuple(field.name for field in fields(kind) if field.metadata != UNSERVED)  # type: ignore[arg-type]
 
 
 class PartlyServed:
@@ -73,7 +73,7 @@ class PartlyServed:
 def _served_class(kind: type) -> type:
     """Return a dataclass of the served fields of another."""
     hints = get_type_hints(kind, include_extras=True)
-    defaults = {each.name: each.default for each in fields(kind)}
+    defaults = {member.name: member.default for member in fields(kind)}
     return make_dataclass(
         kind.__name__,
         [(name, hints[name], field(default=defaults[name])) for name in field_names(kind)],

@@ -83,9 +83,9 @@ class Ends:
         return cls.of(log10_ends(natural_log_delta))
 
 
-def number_of(told: float | str) -> float:
+def number_of(value: float | str) -> float:
     """Return a number from its JSON form."""
-    return float(told) if isinstance(told, int | float) else -math.inf if told.startswith("-") else math.inf
+    return float(value) if isinstance(value, int | float) else -math.inf if value.startswith("-") else math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +99,9 @@ class Baseline:
     formula: Annotated[str, Served("what it is, in symbols")]
 
     @classmethod
-    def read(cls, told: JsonObject) -> Baseline:
+    def from_json(cls, members: JsonObject) -> Baseline:
         """Read a baseline from its JSON form."""
-        return cls(**{**told, "value": number_of(told["value"])})
+        return cls(**{**members, "value": number_of(members["value"])})
 
     def __str__(self) -> str:
         return f"{self.formula} = {self.value:.6g}"

@@ -8,7 +8,7 @@ and the random order give amplification as far as `accountants/theorems/shufflin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.quantities import NOISE_MULTIPLIER
@@ -20,7 +20,13 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import CostClass, FamilyCalibrator, Outcome, declared_by_all
-from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, assumed, failing_conditions, name_of, noise_below
+from epsilond.calibrators.cautions import (
+    MINIMALITY_NOT_PROVED,
+    absence_cautions,
+    failing_conditions,
+    name_of,
+    noise_below,
+)
 from epsilond.calibrators.certificates import Family, unknown
 from epsilond.calibrators.envelope import true_figures as figures_of
 from epsilond.calibrators.frontier import Choice
@@ -158,7 +164,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         """Return the steps at the certified noise, with the bound on the excess risk."""
         return plan_of(solution.problem, solution.run, solution.noise_std)
 
-    def printed(
+    def printed_readings(
         self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
         """Return the readings, with the figures certified at their noise in the setting of the request."""
@@ -168,8 +174,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
             if not NOISE_MULTIPLIER.contains(noise_multiplier):
                 return None
-            known = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
-            return figures_of(with_likely_least(known, solution.target.epsilon), solution.target)
+            guarantee = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
+            return figures_of(with_likely_least(guarantee, solution.target.epsilon), solution.target)
 
         return printed_readings(problem, solution.run, truth if true_figures else unknown)
 
@@ -180,15 +186,20 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     def parameters(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> ShuffledMbSgdParameters:
         """Return the run, its noise and its steps."""
         solution, training = outcome.solution, outcome.training
-        return ShuffledMbSgdParameters(
+        parameters = ShuffledMbSgdParameters(
             noise_std=solution.noise_std,
             noise_multiplier=solution.certified.noise,
             contribution_norm=solution.norm,
             batch_size=solution.run.batch_size,
             rounds=solution.run.rounds,
-            step_size=training.step_size if training else None,
-            averaging=training.averaging if training else None,
-            envelope_smoothness=training.envelope_smoothness if training else None,
+        )
+        if training is None:
+            return parameters
+        return replace(
+            parameters,
+            step_size=training.step_size,
+            averaging=training.averaging,
+            envelope_smoothness=training.envelope_smoothness,
         )
 
     def sampling(self, solution: RunSolution[ShuffledMbSgdProblem, Run]) -> Sampling:
@@ -226,7 +237,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
                 code="observer-not-the-shuffled-server",
                 message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
             )
-        yield from assumed(solution.problem, "initial_distance")
+        yield from absence_cautions(solution.problem, "initial_distance")
 
 
 CALIBRATOR = ShuffledMbSgdCalibrator()

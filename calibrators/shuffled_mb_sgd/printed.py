@@ -15,7 +15,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
 )
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import PrintedReading
-from epsilond.calibrators.envelope import TheoremAtInputs, claims, inputs_of, shown
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, inputs_of, make_reading
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.shuffled_mb_sgd.problem import READINGS, Reading, ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.schedule import contribution_norm
@@ -38,9 +38,9 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run])
     """
     if problem.unit == "client":
         return ()
-    asked = READINGS if problem.readings is None else problem.readings
+    requested = READINGS if problem.readings is None else problem.readings
     made = {"statement": _statement, "corrected": _explicit}
-    return tuple(made[reading](problem, run, reading, truth) for reading in READINGS if reading in asked)
+    return tuple(made[reading](problem, run, reading, truth) for reading in READINGS if reading in requested)
 
 
 def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
@@ -53,36 +53,36 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
         rounds=problem.rounds if smooth else run.rounds,
     )
-    asked = TheoremAtInputs(THEOREM_4_1, inputs)
-    evaluation = asked.evaluation
+    question = TheoremAtInputs(THEOREM_4_1, inputs)
+    evaluation = question.evaluation
     at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
-    kept = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
-    parameters = {name: float(evaluation.outputs[name]) for name in kept if name in evaluation.outputs}
+    names = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
+    parameters = {name: float(evaluation.outputs[name]) for name in names if name in evaluation.outputs}
     noise_std = evaluation.outputs.get("noise_std")
     true = None
     if noise_std is not None and at.rounds <= LARGEST_COUNT:
         true = truth(at, noise_std / contribution_norm(problem, run))
     about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
     about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
-    return shown(
-        asked,
+    return make_reading(
+        question,
         reading=reading,
         parameters=_run_with(problem, at, noise_std) | parameters,
         claims=claims(problem.target),
         true=true,
-        conditions=(*_checked(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run)),
+        conditions=(*_decidable_conditions(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run)),
     )
 
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
-    asked = TheoremAtInputs(EXPLICIT_NOISE, inputs)
-    evaluation = asked.evaluation
+    question = TheoremAtInputs(EXPLICIT_NOISE, inputs)
+    evaluation = question.evaluation
     noise_std = evaluation.outputs["noise_std"]
-    conditions = (*_checked(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
+    conditions = (*_decidable_conditions(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
     proved = all(condition.holds == Verdict.YES for condition in conditions)
-    return shown(
-        asked,
+    return make_reading(
+        question,
         reading=reading,
         status=Status.PROVED if proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
@@ -106,9 +106,11 @@ def _one_record(run: Run) -> ConditionResult:
     return ConditionResult("one-record", "every report is on one record (K ≤ 1)", sides.holds, sides.left, sides.right)
 
 
-def _checked(
+def _decidable_conditions(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
     """Return the conditions that are checked or can never be decided; declared conditions are left out."""
-    shown = {one.id for one in theorem.conditions if one.checked or one.undecidable} - set(without)
-    return tuple(one for one in results if one.id in shown)
+    decidable = {condition.id for condition in theorem.conditions if condition.checked or condition.undecidable} - set(
+        without
+    )
+    return tuple(condition for condition in results if condition.id in decidable)

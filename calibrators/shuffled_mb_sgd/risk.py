@@ -8,7 +8,7 @@ from epsilond.accountants.quantities import request
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_mb_sgd import THEOREM_4_1, ShuffledInputs
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import EXCESS_RISK_BOUND
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK
-from epsilond.calibrators.cautions import assumed
+from epsilond.calibrators.cautions import absence_cautions
 from epsilond.calibrators.envelope import condition_answers, inputs_of
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
@@ -30,48 +30,48 @@ class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
         check_run(self)
 
 
-def bounds(asked: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
+def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
     """Return the explicit bound at the run's noise, and the printed order.
 
     Args:
-        asked: the request.
+        problem: the request.
         run: the run.
         noise_std: σ per coordinate.
     """
-    seen = risk_problem(asked, run)
+    seen = risk_problem(problem, run)
     assert seen is not None  # batches are drawn without replacement
-    found = explicit_bound(
-        seen, objective=asked.problem, noise_std=noise_std, rounds=run.rounds, step_size=asked.step_size
+    explicit = explicit_bound(
+        seen, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
     )
-    theorem = risk_theorem(asked)
+    theorem = risk_theorem(problem)
     return Bounds(
-        upper=(found.answer(theorem, asked.smoothness or 0.0), *_printed(asked, run)),
-        setting=setting_of(asked),
-        start=start_of_run(asked, asked.problem),
+        upper=(explicit.answer(theorem, problem.smoothness or 0.0), *_printed_bounds(problem, run)),
+        setting=setting_of(problem),
+        start=start_of_run(problem, problem.problem),
         declared=theorem.conditions,
-        step_size=found.step_size,
-        envelope_smoothness=found.envelope_smoothness,
-        cautions=tuple(assumed(asked, "initial_distance", "gradient_std")),
+        step_size=explicit.step_size,
+        envelope_smoothness=explicit.envelope_smoothness,
+        cautions=tuple(absence_cautions(problem, "initial_distance", "gradient_std")),
     )
 
 
-def _printed(asked: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
+def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
     """Yield the order (46), or (47) if strongly convex, for smooth losses and the expected loss.
 
     The scale is absent if RM² ≤ Nδ, for R rounds, M participants and N clients.
     """
-    if asked.smoothness is None or asked.problem != "population" or asked.unit != "record":
+    if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":
         return
-    inputs = inputs_of(ShuffledInputs, asked, participants=asked.reporting, rounds=run.rounds, noise_constant=None)
-    found = THEOREM_4_1.evaluate(inputs)
+    inputs = inputs_of(ShuffledInputs, problem, participants=problem.reporting, rounds=run.rounds, noise_constant=None)
+    evaluation = THEOREM_4_1.evaluate(inputs)
     terms = ("statistical_term", "privacy_term")
     yield UpperBound(
         theorem=THEOREM_4_1.id,
         reading="statement",
         constant="hidden",
-        scale=found.outputs.get("excess_risk_scale"),
-        terms={name: found.outputs[name] for name in terms if name in found.outputs},
-        conditions=condition_answers(found.conditions),
+        scale=evaluation.outputs.get("excess_risk_scale"),
+        terms={name: evaluation.outputs[name] for name in terms if name in evaluation.outputs},
+        conditions=condition_answers(evaluation.conditions),
     )
 
 
@@ -86,5 +86,5 @@ RISK = RiskPart(
     noise_std=lambda _asked, _run, parameters: parameters.noise_std,
     trust="shuffle",
     theorems=(THEOREM_4_1.id, EXCESS_RISK_BOUND.id, FEDERATED_RISK.id),
-    given={"noise_std": 2.6},
+    example_fields={"noise_std": 2.6},
 )

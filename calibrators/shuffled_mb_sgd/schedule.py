@@ -32,26 +32,26 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     allows, rate q and R rounds, the estimate solves q√(R(e^{s²} − 1)) = μ.
     """
     target, m = problem.target, problem.reporting
-    spread = math.sqrt(-2.0 * target.log_delta)
-    allowed = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - spread
+    root_log = math.sqrt(-2.0 * target.log_delta)
+    allowed = math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - root_log
     records = problem.unit == "record"
     share = run.batch_size / problem.samples_per_client if records else 1.0
-    whole = float(run.batch_size) if records else 1.0
+    batch = float(run.batch_size) if records else 1.0
     drawn = m / problem.clients
     reach = math.sqrt(2.0 * (math.log(m) - target.log_delta))
 
-    def told(shift: float) -> float:
+    def privacy_loss(shift: float) -> float:
         return 0.5 * shift * shift + shift * reach
 
-    def lost(rate: float, rounds: float, left: float) -> float:
+    def remaining_loss(rate: float, rounds: float, left: float) -> float:
         return rate * math.sqrt(rounds * math.expm1(min(left * left, 700.0)))
 
     def total(noise: float) -> float:
-        crowd = math.exp(min(0.5 * told(2.0 * whole / noise), 300.0)) / math.sqrt(m)
-        hidden = 2.0 * math.tanh(0.5 * told(2.0 * whole / noise)) * crowd
-        own = 2.0 * math.tanh(0.5 * told(2.0 / noise)) * crowd
-        thinned = lost(share, run.rounds * drawn, min(own, 2.0 / noise))
-        return min(thinned, lost(share * drawn, run.rounds, min(hidden, 2.0 * whole / noise)))
+        crowd = math.exp(min(0.5 * privacy_loss(2.0 * batch / noise), 300.0)) / math.sqrt(m)
+        hidden = 2.0 * math.tanh(0.5 * privacy_loss(2.0 * batch / noise)) * crowd
+        own = 2.0 * math.tanh(0.5 * privacy_loss(2.0 / noise)) * crowd
+        thinned = remaining_loss(share, run.rounds * drawn, min(own, 2.0 / noise))
+        return min(thinned, remaining_loss(share * drawn, run.rounds, min(hidden, 2.0 * batch / noise)))
 
     def too_little(log_noise: float) -> bool:
         """Return whether the estimated loss at this noise is above the loss that the target allows."""

@@ -64,22 +64,25 @@ def smallest_noise_in_few_trials(
     start = math.log(min(max(guess, LEAST), MOST))
     following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
     # Of several bounds that are composed one is followed, then each that may need less noise: the order tells nothing.
-    tried = dict[int, _Trials]()
+    trials_by_bound = dict[int, _Trials]()
     while following is not None:
         trials = _Trials(family, target, following)
         try:
             trials.settle(near or trials.likely(start))
         except Infeasible:
-            if not tried:
+            if not trials_by_bound:
                 raise
-        tried[following] = trials
+        trials_by_bound[following] = trials
         near = None
-        best = min((each for each in tried.values() if each.passing), key=lambda each: each.answer.step)
+        best = min(
+            (bound_trials for bound_trials in trials_by_bound.values() if bound_trials.passing),
+            key=lambda bound_trials: bound_trials.answer.step,
+        )
         start = best.answer.place
-        following = best.rival(tried)
+        following = best.rival(trials_by_bound)
     if trail:
         trail.add(TrailPoint(log_mu, best.answer.place, best.slope, best.followed))
-    return best.certified()
+    return best.certify()
 
 
 def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
@@ -152,10 +155,10 @@ class _Trials:
         assert self.passing is not None
         return self.passing
 
-    def rival(self, tried: Container[int]) -> int | None:
+    def rival(self, excluded: Container[int]) -> int | None:
         """Return the likeliest other bound that may meet the target at less noise than the answer, or None."""
         rivals = {place: ends.upper for place, ends in self._others.items() if ends.lower <= self._out_of_reach}
-        return min((place for place in rivals if place not in tried), key=rivals.__getitem__, default=None)
+        return min((place for place in rivals if place not in excluded), key=rivals.__getitem__, default=None)
 
     @property
     def _out_of_reach(self) -> float:
@@ -172,7 +175,7 @@ class _Trials:
             if place != min(self.followed, len(several) - 1)
         }
 
-    def certified(self) -> Certified:
+    def certify(self) -> Certified:
         """Return the noise, with a proof of minimality if the last failed trial is near enough.
 
         If all other bounds miss the target, they also miss it at less noise. Then only the followed bound is read at
@@ -182,25 +185,25 @@ class _Trials:
         noise = math.exp(self.answer.place)
         if self.answer.step <= LOWEST:
             return Certified(LEAST, guarantee, None)
-        beside = failing if failing is not None and failing.step == self.answer.step - 1 else None
+        neighbour = failing if failing is not None and failing.step == self.answer.step - 1 else None
         if any(ends.lower <= self._out_of_reach for ends in self._others.values()):
-            missed = beside.guarantee.curve.bound_log_delta(self._target.epsilon).lower if beside else -math.inf
+            missed = neighbour.guarantee.curve.bound_log_delta(self._target.epsilon).lower if neighbour else -math.inf
             return Certified(noise, guarantee, SLACK if missed > wanted else None)
-        slack = SLACK if beside and beside.lower > wanted else None
+        slack = SLACK if neighbour and neighbour.lower > wanted else None
         several = alternatives(guarantee.curve)
         if len(several) == 1:
             return Certified(noise, guarantee, slack)
-        read = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed].upper))
-        return Certified(noise, read, slack, whole=guarantee)
+        followed_guarantee = replace(guarantee, curve=replace(guarantee.curve, upper=several[self.followed].upper))
+        return Certified(noise, followed_guarantee, slack, full_guarantee=guarantee)
 
     def likely(self, start: float) -> TrailPoint:
         """Return an estimate of the root and the slope there, by coarse trials."""
-        place, tried = start, list[tuple[float, float]]()
+        place, misses = start, list[tuple[float, float]]()
         for _ in range(MOST_COARSE):
-            tried.append((place, self._coarse_miss(place)))
-            if len(tried) > 1:
-                self.slope = self._slope_to(*tried[-2:])
-            root = self._curved(tried[-3:])
+            misses.append((place, self._coarse_miss(place)))
+            if len(misses) > 1:
+                self.slope = self._slope_to(*misses[-2:])
+            root = self._next_root(misses[-3:])
             if abs(root - place) < ENOUGH:
                 break
             place = root
@@ -214,12 +217,12 @@ class _Trials:
         upper = quick_upper_log_delta(alternatives(guarantee.curve)[self.followed], self._target.epsilon)
         return (max(upper, DEEP) - wanted) / -wanted
 
-    def _curved(self, tried: Sequence[tuple[float, float]]) -> float:
+    def _next_root(self, misses: Sequence[tuple[float, float]]) -> float:
         """Return the root of the line through the last trials, or of the parabola if that is near it."""
-        place, miss = tried[-1]
+        place, miss = misses[-1]
         root = place - min(max(miss / self.slope, -FURTHEST), FURTHEST)
-        if len({each for _, each in tried}) == 3:
-            parabola = sum(x * math.prod(-other / (y - other) for _, other in tried if other != y) for x, y in tried)
+        if len({other_miss for _, other_miss in misses}) == 3:
+            parabola = sum(x * _lagrange_weight(y, [miss for _, miss in misses if miss != y]) for x, y in misses)
             if abs(parabola - root) < 0.5 * abs(root - place):
                 root = parabola
         return min(max(root, self._least), self._most)
@@ -281,3 +284,8 @@ class _Trials:
             "noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST
         )
         return Infeasible("no noise that is offered meets the target", sides, nearest_of(guarantee, self._target))
+
+
+def _lagrange_weight(miss: float, further_misses: Sequence[float]) -> float:
+    """Return the weight at 0 of the Lagrange polynomial that is 1 at a miss and 0 at the further misses."""
+    return math.prod(-further / (miss - further) for further in further_misses)

@@ -7,7 +7,7 @@ from typing import Any
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
-from epsilond.calibrators.notebooks import flattened
+from epsilond.calibrators.notebooks import flatten_fields
 
 _OF_A_LEDGER = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
 
@@ -35,7 +35,7 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
     A ledger has one row for each item and slot. Another answer has a row for each of its members.
     """
     if "slots" not in answer or "plan" not in answer:
-        return list(flattened(answer, ""))
+        return list(flatten_fields(answer, ""))
     table = [(name, str(answer[name])) for name in _OF_A_LEDGER if name in answer]
     table.extend(("contradicted", str(Observation(**observation))) for observation in answer.get("observations", ()))
     table.append(("target", target_text(answer["target"])))

@@ -29,7 +29,7 @@ from epsilond.app.jobs.manager import Jobs
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
-from epsilond.app.workers.work import RenderedAnswer, message_of, opened, pickled
+from epsilond.app.workers.work import RenderedAnswer, message_of, pickle_result, unpickle
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.book.answers import Promised, compute_promise
 from epsilond.ledgers.book.book import Book
@@ -285,15 +285,15 @@ class Ledgers:
 
         async def compute() -> WhatIf:
             half = self._settings.deadline_seconds / 2
-            exactly = partial(pickled, partial(what_if, state, **job.job))
+            exactly = partial(pickle_result, partial(what_if, state, **job.job))
             try:
                 answer = await self._in_worker(exactly, caller.identity, half)
             except Problem as problem:
                 if problem.kind.slug != "deadline-exceeded":
                     raise
-                roughly = partial(pickled, partial(what_if, state, **job.job, rough=True))
+                roughly = partial(pickle_result, partial(what_if, state, **job.job, rough=True))
                 answer = await self._in_worker(roughly, caller.identity, half)
-            return opened(answer, WhatIf)
+            return unpickle(answer, WhatIf)
 
         return await first_of(compute, partial(end_with_client, request))
 
@@ -367,7 +367,7 @@ class Ledgers:
             Problem: there is no room, it takes too long, or the service is stopping.
         """
         seconds = self._settings.deadline_seconds
-        answered = from_thread.run(self._in_worker, partial(pickled, call), _CALLER.get(), seconds)
+        answered = from_thread.run(self._in_worker, partial(pickle_result, call), _CALLER.get(), seconds)
         value: T = pickle.loads(answered.body)  # noqa: S301 (made by a worker of our own)
         return value
 

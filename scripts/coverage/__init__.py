@@ -1,1 +1,1 @@
-"""Every numbered statement of the five papers, and where each is served: what docs/coverage.md is made of."""
+"""The numbered statements of the five papers with the places where they are served, for docs/coverage.md."""

@@ -17,7 +17,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write the file, or with `--check` compare it with what would be written."""
+    """Write the file, or with `--check` compare it with its new text."""
     if "--check" in sys.argv[1:]:
         return 0 if FILE.read_text(encoding="utf-8") == text() else 1
     FILE.parent.mkdir(exist_ok=True)

@@ -55,7 +55,7 @@ ANSWER = b'{"epsilon": 1.5, "delta": 1e-06}'
 
 
 class Log:
-    """A log in memory, its keys, and what the keys sign of it."""
+    """A log in memory, with its keys and signatures."""
 
     def __init__(self, key: SigningKey, entries: Sequence[JsonRecord]) -> None:
         self.key = key

@@ -58,7 +58,7 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str]]:
 
 
 def _form(schema: Schema) -> str:
-    """Describe what a value may be: a type, a list, the name of an object, or the values of an enumeration."""
+    """Describe the admissible values: a type, a list, the name of an object, or the values of an enumeration."""
     if "$ref" in schema:
         return code(schema["$ref"].rpartition("/")[2])
     if "const" in schema or "enum" in schema:

@@ -92,29 +92,24 @@ class Synthetic(ABC):
         Raises:
             InvalidInput: the data is too large, or its size differs from that of an empirical population.
         """
+        faults = []
+        if self.objective == "empirical" and self.size != self.samples_per_client:
+            faults.append(Fault("/population", "is samples_per_client if the objective is empirical"))
+        if self._is_too_large:
+            message = "makes the distinct records of all clients too many to build"
+            faults.append(Fault("/population", message, f"≤ {LARGEST_POPULATION} numbers in all"))
+        if self.samples_per_client * self.clients > LARGEST_DATA:
+            faults.append(Fault("/samples_per_client", "times clients is too large", f"≤ {LARGEST_DATA}"))
+        if faults:
+            raise InvalidInput(*faults)
+
+    @property
+    def _is_too_large(self) -> bool:
+        """True if the features have too many entries: those of distinct records, or those of all clients."""
         distinct = self.size + self.own * (self.clients - 1)
-        faults = [
-            (
-                Fault("/population", "is samples_per_client if the objective is empirical"),
-                self.objective == "empirical" and self.size != self.samples_per_client,
-            ),
-            (
-                Fault(
-                    "/population",
-                    "makes the distinct records of all clients too many to build",
-                    f"≤ {LARGEST_POPULATION} numbers in all",
-                ),
-                distinct * self.dimension > LARGEST_POPULATION
-                or (self.own > 0 and self.size * self.clients * self.dimension > 10 * LARGEST_POPULATION),
-            ),
-            (
-                Fault("/samples_per_client", "times clients is too large", f"≤ {LARGEST_DATA}"),
-                self.samples_per_client * self.clients > LARGEST_DATA,
-            ),
-        ]
-        failed = [fault for fault, fails in faults if fails]
-        if failed:
-            raise InvalidInput(*failed)
+        if distinct * self.dimension > LARGEST_POPULATION:
+            return True
+        return self.own > 0 and self.size * self.clients * self.dimension > 10 * LARGEST_POPULATION
 
     def build(self) -> LinearModelProblem:
         """Build the problem, or return the same object if it was built before."""

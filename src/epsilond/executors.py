@@ -68,7 +68,7 @@ def run_in_order(
 
     Raises:
         ClusterError: the executor lost the work, or runs another version of the engine.
-        Exception: what `work` raised first. Batches that have not begun are then cancelled.
+        Exception: the first error of `work`. Batches that have not begun are then cancelled.
     """
     progress(0, len(parts))
     if executor is None:
@@ -134,7 +134,7 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
 
     Raises:
         ClusterError: this worker runs another version of the engine.
-        Exception: what `work` raised.
+        Exception: the error of `work`.
     """
     if version != ENGINE_VERSION:
         raise ClusterError("a worker " + ALTERED.format(theirs=ENGINE_VERSION, ours=version))

@@ -32,8 +32,8 @@ def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault
         texts: the text of each option by the name of its field; None where the option was left out.
 
     Returns:
-        The values of the options that were given, and a fault for each structure whose text is not JSON. Unknown names
-        and texts of another type are kept as they are: the request class rejects them.
+        The values of the given options, and a fault for each structure with a text that is not JSON. Unknown names and
+        texts of another type are kept as they are: the request class rejects them.
     """
     hints = get_type_hints(request, include_extras=True)
     values: JsonRecord = {}
@@ -53,7 +53,7 @@ def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
     """Read the texts of options as `read_texts` does.
 
     Raises:
-        InvalidInput: with one fault for each structure whose text is not JSON.
+        InvalidInput: with one fault for each structure with a text that is not JSON.
     """
     values, faults = read_texts(request, texts)
     if faults:

@@ -100,7 +100,7 @@ class _Shape:
         annotation: the annotation itself, behind any aliases.
         bare: the type, None and metadata removed.
         quantity: the meaning and range, if any.
-        scale: the range that a field of a request class keeps besides.
+        scale: the further range of a field of a request class.
         tag: the field that distinguishes the members of a union of request classes.
         members: the shapes of the members of a union, or of the items of a tuple.
     """
@@ -120,14 +120,14 @@ class _Shape:
         return sure_range(self.bare, self.quantity, self.scale) if is_number and self.quantity else (1.0, 0.0)
 
     def has_no_fault(self, value: Any) -> bool:
-        """Tell quickly, for most values, that a number or a word needs no closer look."""
+        """Return, quickly for most values, whether a number or a word needs no further check."""
         if type(value) is self.bare and self.kind in ("float", "int"):
             return bool(self._sure[0] < value < self._sure[1])
         return type(value) is str and self.kind == "literal" and value in self.words
 
     @functools.cached_property
     def classes(self) -> tuple[type, ...]:
-        """The classes whose instances are values already."""
+        """The classes with instances that are values already."""
         if self.kind == "tagged":
             return tuple(member.bare for member in self.members)
         return {"request": (self.bare,), "mapping": (Mapping,)}.get(self.kind, ())

@@ -35,7 +35,7 @@ def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -
 
 
 def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -> Fault:
-    """Return the fault of a name that no choice has: similar names, or else all names, are proposed.
+    """Return the fault of a name that no choice has: similar names, or all names, are proposed.
 
     Args:
         name: the name.

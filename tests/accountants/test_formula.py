@@ -101,7 +101,7 @@ def test_a_group_of_fields_is_passed_as_one() -> None:
 class Lengths:
     diameter: Diameter
     initial_distance: Annotated[
-        float | None, INITIAL_DISTANCE.assumed("the diameter", lambda record: record.diameter)
+        float | None, INITIAL_DISTANCE.assume("the diameter", lambda record: record.diameter)
     ] = None
     wide: Annotated[float, DIAMETER, ANY_SCALE] = 1.0
     epsilon: Annotated[Epsilon, SQUARES] = 1.0

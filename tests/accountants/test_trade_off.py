@@ -198,7 +198,7 @@ def test_two_places_of_one_gamma_are_one_point() -> None:
     )
     for at in (place, math.log(math.exp(place))):
         lower, upper = (math.exp(float(end[0])) for end in pair.forward.log_delta(np.asarray([at])))
-        trade.known[at] = Interval(lower * (1.0 - 1e-15), upper * (1.0 + 1e-15))
+        trade.evaluated[at] = Interval(lower * (1.0 - 1e-15), upper * (1.0 + 1e-15))
     known = trade.true_positives(1e-3, floor=1e-3)
     fresh = TradeOff.of(pair.forward, pair.backward, (1e-3,)).true_positives(1e-3, floor=1e-3)
     assert max(known.lower, fresh.lower) <= min(known.upper, fresh.upper)
@@ -299,7 +299,7 @@ def test_a_bounded_loss_bounds_the_rate_without_a_reading() -> None:
     most = size * (1.0 - rate) ** -times
     trade = TradeOff.of(pair.backward, pair.forward, (size,))
     found = trade.true_positives(size, floor=most * (1.0 + 1e-9))
-    assert not trade.known
+    assert not trade.evaluated
     assert found.upper == pytest.approx(most, rel=1e-12)
     assert found.upper >= most
     assert TradeOff.of(pair.backward, pair.forward, (size,)).true_positives(size, floor=size).upper <= found.upper
@@ -311,7 +311,7 @@ def test_the_lower_bound_of_a_direction_below_an_attained_rate_is_not_needed(att
     size, aims = 1e-3, dict[float, float]()
     forward = TradeOff.of(pair.forward, pair.backward, (size,), aims=aims).true_positives(size, floor=size)
     backward = TradeOff.of(pair.backward, pair.forward, (size,), aims=aims)
-    backward.known[0.0] = backward.advantage
+    backward.evaluated[0.0] = backward.advantage
     bounds = backward.true_positives(size, floor=forward.upper, attained=attained * forward.lower)
     assert size < bounds.upper <= forward.lower
     assert bounds.lower == size if attained else size < bounds.lower <= bounds.upper

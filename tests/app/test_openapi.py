@@ -157,7 +157,7 @@ def test_examples_are_shown_conform_and_are_answered_as_declared(
         assert body["examples"]
         for example in body["examples"].values():
             conforms(document, body["schema"], example["value"])
-            response = client.post(openapi.filled(path, operation), json=example["value"])
+            response = client.post(openapi.fill_path(path, operation), json=example["value"])
             assert response.status_code == (202 if path == "/v1/simulations" else 200)
             if path != "/v1/reports":  # a page
                 conforms(document, content(document, operation, response.status_code), response.json())

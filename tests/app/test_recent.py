@@ -50,13 +50,13 @@ def app() -> FastAPI:
 
 def test_the_same_bytes_are_read_once(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     lengths: list[int] = []
-    read = asking._read
+    read = asking._read_question
 
     async def counted(request: Any, kind: Any, reading: Any, body: bytes) -> Question:
         lengths.append(len(body))
         return await read(request, kind, reading, body)
 
-    monkeypatch.setattr(asking, "_read", counted)
+    monkeypatch.setattr(asking, "_read_question", counted)
     body = b'{"epsilon": 2.75, "delta": 1e-6, "clients": 10}'
     with serving(PATIENT, app) as client:
         post: Callable[[bytes], httpx.Response] = lambda content: client.post(  # noqa: E731

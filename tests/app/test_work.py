@@ -16,7 +16,7 @@ from epsilond.accountants.errors import (
     InvalidInput,
     NoCertificate,
 )
-from epsilond.app.workers.work import Failed, RefusedAnswer, RenderedAnswer, WorkFailed, outcome_of, rendered
+from epsilond.app.workers.work import Failed, RefusedAnswer, RenderedAnswer, WorkFailed, outcome_of, render_answer
 from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.extras import MissingExtra
 from epsilond.ledgers.log.statements import digest_of
@@ -69,6 +69,6 @@ def test_the_digest_of_an_answer_is_that_of_its_bytes() -> None:
     spec = {"kind": "repeated", "times": 3, "mechanism": {"kind": "gaussian", "noise_multiplier": 0.01}}
     setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
     query = {"log10_deltas": [-1, -5, -300]}
-    made = rendered(answer, read(AccountProblem, {"spec": spec, "query": query, **setting}))
+    made = render_answer(answer, read(AccountProblem, {"spec": spec, "query": query, **setting}))
     assert made.digest is not None
     assert digest_of(made.body) == f"sha256:{made.digest}"

@@ -87,7 +87,7 @@ TRIVIAL_ROWS = [
 ]
 
 
-def thinned(rows: list[Any]) -> list[Any]:
+def thin(rows: list[Any]) -> list[Any]:
     """The first row and the last; those between are slow."""
     return [rows[0], *(pytest.param(row, marks=pytest.mark.slow) for row in rows[1:-1]), rows[-1]]
 
@@ -102,7 +102,7 @@ def no_worse(answer: Calibration, column: tuple[int, int, float]) -> None:
     assert answer.guarantee.log10_delta.upper <= answer.guarantee.target.log10_delta
 
 
-@pytest.mark.parametrize("row", thinned(EXPERIMENTS), ids=lambda row: f"{row[0]}-{row[1]}")
+@pytest.mark.parametrize("row", thin(EXPERIMENTS), ids=lambda row: f"{row[0]}-{row[1]}")
 def test_the_experiments_of_the_paper(row: Any) -> None:
     dimension, s, a, b, c, c_plus, (printed_levels, printed_bits), truth = row
     best = relative(dimension, s, 10.0, 3e-6)
@@ -124,7 +124,7 @@ def test_the_experiments_of_the_paper(row: Any) -> None:
     assert {"printed-theorem-refuted", "binomial-beyond-its-proof"} <= {one.code for one in best.warnings}
 
 
-@pytest.mark.parametrize("row", thinned(GAUSSIAN_ROWS), ids=lambda row: str(row[0]))
+@pytest.mark.parametrize("row", thin(GAUSSIAN_ROWS), ids=lambda row: str(row[0]))
 def test_a_tenth_of_relative_movement(row: Any) -> None:
     dimension, a, b, c, c_plus = row
     best = relative(dimension, 512, 0.3, 1e-6)
@@ -134,7 +134,7 @@ def test_a_tenth_of_relative_movement(row: Any) -> None:
     no_worse(relative(dimension, 512, 0.3, 1e-6, method="hockey-stick"), b)
 
 
-@pytest.mark.parametrize("row", thinned(TRIVIAL_ROWS), ids=lambda row: str(row[0]))
+@pytest.mark.parametrize("row", thin(TRIVIAL_ROWS), ids=lambda row: str(row[0]))
 def test_any_two_updates(row: Any) -> None:
     dimension, a, b, c = row
     no_worse(unit(dimension), c)

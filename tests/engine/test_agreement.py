@@ -83,7 +83,7 @@ def compare_answers(all_asked: Iterable[Asked]) -> tuple[int, int]:
 
 @pytest.fixture(autouse=True)
 def _needs_the_kernel() -> None:
-    if kernel.loaded() is None:
+    if kernel.load_kernel() is None:
         pytest.skip("the kernel was not built")
 
 

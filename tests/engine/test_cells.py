@@ -121,7 +121,7 @@ def test_true_positive_rates_of_sampled_gaussians(seed: int) -> None:
     steps = [drawn(generator, "sampled", 1.0, 500) for _ in range(2)]
     spec = one_after_another(*(spec for spec, _ in steps))
     answer = meaning(
-        epsilond.account(spec, relation="add-or-remove-one", unit="record", observer="server").guarantee.curve.known
+        epsilond.account(spec, relation="add-or-remove-one", unit="record", observer="server").guarantee.curve.natural
     )  # type: ignore[call-overload]
     orders = orders_of([pair for _, pair in steps])
     assert meets(answer.advantage, larger(orders, lambda masses: divergence(masses, 0.0)))

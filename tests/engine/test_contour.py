@@ -144,7 +144,7 @@ def test_an_epsilon_of_zero_is_recognised() -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_negative_and_zero_epsilon(direction: str) -> None:
     law = sampled(0.2, 1.0, direction)
-    other = law.reversed()
+    other = law.reverse()
     for epsilon in (0.0, -0.4):
         here = contour.log_delta([(law, 20)], epsilon)
         # E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P)
@@ -214,7 +214,7 @@ def test_laws_refuse_impossible_numbers(field: str, build) -> None:
 
 def test_laws_reverse() -> None:
     law = sampled(0.1, 2.0, "remove")
-    assert law.reversed().direction == "add"
-    assert law.reversed().reversed() == law
-    assert GaussianLaw(1.0).reversed() == GaussianLaw(1.0)
-    assert sampled(0.1, 2.0, "replace").reversed() == sampled(0.1, 2.0, "replace")
+    assert law.reverse().direction == "add"
+    assert law.reverse().reverse() == law
+    assert GaussianLaw(1.0).reverse() == GaussianLaw(1.0)
+    assert sampled(0.1, 2.0, "replace").reverse() == sampled(0.1, 2.0, "replace")

@@ -213,7 +213,7 @@ def test_log_factorials_are_within_their_units() -> None:
 )
 def test_mixing_keeps_its_stated_accuracy(rate: float, losses: list[float]) -> None:
     law = FiniteLaw(tuple(losses), tuple(losses), (0.0,) * len(losses), accuracy=0.0)
-    mixed = law.mixed(rate, float(1 - Fraction(rate)))
+    mixed = law.mix(rate, float(1 - Fraction(rate)))
     assert mixed is not None
     with mp.workdps(400):
         for loss, found, mass in zip(losses, mixed.losses, mixed.log_first, strict=True):
@@ -227,7 +227,7 @@ def test_what_only_one_law_can_give_is_mixed_exactly(rate: float) -> None:
     """Noise that is cut off: an outcome of the second law alone becomes one of loss log(1 − q), of the first none."""
     base = geometric_pair(0.5, 2, 5).atoms
     assert base is not None
-    mixed = base.mixed(rate, float(1 - Fraction(rate)))
+    mixed = base.mix(rate, float(1 - Fraction(rate)))
     assert mixed is not None
     with mp.workdps(40):
         expected = mp.log(1 - mp.mpf(rate))

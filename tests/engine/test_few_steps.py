@@ -48,7 +48,7 @@ def curve_of(*steps: Repeated, relation: Relation = "add-or-remove-one") -> Curv
 def test_two_steps_are_enclosed(relation: Relation, pair: tuple[Step, Step]) -> None:
     composed = curve_of(*map(sampled, pair), relation=relation).upper
     for profile, backward in ((composed.forward, False), (composed.backward, True)):
-        laws: list[SampledGaussianLaw] = [part.law.reversed() if backward else part.law for part, _ in composed.parts]
+        laws: list[SampledGaussianLaw] = [part.law.reverse() if backward else part.law for part, _ in composed.parts]
         for epsilon in (0.0, 0.3, 2.6):
             lower, upper = profile.log_delta_bounds(epsilon)
             if epsilon >= profile.supremum:

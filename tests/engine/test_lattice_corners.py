@@ -28,7 +28,7 @@ from epsilond.accountants.engine.lattice.tilted import FlatDistributions, TiltCo
 from epsilond.accountants.profiles.amplification import with_and_without
 from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.piecewise import tabulated
+from epsilond.accountants.profiles.piecewise import tabulate
 from tests.engine.pairs import atomic, poisson
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -144,7 +144,7 @@ def test_slopes_of_no_pair_make_no_delta_too_small() -> None:
 
 
 def test_a_steep_table_is_read_as_a_pair() -> None:
-    table = tabulated(np.asarray([0.0, 0.05, 1.0]), np.asarray([math.log(0.46), -60.0, -90.0]))
+    table = tabulate(np.asarray([0.0, 0.05, 1.0]), np.asarray([math.log(0.46), -60.0, -90.0]))
     asked = np.asarray([0.0, 0.01, 0.04])
     log_p, log_q = table.tails(asked)
     assert np.all(log_q < 0.0)

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.near_tests import NearTest, rated
+from epsilond.accountants.curve.near_tests import NearTest, adapt_width
 from epsilond.accountants.curve.pair import Pair, with_plateau
 from epsilond.accountants.curve.plateaus import Plateau
 from epsilond.accountants.engine.lattice import laws, tangents
@@ -216,9 +216,9 @@ def test_a_plateau_changes_nothing_but_where_it_lies() -> None:
 def test_a_test_knows_the_width_of_its_rate() -> None:
     """E of e^−10 within 2^−10, where γ α is a thousand times as large."""
     near = NearTest(0.0, lambda _: Interval(-10.0 - 2.0**-10, -10.0), 2.0**-10, 5.0)
-    found = rated(near, 1000.0 * math.exp(-10.0))
+    found = adapt_width(near, 1000.0 * math.exp(-10.0))
     assert found.width == pytest.approx(4.0 * 2.0**-10 / 1001.0, rel=1e-6)
-    assert rated(near, 1e-9).width == near.width
+    assert adapt_width(near, 1e-9).width == near.width
     assert found._replace(width=near.width) == near
     unknown = near._replace(log_delta=lambda _: Interval(-math.inf, 0.0))
-    assert rated(unknown, 0.1) is unknown
+    assert adapt_width(unknown, 0.1) is unknown

@@ -25,7 +25,7 @@ from epsilond.accountants.engine.lattice.tilted_line import TiltedLine, all_freq
 from epsilond.accountants.numerics.root_search import Crossing, Guess, crossing
 from epsilond.accountants.numerics.special import log_difference
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.piecewise import tabulated
+from epsilond.accountants.profiles.piecewise import tabulate
 from tests.engine.pairs import atomic, poisson, randomized_response, without_replacement
 
 PAIRS = {
@@ -190,7 +190,7 @@ def test_a_table_gives_a_convex_curve_that_dominates() -> None:
     epsilon = np.linspace(0.0, 20.0, 300)
     exact = gaussian_pair(2.0).forward
     noise = 0.02 * np.random.default_rng(0).random(epsilon.size)
-    table = tabulated(epsilon, exact.log_delta(epsilon).upper + noise)
+    table = tabulate(epsilon, exact.log_delta(epsilon).upper + noise)
     asked = np.linspace(0.0, 19.9, 777)
     log_p, log_q = table.tails(asked)
     dominating = log_difference(log_p, np.minimum(asked + log_q, log_p))

@@ -48,4 +48,4 @@ def forget_all() -> None:
 @pytest.fixture
 def on(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     """The engine asks the kernel first."""
-    use.setattr(kernel, "loaded", lambda: module.Composition)
+    use.setattr(kernel, "load_kernel", lambda: module.Composition)

@@ -46,7 +46,7 @@ def test_best_tests_agree_with_the_search_in_python(
 ) -> None:
     found = sum_of(module, laws).best_tests(RATES, 0.0)
     assert found is not None
-    use.setattr(kernel, "loaded", lambda: None)
+    use.setattr(kernel, "load_kernel", lambda: None)
     forget_all()
     pair = exact_pair(laws, no_fallback)
     trade = TradeOff.of(pair.forward, pair.backward, RATES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from epsilond.accountants.composition.run_search import searched
+from epsilond.accountants.composition.run_search import search_run
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw, Law, SampledGaussianLaw
 from epsilond.accountants.engine import kernel
@@ -208,7 +208,7 @@ def test_a_search_finds_each_number_from_the_others(rate: float, noise: float, r
         ("count", rounds, 0.5 * rounds),
         ("rate", rate, 0.6 * rate),
     ):
-        found = searched(
+        found = search_run(
             unknown,  # type: ignore[arg-type]
             target,
             sampling="without-replacement",

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import epsilond
-from epsilond.accountants.composition.run_search import searched
+from epsilond.accountants.composition.run_search import search_run
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.facts import Direction, GaussianLaw, LaplaceLaw, Law, SampledGaussianLaw
 from epsilond.accountants.engine import exact, kernel
@@ -50,7 +50,7 @@ def laws_of(rate: float, noise_multiplier: float, rounds: int, direction: str) -
 def sum_of(module: ModuleType, laws: Laws) -> Any:
     """The composition in the kernel that was built."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "loaded", lambda: module.Composition)
+        patch.setattr(kernel, "load_kernel", lambda: module.Composition)
         composed = kernel._compiled_sum.__wrapped__(tuple(laws))
     assert composed is not None
     return composed
@@ -290,9 +290,9 @@ def answers(laws: list[tuple[Any, int]]) -> tuple[Interval, Interval, float]:
 
 def test_where_it_refuses_python_answers(use: pytest.MonkeyPatch) -> None:
     laws = [(SampledGaussianLaw(0.01, 1.0, "remove"), 1000)]
-    use.setattr(kernel, "loaded", lambda: None)
+    use.setattr(kernel, "load_kernel", lambda: None)
     expected = answers(laws)
-    use.setattr(kernel, "loaded", lambda: Recorder)
+    use.setattr(kernel, "load_kernel", lambda: Recorder)
     kernel._compiled_sum.cache_clear()
     Recorder.made = 0
     assert answers(laws) == expected
@@ -454,17 +454,17 @@ def test_an_account_asks_it(use: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("on")
 def test_a_search_finds_each_number_from_the_others(rate: float, noise: float, rounds: int, relation: Relation) -> None:
     first = SampledGaussianLaw(rate, 1.0 / noise, "replace" if relation == "replace-one" else "remove")
-    log_delta = max(exact.log_delta([(law, rounds)], 2.0).upper for law in {first, first.reversed()})
+    log_delta = max(exact.log_delta([(law, rounds)], 2.0).upper for law in {first, first.reverse()})
     target = Target(2.0, log_delta)
     known = {"shift": 1.0 / noise, "count": float(rounds), "rate": rate}
     for unknown, number in known.items():
         given = {"rate": rate, "noise": noise, "rounds": rounds, "relation": relation}
-        found = searched(unknown, target, sampling="poisson", **given, guess=0.7 * number)
+        found = search_run(unknown, target, sampling="poisson", **given, guess=0.7 * number)
         assert found == pytest.approx(number, rel=1e-6)
 
 
 def test_without_a_kernel_nothing_is_searched(use: pytest.MonkeyPatch) -> None:
-    use.setattr(kernel, "loaded", lambda: None)
+    use.setattr(kernel, "load_kernel", lambda: None)
     assert kernel.search([(SampledGaussianLaw(0.01, 1.0, "remove"), 1)], "count", 2.0, -14.0, 100.0) is None
 
 
@@ -479,24 +479,24 @@ def test_searches_without_meaning_are_refused(number: float, module: ModuleType)
 # Whether it is used at all -------------------------------------------------------------------------------------------
 def import_instead(use: pytest.MonkeyPatch, module: object) -> None:
     use.setitem(sys.modules, NAME, module)
-    compiled_kernel.loaded.cache_clear()
+    compiled_kernel.load_kernel.cache_clear()
 
 
 def test_it_is_used_where_it_agrees(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.delenv("EPSILOND_KERNEL", raising=False)
     import_instead(use, module)
-    assert compiled_kernel.loaded() is module.Composition
+    assert compiled_kernel.load_kernel() is module.Composition
 
 
 def test_it_can_be_turned_off(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     use.setenv("EPSILOND_KERNEL", "off")
     import_instead(use, module)
-    assert compiled_kernel.loaded() is None
+    assert compiled_kernel.load_kernel() is None
 
 
 def test_another_interface_is_left_alone(module: ModuleType, use: pytest.MonkeyPatch) -> None:
     import_instead(use, SimpleNamespace(Composition=module.Composition, INTERFACE=compiled_kernel.INTERFACE + 1))
-    assert compiled_kernel.loaded() is None
+    assert compiled_kernel.load_kernel() is None
 
 
 @pytest.mark.parametrize("factor", [1.0 - 1e-9, 1.0 + 1e-9, math.nan])
@@ -510,7 +510,7 @@ def test_one_that_errs_is_left_alone(factor: float, module: ModuleType, use: pyt
             return lower * factor, upper * factor, wide
 
     import_instead(use, SimpleNamespace(Composition=Erring, INTERFACE=compiled_kernel.INTERFACE))
-    assert compiled_kernel.loaded() is None
+    assert compiled_kernel.load_kernel() is None
 
 
 @pytest.mark.parametrize("rounds", range(len(compiled_kernel._KNOWN)))

@@ -20,7 +20,7 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.approximate import approximate_pair
 from epsilond.accountants.kinds.randomized_response import response_pair
 from epsilond.accountants.numerics.special import log_theta
-from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, thinned, with_and_without
+from epsilond.accountants.profiles.amplification import Share, amplified_in_both_orders, thin, with_and_without
 from epsilond.accountants.profiles.binned import finite_pair
 from epsilond.accountants.profiles.bound import Bound, bound_pair
 from epsilond.accountants.profiles.concentrated import concentrated_pair
@@ -114,7 +114,7 @@ WRAPPERS = {
     "subsampled responses": with_and_without(RESPONSE, 0.3),
     "subsampled product": with_and_without(LATTICE, 0.3),
     "subsampled, both directions": amplified_in_both_orders(GAUSSIAN, Share.at(0.1)),
-    "thinned": thinned(LAPLACE, 0.2),
+    "thinned": thin(LAPLACE, 0.2),
     "failing": guaranteed(GAUSSIAN),
     "deferred": deferred_pair(lambda: RESPONSE),
     "least of bounds": least_of([bound_pair(Theta(0.5)), bound_pair(Theta(0.6))]),
@@ -244,7 +244,7 @@ def test_a_pair_is_the_larger_of_its_directions(pair: Pair) -> None:
         assert pair.upper_log_delta(epsilon) >= bounds.lower
         assert pair.lower_log_delta(epsilon) <= bounds.upper
         assert pair.upper_log_delta_next_to(epsilon, epsilon + 0.01) >= bounds.lower
-        assert pair.symmetric or overlap(pair.reversed().log_delta_bounds(epsilon), bounds)
+        assert pair.symmetric or overlap(pair.reverse().log_delta_bounds(epsilon), bounds)
 
 
 def test_a_deferred_profile_answers_as_the_one_that_is_made() -> None:

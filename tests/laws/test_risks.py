@@ -324,5 +324,5 @@ def test_a_plan_for_many_clients_of_few_records_ranks_nothing_vacuous() -> None:
 @pytest.mark.parametrize("value", [2.0, 1e300, math.inf])
 def test_baselines_survive_their_json_form(value: float) -> None:
     whole = Baseline(value=value, theorem="epsilond.excess-risk-of-the-start", formula="L·D")
-    assert Baseline.read(as_json(whole)) == whole
+    assert Baseline.from_json(as_json(whole)) == whole
     assert str(whole).startswith("L·D = ")

@@ -127,7 +127,7 @@ def session_of(clients, *, seed, start, on_round=None):
         bits_per_client=96,
         participants_seen=True,
         models_seen=True,
-        tell_unprotected=True,
+        log_unprotected=True,
         on_round=on_round,
     )
 

@@ -35,7 +35,7 @@ class VectorLoss:
         """Clip the targets, or check that they are labels of the loss.
 
         Raises:
-            InvalidInput: a label is not one of the loss.
+            InvalidInput: a label is not valid for the loss.
         """
         if self.largest_target is not None:
             return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)

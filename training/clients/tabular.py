@@ -119,7 +119,7 @@ def tabular(
         (2, [2], 1.0, 0.25)
 
     Raises:
-        InvalidInput: the shapes do not fit, the loss does not exist, or a label is not one of the loss.
+        InvalidInput: the shapes do not fit, the loss does not exist, or a label is not valid for the loss.
     """
     if isinstance(loss, str):
         if loss not in LOSSES:

@@ -80,7 +80,7 @@ class Session:
     """True if the guarantee assumes an observer who sees the model after every round."""
     own_start: Floats | None = None
     """(p,): start of the own parts of ppsgd, if they are coordinates of their own after the shared ones."""
-    tell_unprotected: bool = False
+    log_unprotected: bool = False
     """True if the log includes facts that no guarantee covers."""
     on_round: OnRound | None = None
     """Callback after each round; None for no callback."""
@@ -113,7 +113,7 @@ class Session:
         """
         places = tuple(map(int, participants))
         unprotected = None
-        if self.tell_unprotected:
+        if self.log_unprotected:
             unprotected = Unprotected(
                 participants=places,
                 largest_norm=statistics.largest_norm,

@@ -65,7 +65,7 @@ def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], Report
     def answer_problem(problem: object) -> ReportedAnswer:
         answer = solve(problem)
         curve = answer.guarantee.curve
-        points = [] if curve is None else profile(curve.known, answer.guarantee.target.epsilon)
+        points = [] if curve is None else profile(curve.natural, answer.guarantee.target.epsilon)
         return ReportedAnswer(as_json(answer), points)
 
     return answer_problem

@@ -26,7 +26,7 @@ from epsilond.accountants.engine.lattice.transforms import (
 )
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulated
+from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +130,7 @@ class ComposedProfile(PointwiseProfile):
                 break
             step = next(step for level, step in _ROW_STEPS if values[-1] > level)
             epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
-        return tabulated(np.asarray(rows), np.asarray(values))
+        return tabulate(np.asarray(rows), np.asarray(values))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε."""

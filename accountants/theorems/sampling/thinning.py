@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thinned
+from epsilond.accountants.profiles.amplification import Share, drawn_or_not, thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport
 from epsilond.accountants.structure import FRESH_DRAW, primitives
@@ -61,7 +61,7 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return Refusal(DRAWN_OR_NOT, "the bound of this theorem is for a record that is replaced or zeroed")
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     lower_rate, upper_rate = Share.of(spec).around
-    upper = thinned(inner.curve.upper, upper_rate)
+    upper = thin(inner.curve.upper, upper_rate)
     step = DRAWN_OR_NOT.because(inner.derivation, sampling=spec.sampling, rate=spec.inclusion_probability)
     return Guarantee(
         setting=case.setting,
@@ -82,7 +82,7 @@ def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, lowe
     if all(are_reports):
         if inner.curve.tight and lower_rate == Share.of(spec).rate:
             return (upper,)
-        return tuple(thinned(pair, lower_rate) for pair in inner.curve.witnesses)
+        return tuple(thin(pair, lower_rate) for pair in inner.curve.witnesses)
     if case.setting.relation == "zero-out-one" and spec.sampling == "poisson" and not any(are_reports):
         return tuple(drawn_or_not(pair, Share.of(spec))[1] for pair in inner.curve.witnesses)
     return ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.amplification import thinned
+from epsilond.accountants.profiles.amplification import thin
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import (
     drawn_level,
@@ -103,11 +103,11 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
         )
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability
-    upper = thinned(inner.curve.upper, rate)
+    upper = thin(inner.curve.upper, rate)
     # A spec without a level has no witness, because the other reading may protect better.
     witnesses: tuple[Pair, ...] = ()
     if spec.level == "clients" and observes_draw(spec, case.setting):
-        witnesses = tuple(thinned(pair, rate) for pair in inner.curve.witnesses)
+        witnesses = tuple(thin(pair, rate) for pair in inner.curve.witnesses)
         if inner.curve.tight:
             witnesses = (upper,)
     return Guarantee(
@@ -122,7 +122,7 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records."""
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
-    if pools_records(case.whole, case.setting.relation):
+    if pools_records(case.root, case.setting.relation):
         return Refusal(
             RECORDS_OF_A_CLIENT,
             "records of all clients are drawn together: without the client others are drawn, or one counts repeatedly",

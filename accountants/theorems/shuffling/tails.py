@@ -21,7 +21,7 @@ from epsilond.accountants.curve.search import upper_epsilon
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.profiles.bound import Bound, BoundProfile
 from epsilond.accountants.profiles.gaussian import gaussian_pair
-from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulated
+from epsilond.accountants.profiles.piecewise import PiecewiseTails, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,12 +105,12 @@ class ScaledProfile(BoundProfile):
         rows = self.bound.rows()
         if rows is None:
             epsilon, value = np.asarray(list(self._rows())).T
-            return tabulated(epsilon, value)
+            return tabulate(epsilon, value)
         inside = rows.epsilon < self.bound.largest_loss
         epsilon, value = (column[inside] for column in rows)
         if math.isfinite(self.bound.largest_loss):
             epsilon, value = np.append(epsilon, self.bound.largest_loss), np.append(value, -math.inf)
-        return tabulated(epsilon, value)
+        return tabulate(epsilon, value)
 
     def _rows(self) -> Iterator[tuple[float, float]]:
         """Yield rows down to δ = 1e-312, to the ε at which δ is zero, or to one from which it no longer falls."""

@@ -101,9 +101,9 @@ def _shorten_union(union: Schema) -> Schema:
         if kind not in alternatives:
             alternatives.append(kind)
     if NUMBER in alternatives:
-        alternatives = [NUMBER, *(each for each in alternatives if each not in (NUMBER, {"type": "integer"}))]
+        alternatives = [NUMBER, *(member for member in alternatives if member not in (NUMBER, {"type": "integer"}))]
     if STRING in alternatives:
-        alternatives = [each for each in alternatives if each != {"$ref": f"{REF}Unbounded"}]
+        alternatives = [member for member in alternatives if member != {"$ref": f"{REF}Unbounded"}]
     return {**notes, "anyOf": alternatives}
 
 
@@ -123,17 +123,17 @@ def share_parts(document: Schema) -> None:
     """Replace header parameters, headers and responses of several operations by references to shared components."""
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     responses = [operation["responses"] for operation in operations]
-    headers = [response["headers"] for each in responses for response in each.values() if "headers" in response]
+    headers = [response["headers"] for entry in responses for response in entry.values() if "headers" in response]
     parameters = [operation["parameters"] for operation in operations if "parameters" in operation]
     _share(document, "headers", [(place, name, pascal(name)) for place in headers for name in place])
     _share(
         document,
         "parameters",
         [
-            (place, index, pascal(each["name"]))
+            (place, index, pascal(entry["name"]))
             for place in parameters
-            for index, each in enumerate(place)
-            if each["in"] == "header"
+            for index, entry in enumerate(place)
+            if entry["in"] == "header"
         ],
     )
     _share(

@@ -50,10 +50,10 @@ def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset())
             tag_name = union["discriminator"]["propertyName"]
             merged = merge_objects(schemas, list(members.values()))
             merged["required"] = [tag_name]
-            texts = [union.get("description", ""), *(f"`{tag}`: {_text(each)}" for tag, each in members.items())]
+            texts = [union.get("description", ""), *(f"`{tag}`: {_text(member)}" for tag, member in members.items())]
             merged["description"] = "\n\n".join(filter(None, texts))
             merged["x-tag"] = tag_name
-            merged["x-members"] = {tag: _member(each, tag_name) for tag, each in members.items()}
+            merged["x-members"] = {tag: _member(member, tag_name) for tag, member in members.items()}
             schemas[name] = merged
 
 
@@ -97,7 +97,9 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
     required = set.intersection(*(set(member.get("required", ())) for member in members))
     merged: Schema = {
         "type": "object",
-        "properties": {name: merge_property(schemas, name, found) for name, found in properties.items()},
+        "properties": {
+            name: merge_property(schemas, name, member_schemas) for name, member_schemas in properties.items()
+        },
         "required": [name for name in properties if name in required],
     }
     if any(member.get("additionalProperties") is False for member in members):
@@ -115,25 +117,31 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
         name: name of the property.
         alternatives: its schemas.
     """
-    distinct = list({json.dumps(_bare(each), sort_keys=True): each for each in alternatives if _bare(each)}.values())
+    distinct = list(
+        {json.dumps(_bare(schema), sort_keys=True): schema for schema in alternatives if _bare(schema)}.values()
+    )
     if not distinct:
         return dict(alternatives[0])
     notes = _notes(alternatives)
     if len(distinct) == 1:
         return {**_bare(distinct[0]), **notes}
-    if all("enum" in each for each in distinct):
-        values = dict.fromkeys(value for each in distinct for value in each["enum"])
+    if all("enum" in schema for schema in distinct):
+        values = dict.fromkeys(value for schema in distinct for value in schema["enum"])
         return {"type": "string", "enum": list(values), **notes}
-    types = {each.get("type") for each in distinct}
+    types = {schema.get("type") for schema in distinct}
     figure = REF + "Figure"
-    if {figure} < {each.get("$ref", each.get("type")) for each in distinct} <= {figure, "number", "integer"}:
+    if {figure} < {schema.get("$ref", schema.get("type")) for schema in distinct} <= {figure, "number", "integer"}:
         return {"$ref": figure, **notes}
-    if all("$ref" in each for each in distinct):
-        names = [each["$ref"].removeprefix(REF) for each in distinct]
-        schemas[pascal(name)] = merge_objects(schemas, [schemas[each] for each in names])
+    if all("$ref" in schema for schema in distinct):
+        names = [schema["$ref"].removeprefix(REF) for schema in distinct]
+        schemas[pascal(name)] = merge_objects(schemas, [schemas[schema] for schema in names])
         return {"$ref": REF + pascal(name), **notes}
     if types == {"array"}:
-        return {"type": "array", "items": merge_property(schemas, name, [each["items"] for each in distinct]), **notes}
+        return {
+            "type": "array",
+            "items": merge_property(schemas, name, [schema["items"] for schema in distinct]),
+            **notes,
+        }
     if types <= {"number", "integer"}:
         return {"type": "number" if "number" in types else "integer", **_widest(distinct), **notes}
     return notes
@@ -151,11 +159,11 @@ def _bare(schema: Mapping[str, object]) -> Schema:
 def _notes(alternatives: Iterable[JsonObject]) -> Schema:
     """Return the notes of several schemas: all descriptions, and other notes where all schemas have the same."""
     schemas = list(alternatives)
-    texts = dict.fromkeys(each["description"] for each in schemas if "description" in each)
+    texts = dict.fromkeys(schema["description"] for schema in schemas if "description" in schema)
     shared = {
         key: item
         for key, item in schemas[0].items()
-        if _is_note(key) and all(key in each and each[key] == item for each in schemas)
+        if _is_note(key) and all(key in schema and schema[key] == item for schema in schemas)
     }
     return {**shared, **({"description": "; or ".join(texts)} if texts else {})}
 

@@ -24,13 +24,13 @@ def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
         return schema
     mapped = dict(schema)
     if "properties" in mapped:
-        mapped["properties"] = {name: map_schema(each, change) for name, each in mapped["properties"].items()}
+        mapped["properties"] = {name: map_schema(inner, change) for name, inner in mapped["properties"].items()}
     for key in ("items", "additionalProperties"):
         if key in mapped:
             mapped[key] = map_schema(mapped[key], change)
     for key in ("anyOf", "oneOf"):
         if key in mapped:
-            mapped[key] = [map_schema(each, change) for each in mapped[key]]
+            mapped[key] = [map_schema(inner, change) for inner in mapped[key]]
     return change(mapped)
 
 

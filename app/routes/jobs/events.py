@@ -47,7 +47,7 @@ async def _changes(
         caller.require_scope(scope)
         if job.ended and last_event_id == _id(job):
             raise NothingMore
-        yield _unseen(_allowed(waiting.changes(caller.name, id), request, scope), last_event_id)
+        yield _unseen(_while_allowed(waiting.changes(caller.name, id), request, scope), last_event_id)
 
 
 async def follow_job(jobs: Annotated[AsyncIterator[Job], Depends(_changes)]) -> AsyncIterator[ServerSentEvent]:
@@ -77,7 +77,7 @@ def add(app: FastAPI) -> None:
     )
 
 
-async def _allowed(jobs: AsyncIterator[Job], request: Request, scope: ScopeName) -> AsyncIterator[Job]:
+async def _while_allowed(jobs: AsyncIterator[Job], request: Request, scope: ScopeName) -> AsyncIterator[Job]:
     """Yield states of a job while the credentials are accepted and have this scope; they may expire or be revoked."""
     async for job in jobs:
         try:
@@ -101,7 +101,7 @@ def _id(job: Job) -> str:
     if job.ended:
         return f"{state}-{done}"
     spent = progress.seconds_spent if progress is not None else None
-    times = [f"{each:.1f}" for each in (left, spent) if each is not None]
+    times = [f"{seconds:.1f}" for seconds in (left, spent) if seconds is not None]
     return "-".join([state, str(done), *times])
 
 

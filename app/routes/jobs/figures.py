@@ -12,8 +12,8 @@ from starlette.responses import Response
 from epsilond.app.http.problems import Problem
 from epsilond.app.jobs.documents import PATH
 from epsilond.app.jobs.job import SIMULATION
-from epsilond.app.jobs.work import Format, drawn
-from epsilond.app.questions.asking import computed
+from epsilond.app.jobs.work import Format, draw_figure
+from epsilond.app.questions.asking import compute_answer
 from epsilond.app.questions.question import Question
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.app.routes.jobs.looking import looked_for
@@ -49,20 +49,22 @@ def _endpoint(figures: str) -> Endpoint:
         form: Annotated[Format | None, Query(alias="format", description="goes before Accept")] = None,
     ) -> Response:
         """Draw the result in a worker: as `format` says, else as Accept does; PNG if it weighs both equally."""
-        chosen = form or accepted(request.headers.get("accept", "").strip() or "*/*")
+        chosen = form or accepted_format(request.headers.get("accept", "").strip() or "*/*")
         record = (await looked_for(request, id, 0.0)).record
         if record.kind != SIMULATION:
             raise Problem("not-found", f"Only the result of a simulation has a figure; this job is a {record.kind}.")
         if record.result is None:
             raise Problem("no-result", f"There is nothing to draw: the job is {record.state}.")
-        question = Question.of("figure", record.name, (id, chosen), partial(drawn, figures, record.result, chosen))
-        answer = await computed(request, question)
+        question = Question.of(
+            "figure", record.name, (id, chosen), partial(draw_figure, figures, record.result, chosen)
+        )
+        answer = await compute_answer(request, question)
         return Response(answer.body, media_type=MEDIA_TYPES[chosen], headers=HEADERS)
 
     return draw_job
 
 
-def accepted(header: str) -> Format:
+def accepted_format(header: str) -> Format:
     """Return the format that an Accept header weights most, or PNG if it weights both equally.
 
     Raises:
@@ -80,7 +82,7 @@ def _quality(header: str, media_type: str) -> float:
     weights: dict[str, float] = {}
     for item in header.split(","):
         name, *parameters = (part.strip().lower() for part in item.split(";"))
-        given = next((value[2:] for value in parameters if value.startswith("q=")), "1")
-        weights[name] = float(given) if given.replace(".", "", 1).isdecimal() else 0.0
+        weight = next((value[2:] for value in parameters if value.startswith("q=")), "1")
+        weights[name] = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
     ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
-    return next((weights[each] for each in ranges if each in weights), 0.0)
+    return next((weights[media_range] for media_range in ranges if media_range in weights), 0.0)

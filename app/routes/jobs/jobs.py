@@ -17,7 +17,7 @@ from epsilond.app.jobs.manager import JOBS
 from epsilond.app.questions.asking import signed_result
 from epsilond.app.questions.question import JSON
 from epsilond.app.routes.jobs import events
-from epsilond.app.routes.jobs.looking import looked_for, removed
+from epsilond.app.routes.jobs.looking import looked_for, remove_and_wait
 from epsilond.app.store.record import State
 from epsilond.ledgers.http.signatures import DESCRIBED
 
@@ -109,5 +109,5 @@ async def get_job_result(request: Request, id: str, preferences: OfLook) -> Resp
 async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
     """One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204."""
     await looked_for(request, id, 0.0)
-    cancelled = await removed(request, id)
+    cancelled = await remove_and_wait(request, id)
     return Response(status_code=204) if cancelled is None else Response(document(cancelled), media_type=JSON)

@@ -31,7 +31,7 @@ async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
     return job
 
 
-async def removed(request: Request, identifier: str) -> Job | None:
+async def remove_and_wait(request: Request, identifier: str) -> Job | None:
     """Return the cancelled job of this caller, once it has ended; None if it had ended before and was deleted.
 
     Raises:

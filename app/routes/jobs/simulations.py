@@ -22,7 +22,7 @@ from epsilond.app.questions.simulations import SimulationAsked, request_type
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.app.routes.jobs.looking import looked_for
 from epsilond.app.routes.questions import APPLIED, LOCATION, RETRY
-from epsilond.app.workers.work import opened
+from epsilond.app.workers.work import unpickle
 from epsilond.witness.kind import SimulationKind
 
 PATH = "/v1/simulations"
@@ -61,7 +61,7 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         """
         jobs = JOBS.of(request)
         caller = caller_of(request)
-        question = opened(await in_worker(request, SIMULATIONS.of(request).reading(simulation)), SimulationAsked)
+        question = unpickle(await in_worker(request, SIMULATIONS.of(request).reading(simulation)), SimulationAsked)
         job: Job | None = None
         if preferences.key is not None:
             job = await jobs.with_key(caller.name, preferences.key, question.fingerprint)

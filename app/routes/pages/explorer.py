@@ -24,8 +24,8 @@ LEDGERS = "/ledgers"
 
 def add(app: FastAPI) -> None:
     """Add the pages and their files. Browsers keep them and revalidate them each time, for a new release."""
-    found = files_of("epsilond.app", "explorer") | files_of("epsilond.ledgers.pages", "explorer")
-    files = PackageFiles(found, {"cache-control": "no-cache", "content-security-policy": POLICY})
+    paths = files_of("epsilond.app", "explorer") | files_of("epsilond.ledgers.pages", "explorer")
+    files = PackageFiles(paths, {"cache-control": "no-cache", "content-security-policy": POLICY})
     app.add_api_route("/", files.index, include_in_schema=False)
     app.add_api_route(LEDGERS, partial(_page, files, "ledgers.html"), include_in_schema=False)
     files.add(app, "/explorer")

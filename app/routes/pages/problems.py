@@ -45,11 +45,11 @@ ALL = ""
 """Key of the list among the documents."""
 
 
-def _made(slug: str) -> Document:
+def _document_of(slug: str) -> Document:
     return json_document(render(KINDS[slug] if slug else ProblemList(problems=tuple(KINDS.values()))))
 
 
-DOCUMENTS = Documents(_made)
+DOCUMENTS = Documents(_document_of)
 
 
 async def list_problems(request: Request) -> Response:

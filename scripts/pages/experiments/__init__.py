@@ -1,1 +1,1 @@
-"""docs/experiments.md: the papers' experiments, from answers that are stored beside the page's figures."""
+"""docs/experiments.md: the papers' experiments, from answers that are stored next to the page's figures."""

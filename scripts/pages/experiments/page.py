@@ -118,7 +118,7 @@ def files(page: str) -> Mapping[Path, str]:
     Raises:
         FileNotFoundError: the page has a place for an experiment without a stored answer.
     """
-    answers = {name: stored.read(name) for name in PLACE.findall(page) if name not in (OVERVIEW, VERDICTS)}
+    answers = {name: stored.load(name) for name in PLACE.findall(page) if name not in (OVERVIEW, VERDICTS)}
     parts = {name: section(answer) for name, answer in answers.items()}
     parts |= {OVERVIEW: overview(answers, page), VERDICTS: verdicts()}
     texts = {PAGE: PLACE.sub(lambda match: _place(match[1], parts[match[1]]), page)}

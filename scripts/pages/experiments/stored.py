@@ -70,7 +70,7 @@ def _round(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def read(name: str) -> Stored:
+def load(name: str) -> Stored:
     """Read the stored answer of an experiment.
 
     Raises:

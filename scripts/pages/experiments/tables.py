@@ -46,7 +46,7 @@ def _measurements(answer: Stored) -> Iterator[Column]:
     elif preset.tuned is not None:
         yield preset.tuned.title, _chosen
     yield "ε asked or claimed", lambda cell: "" if cell.claimed_epsilon is None else word(cell.claimed_epsilon)
-    yield "certified ε", _certified
+    yield "certified ε", _upper_bound
     name = "excess risk" if measure is None else measure.replace("_", " ")
     yield name, lambda cell: _mean(own_score(cell, measure))
     yield "band", lambda cell: _band(own_score(cell, measure))
@@ -73,7 +73,7 @@ def _print_figure(cell: CellAnswer, run: str) -> str:
     return f"{figures[run]:.3f}" if run in figures else ""
 
 
-def _certified(cell: CellAnswer) -> str:
+def _upper_bound(cell: CellAnswer) -> str:
     return "" if cell.epsilon is None else f"≤ {upper(float(cell.epsilon.upper))}"
 
 
@@ -116,7 +116,7 @@ def _power(log10: float) -> str:
 
 
 def _attacks(answer: Stored) -> Iterator[Column]:
-    yield "certified ε", _certified
+    yield "certified ε", _upper_bound
     for attack in dict.fromkeys(attack for cell in answer.cells for attack in cell.attacks or {}):
         yield f"{attack} proves", lambda cell, attack=attack: _proof(cell.attacks, attack)  # type: ignore[misc]
 

@@ -145,7 +145,7 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
 
 
 def _options_with_inference(listed: ListedCommand) -> list[FieldOption]:
-    """Return the options of an algorithm; the help of the field that is inferred says so."""
+    """Return the options of an algorithm; the help of the inferred field states this."""
     field = INFERRED.get(listed.name)
     return [_describe_inference(option) if option.field == field else option for option in listed.options]
 

@@ -23,7 +23,7 @@ def cite(
         str | None, typer.Option(metavar="FILE", help="an answer as JSON: what --json printed; - reads it")
     ] = None,
 ) -> None:
-    """Print BibTeX of this software and of the works whose theorems an answer rests on, or of the theorems given."""
+    """Print BibTeX of this software and of the works with the theorems of an answer, or with the given theorems."""
     with exit_codes():
         from epsilond.questions.cite import cite as bibtex  # noqa: PLC0415  help cites nothing
 

@@ -89,7 +89,7 @@ def list_keys(file: File) -> None:
     with _refusals():
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  as above
 
-        lines = api_keys.read(file)
+        lines = api_keys.read_keys(file)
     typer.echo(COLUMNS.format("id", "name", "scopes", "organisation", "roles", "expires", "state"))
     for line in lines:
         until = _text(line.expires) if line.expires else "never"
@@ -134,7 +134,7 @@ def moment_of(text: str) -> datetime:
 def _state(line: KeyLine) -> str:
     if line.revoked is not None:
         return f"revoked {_text(line.revoked)}"
-    return "expired" if line.expired(datetime.now(UTC)) else "open"
+    return "expired" if line.is_expired(datetime.now(UTC)) else "open"
 
 
 def _text(moment: datetime) -> str:

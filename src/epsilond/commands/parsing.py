@@ -12,7 +12,7 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.spelling import suggest
 
 REQUIRED, OPTIONAL, COMMON = "Required", "Optional", "General"
-"""Titles of the help's panels; all panels whose title begins with the first come before the others."""
+"""Titles of the help's panels; panels with titles that begin with the first come before the others."""
 MOST_FAULTS = 32
 """Number of faults after which the parser stops looking for more."""
 _HELD = "epsilond.option_faults"
@@ -61,7 +61,7 @@ class Command(TyperCommand):
 
 
 class RequestCommand(Command):
-    """A command whose callback reports the faults of its options together with those of its request."""
+    """A command with a callback that reports the faults of its options together with those of its request."""
 
     runs_with_faults = True
 
@@ -80,7 +80,7 @@ class CommandLine(typer.Typer):
 
 
 class LazyGroup(TyperGroup):
-    """A group whose commands are made when they are needed. Subclasses define `list_commands` and `get_command`."""
+    """A group that makes its commands when they are needed. Subclasses define `list_commands` and `get_command`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name.
@@ -113,7 +113,7 @@ def _is_option(param: Any) -> bool:
 
 
 def _remove_fault(error: Any, args: list[str], params: list[Any]) -> tuple[Fault | None, list[str], bool]:
-    """Turn a usage error into a fault, and remove what caused it.
+    """Turn a usage error into a fault, and remove its cause.
 
     Args:
         error: the first error of the parser.

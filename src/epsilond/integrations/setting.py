@@ -23,7 +23,7 @@ class StatedSetting(TypedDict):
 
 
 def find_curve(parts: Iterable[tuple[Spec, int]], setting: StatedSetting) -> PrivacyCurve | None:
-    """Return the certified curve of mechanisms, each as often as it was run; None of no run.
+    """Return the certified curve of mechanisms, each with its number of runs; None without a run.
 
     Raises:
         NoCertificate: no theorem covers a part in this setting.

@@ -44,7 +44,7 @@ class Stated:
         return evidence.status
 
     def statement(self, delta: float) -> RunStatement:
-        """Return ε at δ of the run so far, with its status and what supports it.
+        """Return ε at δ of the run so far, with its status and its evidence.
 
         Raises:
             RunDiffers: an observation contradicts the record.

@@ -103,7 +103,7 @@ def account(
     query = {f"{name}s" if np.ndim(value) else name: value for name, value in points.items() if value is not None}
     chosen: Effort = read_value(Effort, effort, at="/effort")
     if not query:
-        return accounting.stated(read(AccountQuestion, fields), effort=chosen)
+        return accounting.account_spec(read(AccountQuestion, fields), effort=chosen)
     try:
         problem = read(AccountProblem, {**fields, "query": {name: _as_list(value) for name, value in query.items()}})
     except InvalidInput as error:

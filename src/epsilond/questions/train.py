@@ -126,7 +126,7 @@ def train(
         bits_per_client=answer.communication.bits_per_round_per_client if answer.communication else 0,
         participants_seen=guarantee.observer == "server",
         models_seen=guarantee.observer in SEES_MODELS,
-        tell_unprotected=unprotected,
+        log_unprotected=unprotected,
         on_round=on_round,
     )
     run = loop.of(

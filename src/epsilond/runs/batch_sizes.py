@@ -24,7 +24,7 @@ class BatchSizes:
     with prior weight 1/(t(t+1)), so that a run that changes its loader in the middle is detected too.
 
     Attributes:
-        alarm: what was observed; None while the sizes are consistent with the recorded sampling.
+        alarm: the observation; None if the sizes are consistent with the recorded sampling.
     """
 
     def __init__(self) -> None:

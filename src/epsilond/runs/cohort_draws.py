@@ -23,13 +23,13 @@ class CohortDraws:
     """Two tests of the hypothesis that each cohort is a uniformly random subset, given its size.
 
     The hypothesis holds for Poisson sampling and for sampling without replacement. The first test rejects a client that
-    is drawn too often or too rarely, by Chernoff's bound. The second bets on predictions of the log_total cohort: the
+    is drawn too often or too rarely, by Chernoff's bound. The second bets on predictions of the next cohort: the
     clients that were drawn least often, those that were drawn most often, and the cohort that followed the previous
     one when it was last drawn. Its wealth is a martingale under the hypothesis, so it exceeds 1/level with probability
     at most the level (Ville's inequality). Bets start at every step, with prior weight 1/(t(t+1)).
 
     Attributes:
-        alarm: the observation that rejects the hypothesis; None while there is none.
+        alarm: the observation that rejects the hypothesis; None if there is none.
     """
 
     def __init__(self) -> None:

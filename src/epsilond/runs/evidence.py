@@ -1,4 +1,4 @@
-"""What was observed of a run, premise by premise, and the status that follows."""
+"""Observations of a run, premise by premise, and the status that follows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Evidence:
     Attributes:
         premises: the premises of the theorem that covers the run.
         steps: number of recorded steps.
-        outside: sentences about what no run can show.
+        outside: sentences about facts that no run can show.
         budget: informed of the first contradiction, if there is one.
     """
 
@@ -75,10 +75,10 @@ class Evidence:
         Args:
             premise: the premise that does not hold.
             message: the observation, without its count.
-            remedy: what to change in the program, or what to declare.
+            remedy: change of the program, or declaration, that resolves the observation.
             count: how often it was observed.
-            declarable: whether the caller's word can stand against it. A statistical test rejects the record itself, so
-                no word can.
+            declarable: whether a declaration of the caller can override it. A statistical test rejects the record
+                itself, so no declaration can.
         """
         if declarable and premise.id in self._vouched:
             self.rest_on_caller(premise, message, count=count)
@@ -175,7 +175,7 @@ class Evidence:
         self.load_state_dict(Evidence(self.premises, outside=()).state_dict())
 
     def copy(self) -> Evidence:
-        """Return the same evidence, of which no budget is informed."""
+        """Return a copy of the evidence without a budget."""
         copied = Evidence(self.premises, outside=self.outside)
         copied.load_state_dict(self.state_dict())
         return copied
@@ -184,7 +184,7 @@ class Evidence:
         """Replace the evidence with that of a checkpoint.
 
         Raises:
-            InvalidInput: the state is none of `state_dict`.
+            InvalidInput: the state does not come from `state_dict`.
         """
         try:
             steps = int(state["steps"])

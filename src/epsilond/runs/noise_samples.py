@@ -14,7 +14,7 @@ _MEMORY: Final = 64
 """Earlier samples that each new one is compared with: the first ones and the latest ones of the run."""
 
 _LARGEST_CHECKED: Final = 180
-"""Longest samples whose values are compared with each other."""
+"""Largest size of samples that are compared value by value."""
 
 _CLOSE: Final = 1e-5
 """Difference below which two values count as equal, above the rounding errors of single precision."""
@@ -29,7 +29,7 @@ _LEAST_RATIO: Final = 1e-12
 """Least ratio of squares that counts. Generators of single precision return exactly 0 once in 10^7 numbers."""
 
 _WINDOW: Final = 8
-"""Steps whose squares are also tested together, so that a small tensor without noise is noticed."""
+"""Number of steps with squares that are also tested together, which detects a small tensor without noise."""
 
 
 class NoiseSamples:
@@ -46,7 +46,7 @@ class NoiseSamples:
     * the likelihood ratio of Laplace noise of the same variance over all steps (Ville's inequality).
 
     Attributes:
-        alarm: what was observed; None while the samples are consistent with the recorded noise.
+        alarm: the observation; None if the samples are consistent with the recorded noise.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Pages about runs: the account of what was recorded with its status, or the reasons why there is no ε."""
+"""Pages about runs: the account of the record with its status, or the reasons why there is no ε."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def report_run(
     `epsilond.verify` computes the ε of the page anew. It does not check the observations, which no request repeats.
 
     Args:
-        evidence: what was observed of the run.
+        evidence: the observations of the run.
         spec: the recorded steps.
         delta: δ of the statement, in (0, 1).
         relation: neighbouring relation.
-        unit: what is protected.
+        unit: the protected unit.
         observer: the adversary.
         date: the caller's date, YYYY-MM-DD; no clock is read.
 
     Raises:
-        InvalidInput: the date is none, or δ is outside (0, 1).
+        InvalidInput: the date is invalid, or δ is outside (0, 1).
         NoCertificate: no theorem covers the recorded steps.
         MissingExtra: the packages of the extra `reports` are not installed.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatement:
-    """An ε of a run, and what supports it. A contradicted run has none: `state_run` raises `RunDiffers`.
+    """An ε of a run, and the evidence for it. A contradicted run has none: `state_run` raises `RunDiffers`.
 
     Attributes:
         status: `certified` or `declared`.
@@ -28,7 +28,7 @@ class RunStatement:
         steps: recorded steps.
         shown: number of steps that showed each premise, by its id.
         declared: premises that rest on the word of the caller; empty if `certified`.
-        outside: what no observation of a run shows. These sentences accompany a certified ε too.
+        outside: facts that no observation of a run shows. These sentences accompany a certified ε too.
     """
 
     status: RunStatus
@@ -71,10 +71,10 @@ class RunStatement:
 def state_run(
     evidence: Evidence, epsilon: Interval, *, delta: float, relation: Relation, unit: Unit, observer: Observer
 ) -> RunStatement:
-    """Return the statement about a run whose record has this ε.
+    """Return the statement about a run with the ε of its record.
 
     Args:
-        evidence: what was observed of the run.
+        evidence: the observations of the run.
         epsilon: enclosure of the ε [nat] of the recorded steps at `delta`.
         delta: δ in (0, 1).
         relation: neighbouring relation.

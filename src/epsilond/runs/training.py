@@ -19,9 +19,9 @@ OF_TABLES = frozenset(
 OF_DEPLOYMENT = frozenset(
     {"hidden-states", "own-parts-stay-home", "secret-draw", "secret-order", "single-release", "trusted-shuffler"}
 )
-"""Ids of conditions about who learns what outside of the process: no observation of a run shows them."""
+"""Ids of conditions about knowledge outside of the process, which no observation of a run shows."""
 USES_LOSS_CONSTANTS = frozenset({"norm-fedavg", "projected-sgd"})
-"""Algorithms whose privacy, and not only their risk, rests on constants of the losses."""
+"""Algorithms with a privacy guarantee that depends on constants of the losses."""
 ROWS_OF_FUNCTIONS = "Each row that a client's function returns was computed from its own record and the model only."
 UNPROTECTED_LOG = "The unprotected part of the log, which no guarantee covers, is not released."
 GIVEN_RANDOMNESS = "The random bits that were passed in are secret and are used for no other run."

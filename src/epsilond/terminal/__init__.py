@@ -1,1 +1,1 @@
-"""Answers for a reader at a terminal: what all are shown with in `parts`, and a file for each kind of answer."""
+"""Answers for a reader at a terminal: shared parts in `parts`, and a file for each kind of answer."""

@@ -106,7 +106,7 @@ def at_delta(delta: float | None, log10_delta: float) -> str:
 
 
 def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str = ": ") -> str:
-    """Return a remark if a bound is no better than the start, else an empty text.
+    """Return a remark if a bound is no better than the start, and otherwise an empty text.
 
     Args:
         vacuous: whether the bound is vacuous; None if unknown.

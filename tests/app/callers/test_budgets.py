@@ -49,11 +49,11 @@ def test_what_was_used_is_halved_every_minute(clock: Clock) -> None:
     kept.charge("address:192.0.2.1", 8.0)
     clock.now += 60.0
     kept.charge("address:192.0.2.2", 5.0)
-    assert kept.used("address:192.0.2.1") == pytest.approx(4.0)
-    assert kept.used("address:192.0.2.1") < kept.used("address:192.0.2.2")
+    assert kept.cpu_seconds_used("address:192.0.2.1") == pytest.approx(4.0)
+    assert kept.cpu_seconds_used("address:192.0.2.1") < kept.cpu_seconds_used("address:192.0.2.2")
     clock.now += 120.0
-    assert kept.used("address:192.0.2.1") == pytest.approx(1.0)
-    assert kept.used("nobody") == 0.0
+    assert kept.cpu_seconds_used("address:192.0.2.1") == pytest.approx(1.0)
+    assert kept.cpu_seconds_used("nobody") == 0.0
 
 
 def test_an_allowance_is_ten_minutes_worth_and_fills_again(clock: Clock) -> None:
@@ -116,7 +116,7 @@ def test_so_many_callers_are_remembered_and_those_that_compute_are_not_forgotten
             kept.charge(f"address:192.0.2.{last}", 1.0)
             assert len(kept) <= 3
         assert busy.account is kept.account(busy.identity)
-    assert [last for last in range(9) if kept.used(f"address:192.0.2.{last}")] == [7, 8]
+    assert [last for last in range(9) if kept.cpu_seconds_used(f"address:192.0.2.{last}")] == [7, 8]
 
 
 def test_jobs_of_one_caller_are_limited_without_a_key_too(clock: Clock) -> None:

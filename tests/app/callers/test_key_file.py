@@ -40,7 +40,7 @@ def test_everything_else_of_the_file_stays(tmp_path: Path) -> None:
     assert texts[:2] == ["# who may ask", ""]
     assert json.loads(texts[2]) == {**json.loads(first.text), "revoked": "2026-01-02T03:04:05Z"}
     assert texts[3] == second.text
-    assert [line.name for line in keys.read(file)] == ["ada", "bob", "eve"]
+    assert [line.name for line in keys.read_keys(file)] == ["ada", "bob", "eve"]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["keys.jsonl", "link"]
 
 
@@ -62,17 +62,17 @@ def test_many_who_change_it_at_one_time_lose_nothing(tmp_path: Path) -> None:
     file = file_of(tmp_path, keys.new("ada", CallerLimits())[1])
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: key_file.add(file, keys.new(f"n{n}", CallerLimits())[1]), range(40)))
-    assert {line.name for line in keys.read(file)} == {"ada", *(f"n{n}" for n in range(40))}
+    assert {line.name for line in keys.read_keys(file)} == {"ada", *(f"n{n}" for n in range(40))}
 
 
 def test_a_name_revokes_all_its_keys_and_an_id_one(tmp_path: Path) -> None:
     first, second, other = (keys.new(name, CallerLimits())[1] for name in ("ada", "ada", "bob"))
     file = file_of(tmp_path, first, second, other)
     assert [line.id for line in key_file.revoke(file, first.id, NOW)] == [first.id]
-    assert [line.revoked for line in keys.read(file)] == [NOW, None, None]
+    assert [line.revoked for line in keys.read_keys(file)] == [NOW, None, None]
     later = NOW + timedelta(days=1)
     assert [line.revoked for line in key_file.revoke(file, "ada", later)] == [NOW, later]
-    assert [line.revoked for line in keys.read(file)] == [NOW, later, None]
+    assert [line.revoked for line in keys.read_keys(file)] == [NOW, later, None]
     assert key_file.revoke(file, "eve", NOW) == ()
 
 
@@ -82,7 +82,7 @@ def test_the_command_gives_an_organisation_and_roles(tmp_path: Path) -> None:
     made = run(*new, "ada", "--role", "auditor", "--role", "owner")
     assert made.exit_code == 0, made.output
     assert run(*new, "eve").exit_code == 0
-    ada, eve = keys.read(file)
+    ada, eve = keys.read_keys(file)
     assert (ada.organisation, ada.belongs_to, ada.held_roles) == ("Acme", "acme", {"auditor", "owner"})
     assert eve.held_roles == {"owner", "analyst"}
     caller = ring(file).caller(made.stdout.strip())
@@ -90,7 +90,7 @@ def test_the_command_gives_an_organisation_and_roles(tmp_path: Path) -> None:
     assert "there is no role boss" in run(*new, "max", "--role", "boss").stderr
     assert "needs the scope ledger" in run("new", "--file", file, "max", "--role", "owner").stderr
     assert "without an organisation" in run("new", "--file", file, "max", "--scope", "ledger").stderr
-    assert keys.read(file) == (ada, eve)
+    assert keys.read_keys(file) == (ada, eve)
     rows = [row.split()[:5] for row in run("list", file).stdout.splitlines()[1:]]
     assert rows == [
         [ada.id, "ada", "ledger", "Acme", "auditor,owner"],
@@ -104,7 +104,7 @@ def test_the_commands_make_list_and_revoke(tmp_path: Path) -> None:
     made = run(*new, "--cpu-seconds-per-minute", "30", "--jobs", "2")
     assert made.exit_code == 0, made.output
     key = made.stdout.strip()
-    (line,) = keys.read(file)
+    (line,) = keys.read_keys(file)
     assert line.sha256 == keys.digest(key)
     assert (line.scopes, line.limits) == (("admin", "simulate"), CallerLimits(jobs=2, cpu_seconds_per_minute=30.0))
     assert timedelta(days=89) < line.expires - datetime.now(UTC) <= timedelta(days=90)

@@ -101,7 +101,7 @@ def test_a_key_may_be_replaced_by_one_with_other_limits(tmp_path: Path) -> None:
         key_file.add(file, new)
     key_file.revoke(file, "ada", NOW)
     key_file.add(file, new)
-    assert [line.revoked for line in keys.read(file)] == [NOW, None]
+    assert [line.revoked for line in keys.read_keys(file)] == [NOW, None]
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_operators_list_and_revoke(
     assert answer.status_code == 200
     assert answer.json().keys() == {"id", "name", "scopes", "revoked", "last_used"}
     problem(service.get(ASKED, headers=bearer(used)), 401, "unauthorized")
-    assert next(each for each in keys.read(file) if each.id == line.id).revoked is not None
+    assert next(each for each in keys.read_keys(file) if each.id == line.id).revoked is not None
     assert service.delete(f"{LISTED}/{line.id}", headers=root).json()["revoked"] == answer.json()["revoked"]
     problem(service.delete(f"{LISTED}/000000000000", headers=root), 404, "not-found")
     problem(service.delete(f"{LISTED}/none", headers=root), 422, "invalid-input")

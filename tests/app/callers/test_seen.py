@@ -8,17 +8,17 @@ from epsilond.app.questions.compute import RecentQuestions
 
 def test_one_callers_question_is_not_anothers() -> None:
     asked = RecentQuestions()
-    assert not asked.seen("key:ada", "question")
-    assert asked.seen("key:ada", "question")
-    assert asked.seen("key:ada", b"question")
-    assert not asked.seen("key:bob", "question")
-    assert not asked.seen("key:ada", "another")
+    assert not asked.remember("key:ada", "question")
+    assert asked.remember("key:ada", "question")
+    assert asked.remember("key:ada", b"question")
+    assert not asked.remember("key:bob", "question")
+    assert not asked.remember("key:ada", "another")
 
 
 def test_a_name_and_a_question_are_not_mixed_up() -> None:
     asked = RecentQuestions()
-    asked.seen("key:ab", "c")
-    assert not asked.seen("key:a", "bc")
+    asked.remember("key:ab", "c")
+    assert not asked.remember("key:a", "bc")
 
 
 def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> None:
@@ -26,21 +26,21 @@ def test_it_keeps_within_its_bytes_and_forgets_who_asked_least_recently() -> Non
     asked = RecentQuestions(most)
     for name in range(40):
         for question in range(3):
-            asked.seen(f"address:{name}", str(question))
+            asked.remember(f"address:{name}", str(question))
             assert asked.bytes <= most
-        asked.seen("address:0", "again")
-    assert asked.seen("address:0", "again")
-    assert asked.seen("address:39", "2")
-    assert not asked.seen("address:1", "2")
+        asked.remember("address:0", "again")
+    assert asked.remember("address:0", "again")
+    assert asked.remember("address:39", "2")
+    assert not asked.remember("address:1", "2")
 
 
 def test_one_caller_has_so_many_questions() -> None:
     asked = RecentQuestions()
     for question in range(3 * compute.QUESTIONS_EACH):
-        asked.seen("key:ada", str(question))
+        asked.remember("key:ada", str(question))
     assert asked.bytes == compute.IDENTITY_BYTES + compute.QUESTIONS_EACH * compute.QUESTION_BYTES
-    assert not asked.seen("key:ada", "0")
-    assert asked.seen("key:ada", str(3 * compute.QUESTIONS_EACH - 1))
+    assert not asked.remember("key:ada", "0")
+    assert asked.remember("key:ada", str(3 * compute.QUESTIONS_EACH - 1))
 
 
 def test_the_sizes_are_no_guesses_below_what_is_held() -> None:
@@ -50,7 +50,7 @@ def test_the_sizes_are_no_guesses_below_what_is_held() -> None:
     tracemalloc.start()
     for name in range(100):
         for question in range(50):
-            asked.seen(f"address:{name}", f"{question}")
+            asked.remember(f"address:{name}", f"{question}")
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert held <= 1.25 * asked.bytes

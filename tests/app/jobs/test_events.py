@@ -84,7 +84,7 @@ def test_the_time_left_is_of_the_blocks_that_are_left(monkeypatch: pytest.Monkey
     read = SimulationAsked(kind="dice", request=b"", rendered=b"", fingerprint="", plan=plan)
 
     async def taken() -> RunningSimulation:
-        return RunningSimulation(record=record, asked=read, concurrency=2)
+        return RunningSimulation(record=record, simulation=read, concurrency=2)
 
     live = anyio.run(taken)
     assert live.seconds_left == 20.0

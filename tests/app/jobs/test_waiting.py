@@ -52,11 +52,11 @@ def test_who_waits_reads_the_large_parts_once_at_the_end(store: Store, monkeypat
     runs(store, "a", replica="other")
     get, wholes = store.get, list[bool]()
 
-    def counted(owner: str, identifier: str, *, whole: bool = True) -> Record | None:
-        wholes.append(whole)
+    def counted(owner: str, identifier: str, *, complete: bool = True) -> Record | None:
+        wholes.append(complete)
         if len(wholes) == 4 * WAITERS:
             store.end("a", 1, "other", End(state="done", result=b"{}"))
-        return get(owner, identifier, whole=whole)
+        return get(owner, identifier, complete=complete)
 
     monkeypatch.setattr(store, "get", counted)
 
@@ -254,14 +254,14 @@ def test_a_burst_opens_no_more_streams_than_there_may_be(tmp_path: Path, monkeyp
     with serving(PATIENT.model_copy(update={"event_streams": 6})) as client, ThreadPoolExecutor(2 * WAITERS) as pool:
         location = running(client, LONG, tmp_path / "diary")
         waiting = SERVERS[str(client.base_url)].config.app.state.jobs.waiting  # type: ignore[union-attr]
-        read = waiting._shelf.read
+        read = waiting._shelf.query
 
         async def slowly(*asked: Any) -> Any:
             entered.append("")
             await to_thread.run_sync(let_go.wait)
             return await read(*asked)
 
-        monkeypatch.setattr(waiting._shelf, "read", slowly)
+        monkeypatch.setattr(waiting._shelf, "query", slowly)
 
         def follow() -> None:
             with client.stream("GET", f"{location}/events") as stream:

@@ -22,7 +22,7 @@ def test_a_job_is_kept_as_it_came(store: Store) -> None:
         queued_tick=kept.queued_tick,
     )
     assert store.get("", "a") == store.with_key("", "k") == kept
-    assert store.get("", "a", whole=False) == replace(kept, request=b"")
+    assert store.get("", "a", complete=False) == replace(kept, request=b"")
     assert store.get("", "b") is store.with_key("", "l") is None
 
 

@@ -76,7 +76,7 @@ def test_callers_take_turns_and_newcomers_displace(diary: Path) -> None:
             assert isinstance(displaced, TurnedAway)
             assert displaced.problem.kind.status == 429
             assert int(displaced.problem.headers["Retry-After"]) > 0
-            assert (pool.queued("question"), pool.running_in("question")) == (3, 1)
+            assert (pool.queue_length("question"), pool.running_in("question")) == (3, 1)
             for name in ("first", "second", "other", "newcomer"):
                 release(diary, name)
             for task in (first, waiting[0], other, newcomer):
@@ -218,7 +218,7 @@ def test_a_lingering_caller_leaves_a_place_free(diary: Path) -> None:
             pool._dispatch()  # half of the room in the background is one caller's
             assert [task.background for task in tasks].count(True) == 1
             assert [task.lane for task in tasks].count("job") == 1
-            assert (pool.running_in("question"), pool.queued("question")) == (1, 1)
+            assert (pool.running_in("question"), pool.queue_length("question")) == (1, 1)
             other = hold(pool, diary, "other", caller="another")
             assert other.state == "running"
             for name, task in (("other", other), *zip(names, tasks, strict=True)):
@@ -271,7 +271,7 @@ def test_one_caller_never_has_every_place_of_what_takes_moments(diary: Path) -> 
             await until(lambda: "first" in begun(diary))
             other = hold(pool, diary, "other", caller="another", lane="read")
             await until(lambda: "other" in begun(diary))
-            assert (second.state, pool.queued("read")) == ("queued", 1)
+            assert (second.state, pool.queue_length("read")) == ("queued", 1)
             for name, task in (("other", other), ("first", first), ("second", second)):
                 release(diary, name)
                 assert await outcome_of(task) == RenderedAnswer(name.encode())
@@ -315,7 +315,7 @@ def test_lanes_do_not_wait_for_one_another(diary: Path) -> None:
             tasks: list[Any] = [hold(pool, diary, lane, lane=lane) for lane in ("read", "question", "job")]
             await until(lambda: len(begun(diary)) == 3)
             for lane in ("read", "question", "job"):
-                assert (pool.queued(lane), pool.running_in(lane)) == (0, 1)
+                assert (pool.queue_length(lane), pool.running_in(lane)) == (0, 1)
                 release(diary, lane)
             for task in tasks:
                 assert isinstance(await outcome_of(task), RenderedAnswer)

@@ -14,7 +14,7 @@ from sqlalchemy import inspect, text
 from sqlalchemy.engine import URL, make_url
 
 from epsilond.app.settings import Settings
-from epsilond.app.store.opening import opened as opened_jobs
+from epsilond.app.store.opening import open_database as opened_jobs
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import CHAIN, add_tables, open_store
 from epsilond.ledgers.store.tables import TABLES

@@ -69,7 +69,7 @@ def test_close_shifts_are_read_off_a_table_that_encloses_them(epsilon: float, sp
         assert (np.abs(value - each) <= width + error).all()
         assert (width <= 2e-7 * (1.0 + np.abs(each) + epsilon)).all()
         table = np.linspace(shifts.min(), shifts.max(), 65)
-        value, width = contraction_sums._tabulated(epsilon, shifts, table)
+        value, width = contraction_sums._tabulate(epsilon, shifts, table)
         assert (np.abs(value - each) <= width + error).all()
 
 

@@ -81,7 +81,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
         Args:
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
-            unit: whose data is protected; required without a budget.
+            unit: the protected unit; required without a budget.
             observer: the adversary, `released-models` for central DP-SGD; required without a budget.
             budget: gives the unit and the observer of its ledger.
 
@@ -264,7 +264,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """Return the sum of the ε [nat] of all parts at δ = 0, rounded up."""
         total = 0.0
         for part, times in self._run.items():
-            epsilon = account(part, **self._setting).guarantee.curve.known.epsilon(-math.inf).upper
+            epsilon = account(part, **self._setting).guarantee.curve.natural.epsilon(-math.inf).upper
             total = math.nextafter(total + math.nextafter(epsilon * times, math.inf), math.inf)
         return total
 

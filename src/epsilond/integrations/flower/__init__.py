@@ -1,4 +1,4 @@
-"""Flower: its privacy accountant's protocol, DP-FedAvg with a budget, and what its own wrappers leave to the user.
+"""Flower: its privacy accountant's protocol, DP-FedAvg with a budget, and gaps of its own wrappers.
 
 Importing this imports no Flower; `EpsilondAccountant` and `DpFedAvg` do when they are first used.
 """

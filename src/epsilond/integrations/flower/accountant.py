@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SCHEMA: Final = 1
 BACKEND: Final = "epsilond"
 READABLE: Final = (BACKEND, "rdp")
-"""Backends whose states are lists of the same events."""
+"""Backends with states that are lists of the same events."""
 REPLACED: Final = (
     "a fixed number of clients may have been drawn, so that another one takes the place of one that is removed: the ε"
     " is that of a client whose update becomes zero while it keeps its place (zero-out-one)"
@@ -53,8 +53,8 @@ class EpsilondAccountant(Stated):
     before they hand out the noisy model, so that a rejected payment stops the release. They call `would_exceed` before
     clients train, but only where the configuration has a `max_epsilon`.
 
-    The accountant sees events, which the program may compose whatever its rounds do. `observe(strategy)` lets it watch
-    the wrapper too. Without that, the ε is `declared`, with every premise in the list.
+    The accountant sees events, which the program may compose independently of its rounds. `observe(strategy)` lets it
+    watch the wrapper too. Without that, the ε is `declared`, with every premise in the list.
 
     Guarantees: `get_epsilon` and `get_delta` are certified upper bounds for the relation of the configuration, under
     which a noise multiplier is the noise of the sum over the clipping norm. `would_exceed` is false only where the
@@ -96,7 +96,7 @@ class EpsilondAccountant(Stated):
                 restore it afterwards. Without that, the source of the noise is a declared item.
 
         Raises:
-            InvalidInput: it is none of these, is observed already, or has another accountant.
+            InvalidInput: it is another strategy, is already observed, or has another accountant.
         """
         accountant = getattr(strategy, "accountant", None)
         if accountant is not None and accountant is not self:

@@ -17,7 +17,7 @@ WORDS: Final = 624
 
 
 class GeneratorStates:
-    """States in which a generator was before each round. A state that comes back repeats what was drawn."""
+    """States in which a generator was before each round. A repeated state repeats the numbers."""
 
     def __init__(self) -> None:
         self._digests: set[str] = set()

@@ -165,7 +165,7 @@ def bases_of(wrapper: Strategy) -> set[str]:
     """Return the names of the classes of a differentially private wrapper.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: it is another strategy.
     """
     bases = {base.__name__ for base in type(wrapper).__mro__}
     if not bases & {"DifferentialPrivacyAdaptiveBase", "DifferentialPrivacyFixedClippingBase"}:

@@ -141,7 +141,7 @@ class RoundWatch:
             self._contradict_noise("the generator of the noise is in a state of an earlier round: it was reset")
 
     def release(self, number: int, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Count a round whose noise is drawn. Clipping, sum and divisor are those of this library.
+        """Count a round when its noise is drawn. Clipping, sum and divisor are those of this library.
 
         Args:
             number: number of the round.
@@ -163,7 +163,7 @@ class RoundWatch:
         """Note that metrics of clients were handed out.
 
         Args:
-            selects: whether the strategy that has seen them chooses the clients.
+            selects: whether the strategy that gets them chooses the clients.
         """
         self.evidence.rest_on_caller(RELEASES, EVALUATED)
         if selects:
@@ -185,7 +185,7 @@ class RoundWatch:
         """Continue from a state.
 
         Raises:
-            InvalidInput: the state is none of `state_dict`.
+            InvalidInput: the state does not come from `state_dict`.
         """
         steps = self.evidence.steps
         try:

@@ -19,7 +19,7 @@ OBSERVERS: Final = ("released-models", "final-model")
 
 
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
-    """Reject settings that no run can have.
+    """Reject settings out of range.
 
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.

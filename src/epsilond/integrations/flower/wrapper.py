@@ -93,7 +93,7 @@ class WatchedWrapper:
         seed_noise: whether numpy's global generator is seeded from the operating system for each aggregation.
 
     Raises:
-        InvalidInput: it is none of these wrappers, or it is watched already.
+        InvalidInput: it is another strategy, or it is already watched.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """jax_privacy: its execution plans as specs, their runs observed, and their steps paid for in a ledger.
 
-spec_from_execution_plan(plan, …)   the Spec of a plan whose parts agree with its event.
+spec_from_execution_plan(plan, …)   the Spec of a plan with parts that agree with its event.
 observe(plan, …)                    the plan with observed functions, and the account of the run.
 paid_steps(plan, budget)            the numbers of the iterations, each committed before it is given.
 

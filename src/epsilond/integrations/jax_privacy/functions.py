@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def observe_clipped_grad(
     clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
 ) -> Callable[..., ObservedGradient]:
-    """Return a plan's `clipped_grad` whose functions write each call into the journal.
+    """Return a plan's `clipped_grad` with functions that write each call into the journal.
 
     Args:
         clipped_grad: the plan's own.

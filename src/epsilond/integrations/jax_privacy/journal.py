@@ -56,7 +56,7 @@ class Entry:
 
     Attributes:
         kind: "init", "gradient", "noise", "optimizer-init" or "optimizer".
-        facts: what is known when the function is called or compiled.
+        facts: values that are known when the function is called or compiled.
         arrays: values of the call; they may still be computed on the device.
     """
 
@@ -167,7 +167,7 @@ def sampled_update(
 ]:
     """Return an update that returns the arrays of its journal entry, too.
 
-    They are samples of the input, the result and the parameters, and what `state_identity` and `state_buffers` return
+    They are samples of the input, the result and the parameters, and results of `state_identity` and `state_buffers`
     of the state before and after.
 
     Args:

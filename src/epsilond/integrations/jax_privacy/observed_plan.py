@@ -40,7 +40,7 @@ OUTSIDE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedPlan:
-    """A `DPExecutionPlan` whose parts write down what the program does with them.
+    """A `DPExecutionPlan` with parts that record their calls.
 
     Attributes:
         clipped_grad: as that of the plan.
@@ -73,7 +73,7 @@ def observe(
     optimizer: optax.GradientTransformation | None = None,
     budget: LedgerBudget | None = None,
 ) -> ObservedPlan:
-    """Return a plan-like object whose functions are observed, with the account of the run.
+    """Return a plan-like object with observed functions, and the account of the run.
 
     Use its functions in place of those of the plan. Outside of `jax.jit` they note values without waiting for the
     device. Inside, they note them by an ordered callback at each execution, which costs about a millisecond; `jit=True`
@@ -86,9 +86,9 @@ def observe(
     Args:
         plan: a `DPExecutionPlan`.
         relation: neighbouring relation.
-        unit: whose data is protected.
+        unit: the protected unit.
         observer: the adversary, `released-models` for central training.
-        bands: number of bands of the strategy matrix, where the noise transformation is none of jax_privacy's.
+        bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
         jit: whether to compile the gradient function, the noise update and the update of the optimizer.
         optimizer: optax's gradient transformation that computes the changes of the parameters, without the noise.
         budget: informed of the first contradiction.

@@ -20,13 +20,13 @@ def paid_steps(
 ) -> Iterator[int]:
     """Give the numbers of a plan's iterations, from 0 on, each committed before it is given.
 
-    The numbers end where the budget does; `budget.refused` says why. Take a number before drawing the batch:
+    The numbers end when the budget is spent; `budget.refused` has the reason. Take a number before drawing the batch:
     `for step, batch in zip(paid_steps(plan, budget), batches)`. Whatever number came last, the iterations so far are
     paid for, so the loop may be left at any time. Of an observed plan, an observation that contradicts the run is
     passed to the budget, and no further iteration is given.
 
     Args:
-        plan: a `DPExecutionPlan`, or what `observe` returned for one.
+        plan: a `DPExecutionPlan`, or the result of `observe` for one.
         budget: pays in the relation of its ledger.
         bands: as for `spec_from_execution_plan`.
 

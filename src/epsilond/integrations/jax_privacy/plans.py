@@ -50,9 +50,9 @@ class PlanReading:
     """A plan and its parts.
 
     Attributes:
-        steps: what the event describes.
-        draws: what the sampler draws.
-        noise: what the noise transformation adds; None where it cannot be read.
+        steps: the mechanisms of the event.
+        draws: the batches of the sampler.
+        noise: the noise of the transformation; None if it cannot be read.
         bands: number of bands of the strategy matrix.
         multiplier: noise multiplier of the event: standard deviation over the norm bound of one record.
         norm_bound: largest norm of one record's clipped gradient, as the gradient function scales it.
@@ -68,7 +68,7 @@ class PlanReading:
     observations: tuple[Observation, ...]
 
     def require_consistent(self) -> None:
-        """Reject a plan whose parts contradict each other.
+        """Reject a plan with parts that contradict each other.
 
         Raises:
             RunDiffers: with every observation.
@@ -92,7 +92,7 @@ def spec_from_execution_plan(
     Args:
         plan: the plan.
         relation: neighbouring relation that the spec will be accounted for; the default of jax_privacy if absent.
-        bands: number of bands of the strategy matrix, where the noise transformation is none of jax_privacy's.
+        bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
     Raises:
         InvalidInput: no spec describes the sampler or the event, the groups of the sampler do not go with the relation,

@@ -24,11 +24,11 @@ _SEEN: Final = 15
 class RowIdentity:
     """Compares the number of different rows so far with the number of different records that were drawn.
 
-    Both grow alike if each row is a copy of its record. They differ if the rows are those of another loader, the same
+    Both grow equally if each row is a copy of its record. They differ if the rows are those of another loader, the same
     ones in each step, or changed by augmentation. No order of rows in a batch is assumed.
 
     Attributes:
-        alarm: what was observed; None while the rows are consistent with the records.
+        alarm: the observation; None if the rows are consistent with the records.
     """
 
     def __init__(self) -> None:

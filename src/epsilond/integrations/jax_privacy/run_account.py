@@ -109,7 +109,7 @@ class RunAccount(Stated):
         Draw the batches anew with the same seed: those before the checkpoint are recognised and do not count as fresh.
 
         Raises:
-            InvalidInput: the state is none of `state_dict`.
+            InvalidInput: the state does not come from `state_dict`.
         """
         try:
             self._steps.load_state_dict(state)

@@ -163,7 +163,7 @@ class ObservedSteps:
         self._evidence.count_step(shown)
 
     def _match_batch(self, clean: NDArray[np.float64]) -> set[Premise]:
-        """Use the next batch whose size is that of the gradients; return whether its rows are those of the batch."""
+        """Use the next batch with the size of the gradients; return whether its rows are those of the batch."""
         waiting = self._batches.waiting
         if not waiting:
             message = "an update used no batch of the plan's sampler"

@@ -70,7 +70,7 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
 
 
 def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> NoiseReading:
-    """Read C from the products with combs, whose teeth are as far apart as C has bands.
+    """Read C from the products with combs. The distance of the teeth is the number of bands of C.
 
     The products of two combs of different heights agree only if no column has an entry below its bands.
     """

@@ -1,9 +1,9 @@
 """Opacus: its histories as specs, an accountant to register, an engine with warnings, noise for a target.
 
-register()                         PrivacyEngine(accountant="epsilond") then accounts with certified ends
+register()                         PrivacyEngine(accountant="epsilond") then accounts with certified bounds
 EpsilondPrivacyEngine(budget=…)    the same with noise calibrated to them, a ledger that stops it, and warnings
 get_noise_multiplier(…)            the least certified noise, with the arguments of Opacus' own
-spec_from_opacus_history(history)  what any of its accountants has recorded; Opacus need not be installed
+spec_from_opacus_history(history)  history of one of its accountants; Opacus need not be installed
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""An accountant for Opacus whose ε has a status, and which may stop the training by a ledger."""
+"""An accountant for Opacus that gives ε a status, and may stop the training by a ledger."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 MECHANISM = "epsilond"
 _SAME_HISTORY = frozenset({MECHANISM, "rdp", "gdp", "prv"})
-"""Accountants whose histories are triples of noise multiplier, sampling rate and steps, with the same meaning."""
+"""Accountants with histories of noise multiplier, sampling rate and steps, with the same meaning."""
 
 _step = lru_cache(maxsize=1024)(step_of)
 
 
 class EpsilondAccountant(Stated, IAccountant):
-    """An accountant for Opacus whose ε has a status: `register()` it, and use `PrivacyEngine(accountant="epsilond")`.
+    """An accountant for Opacus that gives ε a status: `register()` it, and use `PrivacyEngine(accountant="epsilond")`.
 
     Neighbours differ by one record more or less, and batches are Poisson batches. The objects that `make_private`
     returns are watched, and each step gives evidence for every premise of the theorem.
@@ -172,10 +172,10 @@ class EpsilondAccountant(Stated, IAccountant):
 
     @property
     def spec(self) -> Spec:
-        """The recorded steps.
+        """Composition of the recorded steps.
 
         Raises:
-            InvalidInput: there is none, or an impossible one.
+            InvalidInput: the history is empty, or has values out of range.
         """
         return spec_from_opacus_history(self.history)
 
@@ -207,7 +207,7 @@ class EpsilondAccountant(Stated, IAccountant):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a checkpoint. Those of Opacus' own accountants have no evidence, so the run is declared.
 
-        A budget stays as it is, because a ledger does not revoke what was committed.
+        A budget stays as it is, because a ledger does not revoke commits.
 
         Raises:
             ValueError: it is not the state of an accountant.

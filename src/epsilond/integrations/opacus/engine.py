@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EpsilondPrivacyEngine(PrivacyEngine):
-    """Opacus' engine with the accountant `epsilond`. Its methods are theirs.
+    """Opacus' engine with the accountant `epsilond`. Its methods are those of Opacus.
 
     With a budget every step is committed in a ledger before the model moves, and the optimizer's `step` raises
     `LedgerExhausted` where the ledger refuses. `public_size` declares that the number of records may be known: the
@@ -59,7 +59,7 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             arguments: further arguments of Opacus.
 
         Returns:
-            What Opacus returns.
+            The result of Opacus.
         """
         if poisson_sampling:
             for kind, message in of_loader(data_loader):
@@ -95,7 +95,7 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             arguments: further arguments of `make_private`.
 
         Returns:
-            What `make_private` returns.
+            The result of `make_private`.
         """
         if len(self.accountant):
             warnings.warn("the noise is for a run without earlier steps, and there were some", stacklevel=2)

@@ -49,7 +49,7 @@ def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantStat
         1.8282 1.8282
 
     Raises:
-        InvalidInput: an entry is no such triple or holds what no run can have, or nothing has been run.
+        InvalidInput: an entry is not such a triple or is out of range, or nothing has been run.
     """
     if isinstance(history, Mapping):
         if "history" not in history:

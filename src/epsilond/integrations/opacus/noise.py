@@ -11,7 +11,7 @@ from epsilond.integrations.opacus.pitfalls import LargeDelta
 from epsilond.questions.calibrate import calibrate
 
 LARGEST_DELTA = 1e-3
-"""δ from which a target is warned of. Publishing one of n records, drawn at random, is (0, 1/n)-private: δ must be far
+"""δ from which a target gives a warning. Publishing one random record of n is (0, 1/n)-private: δ must be far
 below 1/n, and training data have more than 1,000 records.
 """
 
@@ -28,7 +28,7 @@ def get_noise_multiplier(
     """Return the least certified noise multiplier for a target, as `opacus.accountants.utils.get_noise_multiplier`.
 
     Opacus' own function stops up to `epsilon_tolerance` = 0.01 short of the target in ε. This one meets the target
-    within what the calibrator `gaussian` certifies.
+    within the tolerance of the calibrator `gaussian`.
 
     Args:
         target_epsilon: ε of the target, in nats.

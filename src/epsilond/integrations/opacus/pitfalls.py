@@ -52,7 +52,7 @@ def denominator(expected_batch_size: object, sample_rate: float) -> str:
 
 
 def of_loader(data_loader: DataLoader) -> Iterator[tuple[type[OpacusPrivacyWarning], str]]:
-    """Return what Poisson sampling replaces in a data loader."""
+    """Return the settings of a data loader that Poisson sampling replaces."""
     from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch is a host's
 
     sampler, batches = data_loader.sampler, data_loader.batch_sampler

@@ -2,8 +2,8 @@
 
 `install` wraps six functions. Each calls the original one and returns its result unchanged.
 
-* `PrivacyEngine.make_private` shows the accountant what was returned.
-* `PrivacyEngine.get_epsilon` rejects an engine whose accountant was replaced; so does the attribute `accountant`.
+* `PrivacyEngine.make_private` shows its result to the accountant.
+* `PrivacyEngine.get_epsilon` rejects an engine with another accountant; so does the attribute `accountant`.
 * `DPTensorFastGradientClipping.backward` counts the rows that ghost clipping weighted.
 * `promote_current_grad_sample` marks per-sample gradients at the end of the backward pass.
 * `__next__` of the iterators of `torch.utils.data.DataLoader` notes the batches of watched samplers.
@@ -36,7 +36,7 @@ _MARK: Final = "epsilond_wrapped"
 """Attribute of a wrapped function."""
 
 _ACCOUNTANT: Final = "epsilond_accountant"
-"""Attribute of an engine: the accountant that watches what its `make_private` returned."""
+"""Attribute of an engine: the accountant that watches the result of its `make_private`."""
 
 
 REPLACED: Final = "the accountant of the engine was replaced after make_private"
@@ -46,7 +46,7 @@ class Observer(Protocol):
     """An accountant that observes the run of its engine.
 
     Attributes:
-        run: what it observed.
+        run: its observations.
     """
 
     run: ObservedRun

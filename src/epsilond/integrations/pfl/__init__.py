@@ -1,4 +1,4 @@
-"""pfl-research: its privacy accountants, solved on certified upper ends. Importing this imports no pfl."""
+"""pfl-research: its privacy accountants, solved by certified upper bounds. Importing this imports no pfl."""
 
 from typing import TYPE_CHECKING
 

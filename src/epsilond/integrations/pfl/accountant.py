@@ -18,28 +18,30 @@ from epsilond.integrations.pfl.runs import complete_target, curve_of, noise_for,
 
 @dataclass(repr=False)
 class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
-    """pfl's `PrivacyAccountant`, given two of epsilon, delta and noise_parameter, or all three.
+    """pfl's `PrivacyAccountant`, with two of epsilon, delta and noise_parameter, or all three.
 
-    It takes the place of PLDPrivacyAccountant wherever an accountant is asked for, so in
+    It replaces PLDPrivacyAccountant in every function that takes an accountant, such as
     `GaussianMechanism.from_privacy_accountant`. pfl's own accountants search for the noise until δ is within a
-    thousandth of the target, on either side of it; PRVPrivacyAccountant on an estimate besides.
+    thousandth of the target, above or below it. PRVPrivacyAccountant also uses an estimate of δ.
 
-    Guarantees: with the noise `noise_parameter` (over the clipping bound) in each of `num_compositions` cohorts, in
-    which every user is with `sampling_probability` independently, what is released is certified to be
-    (epsilon, delta)-private for one user more or less. A number that was missing is the certified upper end, or the
-    smallest noise whose upper end meets the target. The bounds of pfl's search for the noise are not needed.
+    Guarantees: the releases of `num_compositions` cohorts are certified to be (epsilon, delta)-private for one user
+    more or less. Each cohort has the noise `noise_parameter` (over the clipping bound) and contains every user
+    independently with `sampling_probability`. A missing ε or δ is the certified upper bound. A missing noise is the
+    smallest one with an upper bound that meets the target. The bounds of pfl's search for the noise are not needed.
 
-    A `noise_scale` below 1 is warned of, as pfl then adds `cohort_noise_parameter = noise_parameter · noise_scale` and
-    goes on telling ε and δ of the larger noise; `epsilon_as_run` is what the smaller one gives.
+    A `noise_scale` below 1 gives a warning, because pfl then adds
+    `cohort_noise_parameter = noise_parameter · noise_scale` and still reports ε and δ of the larger noise.
+    `epsilon_as_run` is the ε of the smaller noise.
 
     The accountant sees a plan, so its ε is `declared`. `observe(postprocessors)` lets it watch the mechanism, and the
-    ε is that of a plan which the iterations kept. `epsilon`, `delta`, `curve` and `epsilon_as_run` raise
+    ε is then that of a plan that the iterations kept. `epsilon`, `delta`, `curve` and `epsilon_as_run` raise
     `epsilond.RunDiffers` if an iteration contradicts the plan.
 
     Raises:
-        InvalidInput: numbers that no run can have, or three of which the guarantee does not hold. It is a `ValueError`.
-        AssertionError: pfl's own, of what its checks refuse.
-        Infeasible: no noise that is offered meets the target.
+        InvalidInput: numbers out of range, or three numbers for which the guarantee does not hold. It is a
+            `ValueError`.
+        AssertionError: a check of pfl rejects the arguments.
+        Infeasible: no noise in the range of the search meets the target.
     """
 
     if TYPE_CHECKING:  # pfl's field

@@ -23,7 +23,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
     """pfl's `JointPrivacyAccountant` with one exact composition of the runs of all mechanisms.
 
     Give two of total_epsilon, total_delta and noise_parameters, or all three; or mechanism_epsilons and
-    mechanism_deltas, whose noises are then composed. From totals alone, mechanism i gets the noise of its own
+    mechanism_deltas; their noises are then composed. From totals, mechanism i gets the noise of its own
     (ε'·p_i, total_delta·p_i), p being `budget_proportions` (equal if absent), with the largest ε' for which all of them
     together meet the totals: at least total_epsilon, by basic composition.
 
@@ -37,7 +37,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
             noise_scale: pfl's.
 
     Raises:
-        InvalidInput: noises, ε and δ of which the guarantee does not hold. It is a `ValueError`.
+        InvalidInput: noises, ε and δ for which the guarantee does not hold. It is a `ValueError`.
         AssertionError: a check of pfl rejects the arguments.
         Infeasible: no noise in the range of the search meets a share.
     """

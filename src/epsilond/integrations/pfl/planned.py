@@ -116,7 +116,7 @@ class PlannedRun(Stated):
         WatchedMechanism(postprocessors, plans=self._plans(), evidence=self._evidence, users=users)
 
     def _prepare(self, steps: int) -> None:
-        """Start with the plan of so many iterations."""
+        """Start with the plan of a number of iterations."""
         self._planned = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS)
         self._planned.count_step(count=steps)
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS)

@@ -35,7 +35,7 @@ class PostprocessorFinding:
     Attributes:
         premise: the premise that it concerns.
         message: the finding as a sentence.
-        remedy: what to change; empty if the finding may be harmless.
+        remedy: a change that resolves the finding; empty if it may be harmless.
     """
 
     premise: Premise
@@ -46,7 +46,7 @@ class PostprocessorFinding:
 def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFinding]:
     """Return the findings about pfl's postprocessors, in the order in which users apply them.
 
-    Without a privacy mechanism there are none, as nothing is promised.
+    Without a privacy mechanism there are no findings, because there is no guarantee.
     """
     result: list[PostprocessorFinding] = []
     mechanism: str | None = None

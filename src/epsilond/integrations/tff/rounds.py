@@ -60,8 +60,8 @@ def compare_round(
     """Compare the state after a round with the recorded round.
 
     Args:
-        evidence: takes what contradicts.
-        state: what the round returned.
+        evidence: takes the contradictions.
+        state: the state that the round returned.
         spec: the recorded round.
         relation: neighbouring relation.
         **sampling: how the clients were chosen, as for `spec_from_tff_state`.

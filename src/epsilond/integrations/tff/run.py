@@ -47,7 +47,7 @@ class TffRunState(TypedDict):
 class TffRun(Stated):
     """Takes the rounds of one process, and accounts for them by the events of its states.
 
-    The status is `declared` at best: clipping, noise and the choice of clients happen where no program sees them.
+    The status is `declared` at best: clipping, noise and the choice of clients are not observable by a program.
 
     Attributes:
         round: spec of one round.
@@ -74,9 +74,9 @@ class TffRun(Stated):
         """Start from the state of `initialize`.
 
         Args:
-            state: the state of `initialize`; its event says what the rounds are going to be.
+            state: the state of `initialize`; its event describes the planned rounds.
             relation: neighbouring relation.
-            unit: whose data is protected, `client` where a client stands for a person.
+            unit: the protected unit, `client` if a client is a person.
             observer: the adversary.
             budget: pays for each round before it is run, and is informed of the first contradiction.
             **sampling: how the clients are chosen, as for `spec_from_tff_state`.
@@ -168,11 +168,11 @@ class TffRun(Stated):
         """Continue after a checkpoint.
 
         Args:
-            saved: what `state_dict` returned.
+            saved: the result of `state_dict`.
             state: the state of the process at that time.
 
         Raises:
-            InvalidInput: `saved` is none of `state_dict`.
+            InvalidInput: `saved` does not come from `state_dict`.
         """
         try:
             rounds, models = int(saved["rounds"]), set(map(str, saved["models"]))

@@ -48,11 +48,11 @@ def spec_from_tff_state(
         rate: probability of each client, independently of the others.
         batch_size: number of clients that are drawn without replacement.
         population: number of clients that they are drawn from.
-        planned: whether the state may be that of `initialize`, whose event describes the rounds to come.
+        planned: whether the state may be that of `initialize`, with the event of the planned rounds.
 
     Raises:
         InvalidInput: there is no event in it, it is the state of `initialize`, whose event is a placeholder, the round
-            released nothing, or the event is one that no spec says.
+            released nothing, or no spec describes the event.
     """
     aggregator = find_aggregator(state)
     if is_initial(state) and not planned:
@@ -82,7 +82,7 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
     """Return the innermost state with an event.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: there is no such state.
     """
     for _ in range(_DEEPEST):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):

@@ -17,10 +17,10 @@ from opacus.optimizers import (
 )
 
 OBSERVED: Final = (DPOptimizer, DPPerLayerOptimizer, DPOptimizerFastGradientClipping)
-"""Classes of optimizers whose every step is observed. Those for several processes are not."""
+"""Classes of optimizers with observation of every step. Those for several processes are not."""
 
 ADAPTIVE: Final = AdaClipDPOptimizer
-"""The optimizer whose clipping norm depends on counts that its noise does not cover."""
+"""The optimizer with a clipping norm that depends on counts without noise."""
 
 METHODS: Final = (
     "clip_and_accumulate",
@@ -46,13 +46,13 @@ _FACTORS: Final = {
 """Methods that compute the factors of ghost clipping."""
 
 _ALWAYS: Final = 2
-"""First steps of a run whose clipped sum is recomputed."""
+"""Number of first steps of a run in which the clipped sum is recomputed."""
 
 _ONE_IN: Final = 64
-"""One in so many later steps, chosen at random, has its clipped sum recomputed."""
+"""Mean number of later steps per recomputed clipped sum; the steps are chosen at random."""
 
 _PLACES: Final = 16
-"""Coordinates of each parameter whose clipped sum is recomputed."""
+"""Number of coordinates of each parameter at which the clipped sum is recomputed."""
 
 _ROUNDINGS: Final = 4096
 """Rounding errors of norms and sums that the recomputed sum allows for, in units of the precision."""

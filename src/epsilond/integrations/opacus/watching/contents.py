@@ -12,7 +12,7 @@ import torch
 from torch._C._functorch import get_unwrapped, is_functorch_wrapped_tensor
 
 _HELD: Final = 4
-"""Batches that are kept alive, so that a copy on another device can be compared with them."""
+"""Number of batches that are kept alive for comparison with a copy on another device."""
 
 _TENSORS: Final = 16
 """Tensors of one batch, or of one call of the model, that are looked at."""

@@ -28,7 +28,7 @@ _CHUNK: Final = 16
 """Sizes of batches that are tested together, because tests one by one cost more time."""
 
 _DEVICE_LOOKS: Final = 3
-"""First forward passes on a device whose inputs are compared by value; later ones are compared once in 16."""
+"""Number of first forward passes on a device with inputs compared by value; later ones are compared once in 16."""
 
 _LOOP_REMEDY: Final = (
     "Loop over the loader that make_private returned, and take one step for each whole batch; "
@@ -191,7 +191,7 @@ class DrawCheck:
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], used: bool) -> bool:
-        """Return whether the model read the draw, and nothing else."""
+        """Return whether the model read only the draw."""
         compared, self._compared = self._compared, True
         unknown, self._unknown = self._unknown, False
         if used and fresh:
@@ -207,7 +207,7 @@ class DrawCheck:
         return not used and (bool(fresh) or not rows.count or not compared)
 
     def _shows_size(self, rows: int, rate: float) -> bool:
-        """Look at the size of a batch whose sampler is not known."""
+        """Check the size of a batch of an unknown sampler."""
         if rate >= 1.0 and self.records is not None:
             self._observe_size(rows, self.records, 1.0)
             return rows == self.records

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 _MEMORY: Final = 1 << 17
-"""Draws whose digests are kept, about 20 MB; later draws are compared with the first and the latest of them."""
+"""Number of draws with stored digests, about 20 MB; later draws are compared with the first and the latest of them."""
 
 _ORIGINAL: Final = UniformWithReplacementSampler.__iter__
 """Opacus' sampling at the time of the import."""
@@ -26,7 +26,7 @@ _EPOCH: Final = "epsilond_epoch"
 """Attribute of an iterator of a data loader: the pass that it reads."""
 
 _EPOCHS: Final = 8
-"""Passes over the loader whose unused draws may still be used."""
+"""Number of passes over the loader in which unused draws may still be used."""
 
 
 class Epoch:
@@ -95,9 +95,9 @@ class Draws:
     """All draws of one sampler.
 
     Attributes:
-        sampler: Opacus' sampler, whose class records its draws from now on.
+        sampler: Opacus' sampler; its class records its draws from now on.
         epochs: the latest passes over the sampler.
-        alarm: what shows that the draws are not those of Opacus' sampler; None while nothing does.
+        alarm: the observation that the draws are not those of Opacus' sampler; None if there is none.
         contents: the batches that the loader returned.
     """
 

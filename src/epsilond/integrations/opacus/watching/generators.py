@@ -20,7 +20,7 @@ _PERSISTENT: Final = 256
 """States that a checkpoint keeps."""
 
 _LARGEST_MEMORY: Final = 1 << 17
-"""States that are kept, about 10 MB. Later states are compared with these."""
+"""Number of stored states, about 10 MB. Later states are compared with these."""
 
 
 class GeneratorState(TypedDict):
@@ -33,7 +33,7 @@ class GeneratorState(TypedDict):
 
 
 class GeneratorWatch:
-    """The states of one generator, each seen at a draw or at a step.
+    """The states of one generator, each observed at a draw or at a step.
 
     A state is the first 16 bytes of the generator's block of numbers and the position in the block. Blocks do not
     repeat within the period 2^19937 − 1, so a block that was seen before and left again shows a reset. A device's
@@ -62,7 +62,7 @@ class GeneratorWatch:
         """Look at the present state.
 
         Returns:
-            What shows a reset since the last observation; None if nothing does.
+            The observation of a reset since the last call; None if there is none.
         """
         try:
             state = self.generator.get_state()
@@ -144,7 +144,7 @@ class GeneratorWatches:
             purposes: what its numbers are used for, "batches" or "noise".
 
         Returns:
-            What shows a reset; None if nothing does.
+            The observation of a reset; None if there is none.
         """
         watch = self._watches.get(id(generator))
         if watch is not None:
@@ -186,7 +186,7 @@ def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
 
 
 def _parts(state: torch.Tensor) -> tuple[bytes, int]:
-    """Return what identifies the block of numbers, and the position in it."""
+    """Return the identity of the block of numbers, and the position in it."""
     values = state.numpy()
     if len(values) == _STATE_BYTES:
         return values[24:56].tobytes(), int.from_bytes(values[16:24].tobytes(), "little")

@@ -25,7 +25,7 @@ Values: TypeAlias = "NDArray[np.float64] | torch.Tensor"
 SEED_REMEDY: Final = "Seed once, before make_private, and with another seed after a resumption."
 
 _LARGEST_SAMPLE: Final = 128
-"""Coordinates whose noise is read at each step, over all parameters together; repeated noise shows from 80 on."""
+"""Number of coordinates, over all parameters together, at which noise is read; repeated noise shows from 80 on."""
 
 _LARGEST_ERROR: Final = 0.01
 """Largest rounding error of the noise that is read, as a share of its standard deviation."""
@@ -34,7 +34,7 @@ _ROUNDINGS: Final = 4.0
 """Roundings between the noisy sum and the noise that is read."""
 
 _LARGEST_PRECISION: Final = 1e-6
-"""Largest precision of gradients whose noise is tested; half precision rounds different noise to equal values."""
+"""Largest precision of gradients for the test of noise; half precision rounds different noise to equal values."""
 
 _CHUNK: Final = 16
 """Steps that are tested together, because tests one by one cost more time; the first steps are tested at once."""

@@ -31,7 +31,7 @@ _LARGEST_MEMORY: Final = 1 << 17
 """Recorded states of a model that are remembered, about 10 MB."""
 
 _PLACES: Final = 64
-"""Places of each tensor whose values are a part of the digest, so that it depends on the order of the values."""
+"""Number of places of each tensor with values in the digest, which therefore depends on their order."""
 
 _SEED: Final = secrets.randbits(63)
 """Seed of the places, another one in each process."""
@@ -127,7 +127,7 @@ class ParameterCheck:
         return module is not None and module is self._owner()
 
     def report(self, when: str) -> None:
-        """Report that something else than a recorded step changed the parameters."""
+        """Report a change of the parameters that is not a recorded step."""
         message = f"parameters or buffers of the model changed {when}"
         self._reporter.contradict(PARAMETERS, when, message, remedy=REMEDY)
 
@@ -188,7 +188,7 @@ class ParameterCheck:
 
 
 def tensors_of(module: torch.nn.Module) -> list[torch.Tensor]:
-    """Return the tensors of a model whose changes are recorded: its parameters, and its buffers of real numbers."""
+    """Return the tensors of a model with recorded changes: its parameters, and its buffers of real numbers."""
     buffers = [buffer for buffer in module.buffers() if buffer.is_floating_point()]
     return [*module.parameters(), *buffers]
 

@@ -1,4 +1,4 @@
-"""One optimizer of a run with its model and loader, and what each of its steps shows."""
+"""One optimizer of a run with its model and loader, and the observations of its steps."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ class ForwardHook:
 
 
 def _tensors_of(optimizer: DPOptimizer, module: torch.nn.Module | None) -> list[torch.Tensor]:
-    """Return the tensors whose changes are recorded: all of the model, or those of the optimizer."""
+    """Return the tensors with recorded changes: all of the model, or those of the optimizer."""
     if isinstance(module, torch.nn.Module):
         return tensors_of(module)
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]

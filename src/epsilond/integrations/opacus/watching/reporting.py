@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 _STATISTICAL: Final = frozenset({"noise", "rate", "repeated", "sizes"})
-"""Kinds of observations that reject the record itself, so that no declaration stands against them."""
+"""Kinds of observations that reject the record itself, so that no declaration overrides them."""
 
 if TYPE_CHECKING:
     from epsilond.runs.evidence import Evidence
@@ -33,7 +33,7 @@ class Reporter:
             premise: the premise that does not hold.
             kind: name of the observation, without numbers.
             message: the observation, with the numbers of this step.
-            remedy: what to change in the program, or what to declare.
+            remedy: change of the program, or declaration, that resolves the observation.
         """
         first = self._messages.setdefault((premise.id, kind), message)
         self.evidence.contradict(premise, first, remedy=remedy, declarable=kind not in _STATISTICAL)

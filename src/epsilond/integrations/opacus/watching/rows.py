@@ -19,9 +19,9 @@ class ClippedRows:
         passes: number of backward passes that gave them.
         norm: largest clipping norm that was used.
         unequal: whether parameters had different numbers of rows.
-        altered: whether the sum was changed by something else than clipping and accumulation.
+        altered: whether the sum changed by other means than clipping and accumulation.
         rewritten: whether per-sample gradients were changed between a backward pass and the clipping.
-        calls: number of accumulations that were seen.
+        calls: number of observed accumulations.
     """
 
     def __init__(self) -> None:

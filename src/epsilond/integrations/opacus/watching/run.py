@@ -56,7 +56,7 @@ class RunState(TypedDict):
 
 
 class ObservedRun:
-    """The optimizers, models and loaders of one accountant, and what their steps showed.
+    """The optimizers, models and loaders of one accountant, and the observations of their steps.
 
     Attributes:
         evidence: the evidence of the run.
@@ -175,7 +175,7 @@ class ObservedRun:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclusion(self, history: Sequence[Entry]) -> Evidence:
-        """Return the evidence with what the present state of the models and of the history shows."""
+        """Return the evidence, with the observations of the present models and history."""
         self.compare_history(history, whole=True)
         for part in self.parts:
             part.flush()
@@ -190,7 +190,7 @@ class ObservedRun:
         return evidence
 
     def _report_trained(self, changed: Iterable[ObservedPart]) -> None:
-        """Report models whose parameters changed after the last recorded step, while gradients were computed."""
+        """Report models with parameters that changed after the last recorded step, while gradients were computed."""
         for part in changed:
             if part.parameters.has_new_gradients():
                 part.parameters.report("after the last recorded step, while gradients were computed")

@@ -24,7 +24,7 @@ _NOT_VALUES: Final = ("params", "param_names")
 """Entries of a group of parameters that are no hyperparameters."""
 
 _TRUSTED: Final = ("torch.", "opacus.", "epsilond.")
-"""Packages whose hooks of a step change no parameters."""
+"""Packages with hooks of a step that change no parameters."""
 
 
 class SettingsCheck:
