@@ -38,7 +38,7 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     PROJECTED,
     SECRET_ORDER,
     SMOOTH_LOSSES,
-    steps_small,
+    check_step_sizes,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import last_model_instances
@@ -176,7 +176,7 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
         return Refusal(theorem, "needs convex losses")
     if spec.smoothness is None:
         return Refusal(theorem, "needs smooth losses: the gradient has no Lipschitz constant")
-    sides = steps_small(run)
+    sides = check_step_sizes(run)
     if sides.holds != Verdict.YES:
         return Refusal(theorem, f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}")
     return None
