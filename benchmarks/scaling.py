@@ -112,6 +112,7 @@ def handing_out_seconds(executor: Executor) -> float:
     """Return CPU seconds that this process, with the scheduler in it, spends on an empty block."""
 
     def hand_out() -> None:
+        """Run blocks without work."""
         wait([executor.submit(run_batch, epsilond.ENGINE_VERSION, abs, [(place,)]) for place in range(TASKS)])
 
     hand_out()

@@ -146,6 +146,7 @@ def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
+        """Return the guarantee of the run at a noise multiplier."""
         return account(run_spec(run, noise, sampling), relation="replace-one", effort=effort).guarantee
 
     return smallest_noise(family, Target.of(run.epsilon, run.delta, None), guess=guess).noise

@@ -106,6 +106,7 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
         task = bar.add_task("preparing", total=None)
 
         def progress(done: int, total: int) -> None:
+            """Move the bar."""
             bar.update(task, description="simulating", completed=done, total=total)
 
         processes = workers or os.cpu_count() or 1
@@ -117,6 +118,7 @@ def interrupt_on_sigterm() -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back."""
 
     def interrupt(*_: object) -> None:
+        """Raise the error of Ctrl-C."""
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

@@ -88,6 +88,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
     """Return a command with one option for each field of the problem."""
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
+        """Bound the excess risk, and print the bounds."""
         with exit_codes():
             from epsilond.calibrators.risk.bounder import RISK_BOUNDS  # noqa: PLC0415  help needs no mathematics
             from epsilond.questions import risk  # noqa: PLC0415
@@ -116,6 +117,7 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
         as_body: bool,
         **texts: object,
     ) -> None:
+        """Calibrate the algorithm, and print the answer or the sweep."""
         budget = budget_options.take_budget(texts)
         faults = option_faults(context)
         if budget is not None:

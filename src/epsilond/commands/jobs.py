@@ -174,6 +174,7 @@ def _mover(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
     def move(state: JsonObject) -> None:
+        """Move the bar to the progress of a state of the job."""
         done = state.get("progress", {"done": 0, "of": 1})
         bar.update(task, completed=done["done"], total=done["of"] if done["of"] > 1 else None)
 
