@@ -298,10 +298,10 @@ def participation_faults(participation: Sequence[ParticipationCount], *, clients
     """Return the faults of the distribution of the number of participants, with pointers under /participation."""
     faults = [
         Fault(f"/participation/{place}/participants", "exceeds the number of clients", f"≤ {clients}")
-        for place, one in enumerate(participation)
-        if one.participants > clients
+        for place, count in enumerate(participation)
+        if count.participants > clients
     ]
-    if abs(math.fsum(one.probability for one in participation) - 1.0) > 1e-9:
+    if abs(math.fsum(count.probability for count in participation) - 1.0) > 1e-9:
         faults.append(Fault("/participation", "has probabilities that do not sum to 1"))
     return faults
 

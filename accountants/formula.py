@@ -92,11 +92,12 @@ def formula(
 @functools.cache
 def _parameters(function: Callable[..., object]) -> JsonObject | None:
     """Return the annotations of the keyword-only parameters except `APART`; None for a function of a whole request."""
-    parameters = [each for each in inspect.signature(function).parameters.values() if each.name not in APART]
-    if not all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters):
+    signature = inspect.signature(function)
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in APART]
+    if not all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in parameters):
         return None
     hints = get_type_hints(function, include_extras=True)
-    return {each.name: hints[each.name] for each in parameters}
+    return {parameter.name: hints[parameter.name] for parameter in parameters}
 
 
 def _group_of(annotation: object) -> type | None:
@@ -104,7 +105,7 @@ def _group_of(annotation: object) -> type | None:
     if isinstance(annotation, type):
         return annotation if hasattr(annotation, "__pydantic_config__") else None
     metadata = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return next((each.group for each in metadata if isinstance(each, ReadFrom)), None)
+    return next((mark.group for mark in metadata if isinstance(mark, ReadFrom)), None)
 
 
 @functools.cache

@@ -101,7 +101,7 @@ class _Attacks:
     lower: bool = True
 
     @cached_property
-    def _orders(self) -> tuple[TradeOff, ...]:
+    def _directions(self) -> tuple[TradeOff, ...]:
         forward, backward = self.pair.forward, self.pair.backward
         turns = ((forward, backward),) if self.pair.symmetric else ((forward, backward), (backward, forward))
         return tuple(TradeOff.of(*turn, _SOUGHT, lower=self.lower, aims=self.aims) for turn in turns)
@@ -112,17 +112,17 @@ class _Attacks:
 
         The second is evaluated only if the first bounds are not close.
         """
-        enough = self._orders[0].read_nearby()
-        lower, upper = self._orders[0].advantage
-        for order in self._orders[1:]:
+        enough = self._directions[0].read_nearby()
+        lower, upper = self._directions[0].advantage
+        for direction in self._directions[1:]:
             if not enough and upper - lower > GOOD_GAP * upper:
-                lower, upper = max(lower, order.advantage.lower), min(upper, order.advantage.upper)
-            order.evaluated.setdefault(0.0, Interval(lower, upper))
+                lower, upper = max(lower, direction.advantage.lower), min(upper, direction.advantage.upper)
+            direction.evaluated.setdefault(0.0, Interval(lower, upper))
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
         """Return a lower bound on E_1, or the floor if E_1 is shown to be at most the floor."""
-        if floor > 0.0 and self._orders[0].advantage_within(floor):
+        if floor > 0.0 and self._directions[0].advantage_within(floor):
             return floor
         return self.advantage.lower
 
@@ -138,10 +138,10 @@ class _Attacks:
                 for rate, value in exact.items()
             }
         rates = {rate: Interval(rate, rate) for rate in floors}
-        for order in self._orders:
+        for direction in self._directions:
             for rate, (least, most) in rates.items():
                 is_rough_enough = most - least <= _ROUGH * most or not self.lower
                 attained = most if is_rough_enough else least
-                interval = order.true_positives(rate, floor=max(floors[rate], attained), attained=least)
+                interval = direction.true_positives(rate, floor=max(floors[rate], attained), attained=least)
                 rates[rate] = Interval(max(least, interval.lower), max(most, interval.upper))
         return {rate: Interval(min(least, most), most) for rate, (least, most) in rates.items()}

@@ -77,7 +77,7 @@ class Quantity:
             words: the words that remain.
             because: one sentence that explains the restriction. It is part of the error for another word.
         """
-        return replace(self, choices=tuple(each for each in self.choices if each[0] in words), reason=because)
+        return replace(self, choices=tuple(choice for choice in self.choices if choice[0] in words), reason=because)
 
     def assume(
         self, words: str, value: Callable[[object], float], *, when: Callable[[object], bool] | None = None
@@ -311,7 +311,7 @@ def value_of(record: object, name: str) -> Any:
     if value is not None:
         return value
     cls: Any = type(record)
-    absent = next((each.quantity.absent for each in _quantity_fields(cls) if each.name == name), None)
+    absent = next((declared.quantity.absent for declared in _quantity_fields(cls) if declared.name == name), None)
     return None if absent is None else absent.value(record)
 
 

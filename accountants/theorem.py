@@ -253,7 +253,7 @@ class Theorem:
                 conditions = tuple(condition.at(inputs, outputs) for condition in self.conditions)
         except ArithmeticError:
             raise InvalidInput.at("", LEAVES_THE_DOUBLES) from None
-        sides = [side for each in conditions for side in (each.left, each.right)]
+        sides = [side for condition in conditions for side in (condition.left, condition.right)]
         if holds_nan([outputs, sides]) or any(map(_is_overflow, outputs.items())):
             raise InvalidInput.at("", LEAVES_THE_DOUBLES)
         return Evaluation(outputs, conditions, self.status, self.errata, reading)

@@ -18,8 +18,8 @@ DELTA = 1e-6
 class Part:
     """A mechanism run `times` times, on each record with probability `rate`; noise is None where it is requested.
 
-    The noise of a Gaussian is its standard deviation over the sensitivity, of a Laplace its scale over the sensitivity,
-    and of a randomised response the probability that the answer is drawn at random from `categories`.
+    The noise of a Gaussian is its standard deviation over the sensitivity, and that of a Laplace its scale over the
+    sensitivity. For a randomised response it is the probability that the answer is drawn at random from `categories`.
     """
 
     rate: float

@@ -21,7 +21,7 @@ from epsilond.calibrators.accounts import AccountProblem
 from epsilond.reading import read
 
 TREES = ROOT / "app" / "questions" / "costs.json"
-PROBLEMS: Mapping[str, type] = {each.name: each.problem for each in epsilond.CALIBRATORS}
+PROBLEMS: Mapping[str, type] = {calibrator.name: calibrator.problem for calibrator in epsilond.CALIBRATORS}
 BOUNDS = (0.003, 0.01, 0.03, 0.1, EXPENSIVE_SECONDS, 2.0, math.inf)
 """Upper bounds of the bars of the histogram, in CPU seconds."""
 LEAST_SECONDS = 0.003
@@ -86,7 +86,7 @@ def grow(rows: Sequence[Row]) -> list[Tree]:
 
     names, features, logs = table_of(rows)
     forest = ExtraTreesRegressor(**FOREST).fit(features, logs)
-    return [branch(each.tree_, 0, names) for each in forest.estimators_]
+    return [branch(estimator.tree_, 0, names) for estimator in forest.estimators_]
 
 
 def branch(nodes: Any, node: int, names: Sequence[str]) -> Tree:

@@ -39,9 +39,11 @@ class Accountant:
 
 
 def _peer(name: str, package: str, computes: str, release: str, *, bare: bool = False) -> Accountant:
+    """Return another project's accountant; `bare` installs its package without dependencies."""
     runner, pinned = ("benchmarks.runners.peers", package), f"{package.replace('_', '-')}=={release}"
-    packages = ARITHMETIC if bare else (pinned, *ARITHMETIC)
-    return Accountant(name, computes, runner, packages, (pinned,) if bare else ())
+    if bare:
+        return Accountant(name, computes, runner, ARITHMETIC, (pinned,))
+    return Accountant(name, computes, runner, (pinned, *ARITHMETIC))
 
 
 OWN = ("benchmarks.runners.epsilond",)

@@ -60,6 +60,7 @@ def picture(algorithm: str, body: Body) -> Ask:
     values = [body["epsilon"] * 10.0 ** (2.0 * index / (DRAWN - 1) - 1.0) for index in range(DRAWN)]
 
     def ask(place: int) -> object:
+        """Answer the question of a place."""
         epsilons = scale_body(values, place, within=True)
         answer = epsilond.sweep(algorithm, "epsilon", epsilons, true_figures=False, **scale_body(body, place))
         if all(entry.error is not None for entry in answer.answers):
@@ -73,6 +74,7 @@ def account(setting: Setting, *, whole: bool) -> Ask:
     """Ask for ε at DELTA, or for the whole account."""
 
     def ask(place: int) -> object:
+        """Answer the question of a place."""
         delta = DELTA * (1.0 + CHANGE * place)
         fields: dict[str, Any] = {"relation": setting.relation, "observer": setting.observer, "unit": "record"}
         if whole:

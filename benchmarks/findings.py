@@ -95,6 +95,7 @@ def exact_epsilon(part: Part, target: float = DELTA) -> float:
             losses.append(((mine - theirs) * math.log(true / false), ways * true**mine * false**theirs * rest**left))
 
     def delta(epsilon: float) -> float:
+        """Return δ at ε by the hockey-stick divergence."""
         return math.fsum(-chance * math.expm1(epsilon - loss) for loss, chance in losses if loss > epsilon)
 
     low, high = 0.0, max(loss for loss, _ in losses)

@@ -108,17 +108,18 @@ def costs(given: Any) -> Costs:
     return Costs(before, [seconds for seconds, _ in blocks], after, len(pickle.dumps(prepared)), answered)
 
 
-def handing_out(executor: Executor) -> float:
+def handing_out_seconds(executor: Executor) -> float:
     """Return CPU seconds that this process, with the scheduler in it, spends on an empty block."""
 
     def hand_out() -> None:
+        """Run blocks without work."""
         wait([executor.submit(run_batch, epsilond.ENGINE_VERSION, abs, [(place,)]) for place in range(TASKS)])
 
     hand_out()
     return cpu(hand_out)[0] / TASKS
 
 
-def spent(processes: Sequence[int], call: Callable[[], Any]) -> tuple[float, float, float, float]:
+def measure_seconds(processes: Sequence[int], call: Callable[[], Any]) -> tuple[float, float, float, float]:
     """Return CPU seconds of this thread, this process and others during a call, and its seconds by the clock."""
     clocks = [~process << 3 | 2 for process in (os.getpid(), *processes)]
     begun, thread, before = time.monotonic(), time.thread_time(), [*map(time.clock_gettime, clocks)]
@@ -140,18 +141,19 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
     for name, work in WORK.items():
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             work(pool)
-            pooled = spent([each.pid or 0 for each in multiprocessing.active_children()], partial(work, pool))[2]
+            children = [child.pid or 0 for child in multiprocessing.active_children()]
+            pooled = measure_seconds(children, partial(work, pool))[2]
         with (
             LocalCluster(n_workers=workers, threads_per_worker=1, **local) as cluster,
             Client(cluster.scheduler_address, set_as_default=False) as client,
         ):
             processes, executor = list(client.run(os.getpid).values()), client.get_executor(pure=False, retries=RETRIES)
             work(executor)
-            here = spent([], partial(work, None))[0]
-            _, idle_own, idle, waited = spent(processes, partial(time.sleep, 2.0))
+            here = measure_seconds([], partial(work, None))[0]
+            _, idle_own, idle, waited = measure_seconds(processes, partial(time.sleep, 2.0))
             states = cluster.scheduler.task_prefixes["run_batch"].state_counts
             sent = states["memory"]
-            serial, own, busy, lasted = spent(processes, partial(work, executor))
+            serial, own, busy, lasted = measure_seconds(processes, partial(work, executor))
             messages = states["memory"] - sent
         rate, batch = idle / waited / workers, (busy - idle / waited * lasted) / messages
         dask, resting = own + busy, (idle_own + idle) / waited * lasted
@@ -159,7 +161,7 @@ def losses(workers: int, local: Mapping[str, Any]) -> list[Sequence[str]]:
         times = [
             serial + math.ceil(messages / workers) * batch * share * (1.0 + rate) for share in (1.0, here / pooled)
         ]
-        lost = [f"{100.0 - 100.0 * here / workers / each:.0f} %" if here > 1.0 else "" for each in times]
+        lost = [f"{100.0 - 100.0 * here / workers / elapsed:.0f} %" if here > 1.0 else "" for elapsed in times]
         rows.append((name, str(workers), *cells, str(messages), *lost))
     return rows
 
@@ -169,11 +171,11 @@ def main() -> None:
     from distributed import LocalCluster
 
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        print(f"CPU to hand out an empty block, processes: {1e3 * handing_out(pool):.2f} ms")
+        print(f"CPU to hand out an empty block, processes: {1e3 * handing_out_seconds(pool):.2f} ms")
     local = {"host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, **local)
     with cluster, dask_executor(cluster.scheduler_address) as executor:
-        overhead = handing_out(executor)
+        overhead = handing_out_seconds(executor)
     print(f"CPU to hand out an empty block, Dask: {1e3 * overhead:.2f} ms")
     parts, rows = [], []
     for name, request in SIMULATIONS.items():

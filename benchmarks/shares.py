@@ -115,6 +115,7 @@ def question(path: str, body: Mapping[str, Any]) -> Callable[[], object]:
     """Return a function that answers a request as a worker does; an error ends it early."""
 
     def ask() -> object:
+        """Answer the request."""
         try:
             if path == ACCOUNTS:
                 return epsilond.as_json(answer(read(AccountProblem, body)))
@@ -129,6 +130,7 @@ def kind_of(path: str, body: Mapping[str, Any]) -> str:
     """Return the algorithm, or the kinds within a spec."""
 
     def words(spec: Any) -> str:
+        """Return the kinds within a spec."""
         if not isinstance(spec, Mapping):
             return "?"
         inner = [spec["mechanism"]] if "mechanism" in spec else spec.get("mechanisms", [])

@@ -104,7 +104,7 @@ def redraw(generator: random.Random, value: Any, wide: bool, name: str = "") -> 
             body["batch_size"] = round(log_uniform(generator, 1.0, body["population"]))
         return body
     if isinstance(value, list | tuple):
-        return [redraw(generator, each, wide, name) for each in value]
+        return [redraw(generator, item, wide, name) for item in value]
     if isinstance(value, bool | str):
         return generator.choice(CHOICES[name]) if wide and name in CHOICES else value
     return _redraw_number(generator, value, wide, name)
@@ -133,7 +133,11 @@ def draw_account(generator: random.Random, group: str, wide: bool) -> Mapping[st
     setting = generator.choice(settings)
     spec = redraw(generator, setting.spec, wide)
     if group == LISTS:
-        same = [each for each in settings if (each.relation, each.observer) == (setting.relation, setting.observer)]
+        same = [
+            candidate
+            for candidate in settings
+            if (candidate.relation, candidate.observer) == (setting.relation, setting.observer)
+        ]
         parts = [redraw(generator, generator.choice(same).spec, wide) for _ in range(generator.randint(2, 8))]
         spec = {"kind": "composed", "mechanisms": parts}
     query = redraw(generator, {"log10_delta": -6.0} if generator.random() < 0.7 else {"epsilon": 1.0}, wide)
@@ -174,7 +178,7 @@ def draw(generator: random.Random, group: str, wide: bool) -> Question:
     return Question(group, redraw(generator, EXAMPLES[group], wide), wide)
 
 
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {each.name: each.example for each in epsilond.CALIBRATORS}
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {calibrator.name: calibrator.example for calibrator in epsilond.CALIBRATORS}
 GROUPS = (ACCOUNTS, LISTS, *EXAMPLES)
 
 

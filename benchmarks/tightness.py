@@ -1,4 +1,4 @@
-"""How tight the printed statements of Lowy and Razaviyayn are: tables of certified brackets, from our own functions.
+"""Tightness of the printed statements of Lowy and Razaviyayn: tables of certified brackets, from our own functions.
 
 python -m benchmarks.tightness            write the tables of docs/tightness.md (minutes)
 python -m benchmarks.tightness --short    print the first rows of each table (seconds)
@@ -146,6 +146,7 @@ def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
+        """Return the guarantee of the run at a noise multiplier."""
         return account(run_spec(run, noise, sampling), relation="replace-one", effort=effort).guarantee
 
     return smallest_noise(family, Target.of(run.epsilon, run.delta, None), guess=guess).noise

@@ -26,7 +26,7 @@ from epsilond.ledgers.calibrating.compartment import ChargeTarget
 from epsilond.ledgers.mathematics.amending import Independence
 from epsilond.ledgers.mathematics.amounts import Amount, exact
 from epsilond.ledgers.mathematics.entries import is_blank
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, item_of
+from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot, item_of
 from epsilond.ledgers.mathematics.state import Declared, LedgerTarget, SlotKind
 
 LONGEST_NAME = 200
@@ -159,8 +159,8 @@ class OpenLedger:
                 sealed=self.declared.sealed,
                 released_before=self.declared.released_before,
             ),
-            "plan": tuple(Planned(name=item.name, spec=item.spec) for item in self.plan),
-            "slots": tuple(AskedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
+            "plan": tuple(RequestedItem(name=item.name, spec=item.spec) for item in self.plan),
+            "slots": tuple(RequestedSlot(kind=slot.kind, capacity=_capacity(slot.capacity)) for slot in self.slots),
             "approval": self.approval,
         }
 
@@ -299,7 +299,7 @@ class AmendAsked:
     @property
     def parts(self) -> JsonRecord:
         """Arguments of `ledgers.mathematics.amending.amend_plan`."""
-        items = (Planned(name=item.name, spec=item.spec) for item in self.add)
+        items = (RequestedItem(name=item.name, spec=item.spec) for item in self.add)
         return {
             "add": tuple(item_of(item, f"/add/{place}") for place, item in enumerate(items)),
             "lower": {item.name: item.planned for item in self.lower},
@@ -348,7 +348,7 @@ class ContradictAsked:
     def evidence(self) -> tuple[Observation, ...]:
         """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
         return tuple(
-            Observation(each.premise, each.message, remedy=each.remedy, count=each.count) for each in self.observations
+            Observation(item.premise, item.message, remedy=item.remedy, count=item.count) for item in self.observations
         )
 
 

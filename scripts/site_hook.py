@@ -95,11 +95,11 @@ def as_in_docs(text: str) -> str:
 
 def sections() -> Mapping[str, list[str]]:
     """Return the pages in the navigation below each entry that names a folder."""
-    decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    decisions = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     return {
-        "algorithms/": [path for path, _ in algorithms.pages()],
-        "decisions/": [f"decisions/{path.name}" for path in decisions],
-        "notebooks/": [path for path, _ in notebooks.pages()],
+        "algorithms/": list(dict(algorithms.pages())),
+        "decisions/": [f"decisions/{name}" for name in decisions],
+        "notebooks/": list(dict(notebooks.pages())),
     }
 
 

@@ -88,8 +88,8 @@ class Stub:
         imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in self.imports.items()]
         names = "Any, Literal, TypeAlias, overload"
         standard = ["from collections.abc import Callable, Mapping, Sequence", f"from typing import {names}"]
-        lines = [f"# {about} {WRITTEN}", "", *standard, "", *imports, "", *parts]
-        return _format("\n".join(lines))
+        sections = [[f"# {about} {WRITTEN}"], standard, imports, parts]
+        return _format("\n\n".join("\n".join(lines) for lines in sections))
 
 
 def _default(field: Field[Any]) -> str:

@@ -48,7 +48,7 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
 
 
-class Watched:
+class WatchedFile:
     """A file and its journal that no other process may replace or write while this process has them open.
 
     Writes to a removed file are lost at the next start. Writes by others damage the file.

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from epsilond.storage import embedded, shared
 from epsilond.storage.faults import StoreLocked, StoreUnavailable, public_url, remove_secrets
-from epsilond.storage.file import Watched, file_of, lock_file
+from epsilond.storage.file import WatchedFile, file_of, lock_file
 from epsilond.storage.migrating import Chain, migrate
 from epsilond.storage.transactions import Database
 
@@ -65,5 +65,5 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
         with writer.begin() as connection:  # one that is only readable is found out here
             for chain in chains:
                 connection.execute(chain.probe)
-        watched = None if path is None else Watched(path)
+        watched = None if path is None else WatchedFile(path)
         return Database(engine, undo.pop_all(), watched)

@@ -11,13 +11,13 @@ from sqlalchemy import ColumnElement, Connection, Double, Engine, cast, func, li
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 
 from epsilond.storage.faults import StoreFault, describe_error
-from epsilond.storage.file import Watched
+from epsilond.storage.file import WatchedFile
 
 
 class Database:
     """Engine of a database with its resources. Every method blocks and may be called in any thread."""
 
-    def __init__(self, engine: Engine, held: ExitStack, watched: Watched | None) -> None:
+    def __init__(self, engine: Engine, held: ExitStack, watched: WatchedFile | None) -> None:
         """Use an engine.
 
         Args:

@@ -26,7 +26,7 @@ SIZE = 12_000
 
 
 def test_the_page_and_its_figures_are_of_today() -> None:
-    assert not page.stale(), "run: .venv/bin/python -m scripts.pages.experiments"
+    assert not page.stale_files(), "run: .venv/bin/python -m scripts.pages.experiments"
 
 
 def test_every_experiment_of_a_paper_is_on_the_page_and_every_stored_one() -> None:
@@ -128,9 +128,9 @@ def test_the_command_stores_what_it_is_given_and_writes_the_page(
     given = tmp_path / "answer.json"
     given.write_text(json.dumps(answer), encoding="utf-8")
     stored.keep(answer)
-    assert [path.name for path in page.stale()] == ["experiments.md", "lowy-logistic-short-1.svg"]
+    assert [path.name for path in page.stale_files()] == ["experiments.md", "lowy-logistic-short-1.svg"]
     command.main([str(given)])
-    assert not page.stale()
+    assert not page.stale_files()
     text = written.read_text(encoding="utf-8")
     assert "](#odd-and-even) |" in text
     assert answer["findings"][0]["words"] in text

@@ -263,7 +263,7 @@ class ExactProfile(PointwiseProfile):
         if self.is_quicker_behind:
             return [None for _ in sizes]
         sized = exact.thresholds(self.laws, [math.log(size) for size in sizes], widest=self.widest)
-        tests = [None if each is None else self._near_test(each) for each in sized]
+        tests = [None if test is None else self._near_test(test) for test in sized]
         if not self.laplace:
             return tests
         if all(test is None for test in tests):

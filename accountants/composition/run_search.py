@@ -25,7 +25,7 @@ def search_run(
     rounds: int,
     guess: float,
 ) -> float | None:
-    """Return about the shift, the number of rounds or the rate at which δ(ε) is the target's; None without an answer.
+    """Estimate the shift, the number of rounds or the rate at which δ(ε) is the target's; None without an answer.
 
     Args:
         unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
@@ -40,11 +40,11 @@ def search_run(
         guess: start of the search, for the unknown.
     """
     try:
-        orders = _pairs_to_search(sampling, relation, rate, noise)
+        directions = _pairs_to_search(sampling, relation, rate, noise)
     except InvalidInput:
         return None
-    scale = orders[0].shift * noise if orders and unknown == "shift" else 1.0
-    laws = [(law, rounds) for law in orders]
+    scale = directions[0].shift * noise if directions and unknown == "shift" else 1.0
+    laws = [(law, rounds) for law in directions]
     number = kernel.search(laws, unknown, target.epsilon, target.log_delta, guess * scale) if laws else None
     return None if number is None else number / scale
 

@@ -192,7 +192,7 @@ class _MixedLaw:
     probabilities: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _demand("/sensitivities", all(0.0 <= each < math.inf for each in self.sensitivities), "0 ≤ each < ∞")
+        _demand("/sensitivities", all(0.0 <= value < math.inf for value in self.sensitivities), "0 ≤ each < ∞")
         matched = len(self.probabilities) == len(self.sensitivities) and min(self.probabilities, default=-1.0) >= 0.0
         is_distribution = matched and abs(math.fsum(self.probabilities) - 1.0) <= _SUM_ACCURACY
         _demand("/probabilities", is_distribution, "one for each sensitivity, at least 0, with the sum 1")
@@ -265,7 +265,7 @@ class GaussianMixtureLaw(_MixedLaw):
         least, weight = self.components[0]
         if self.direction != "add" or least > 0.0:
             return math.inf
-        rest = math.fsum(each for _, each in self.components[1:])
+        rest = math.fsum(weight for _, weight in self.components[1:])
         return -(math.log1p(-rest) if rest <= 0.5 else math.log(weight)) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reverse(self) -> GaussianMixtureLaw:

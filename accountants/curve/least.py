@@ -80,7 +80,7 @@ class LeastProfile(Profile):
     @staticmethod
     def _least_of(profiles: Sequence[Profile], epsilon: FloatArray) -> Enclosure:
         bounds = [profile.log_delta(epsilon) for profile in profiles]
-        lower, upper = (np.minimum.reduce([each[side] for each in bounds]) for side in (0, 1))
+        lower, upper = (np.minimum.reduce([interval[side] for interval in bounds]) for side in (0, 1))
         return Enclosure(lower, upper)
 
     @cached_property

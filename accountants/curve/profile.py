@@ -140,7 +140,7 @@ class Profile(ABC):
         if self.one_sided and not lower:
             return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
         bounds = self.log_delta(np.asarray(epsilons))
-        return [Interval(*each) for each in zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)]
+        return [Interval(*pair) for pair in zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)]
 
     # ε at δ ---------------------------------------------------------------------------------------------------------
     def exact_epsilon(self, log_delta: float) -> Interval | None:
@@ -207,7 +207,8 @@ class PointwiseProfile(Profile):
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
         lower, upper = (
-            np.asarray([each[side] for each in bounds], dtype=np.float64).reshape(points.shape) for side in (0, 1)
+            np.asarray([interval[side] for interval in bounds], dtype=np.float64).reshape(points.shape)
+            for side in (0, 1)
         )
         return Enclosure(lower, upper)
 

@@ -39,8 +39,8 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) that costs little if the curve is composed, and may be loose."""
     pair = curve.upper
     quick = max(
-        order.quick_upper_log_delta(epsilon) if order.estimated else pair.log_delta_bounds(epsilon).upper
-        for order in pair.directions()
+        profile.quick_upper_log_delta(epsilon) if profile.estimated else pair.log_delta_bounds(epsilon).upper
+        for profile in pair.directions()
     )
     return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 

@@ -58,7 +58,7 @@ With it few frequencies matter if large losses are rare. It adds nearly half its
 
 
 def central_log_delta(epsilon: float, mu: float) -> float:
-    """Return about log δ at ε of μ-Gaussian differential privacy (Balle and Wang 2018, Theorem 8). It is below 0."""
+    """Estimate log δ at ε of μ-Gaussian differential privacy (Balle and Wang 2018, Theorem 8). It is below 0."""
     far = epsilon / mu - 0.5 * mu
     near = 0.5 * float(erfcx((far + mu) * math.sqrt(0.5)))
     if far < 0.0:  # then 1 − δ keeps its digits
@@ -80,7 +80,7 @@ def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
 
 
 def batch_variance(mu: float, rate: float) -> float:
-    """Return about the variance of the likelihood ratio of one round with a batch of fixed size, divided by q².
+    """Estimate the variance of the likelihood ratio of one round with a batch of fixed size, divided by q².
 
     Args:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
@@ -212,7 +212,7 @@ def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -
 def likely_log_delta_of_batches(
     epsilon: float, *, mu: float, rate: float, rounds: int, start: float = 1.0
 ) -> tuple[float, float]:
-    """Return about log δ(ε) of a number of rounds with batches of fixed size, and the tilt λ of its saddle.
+    """Estimate log δ(ε) of a number of rounds with batches of fixed size, and the tilt λ of its saddle.
 
     Args:
         epsilon: ε, in nats.

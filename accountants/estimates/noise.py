@@ -141,7 +141,7 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """Return about the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
+    """Estimate the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
 
     μ decreases by s²e^{s²}/(e^{s²} − 1) for each e-fold of noise, s = distance/noise, or by 1 without subsampling.
 
@@ -269,7 +269,7 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 
 
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """Return about the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
+    """Estimate the slope of log |log δ| in the logarithm of the noise, at a likely noise multiplier.
 
     Args:
         target: ε and δ.

@@ -75,7 +75,7 @@ def nearer_noise(
 
 
 def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float, rounds: int) -> float:
-    """Return about log δ of a run with batches that rarely include a record.
+    """Estimate log δ of a run with batches that rarely include a record.
 
     If k rounds include it, the privacy loss is about that of a Gaussian mechanism with μ² = k · shift², less k log 1/q.
     The estimate is the largest over k of the chance of k inclusions times the δ of that loss. The δ of many inclusions

@@ -42,14 +42,14 @@ class Trail:
 
     def likely(self, log_mu: float) -> TrailPoint | None:
         """Return the point on the curve through the nearest points; None if they are fewer than two, or far away."""
-        near = sorted(self._points, key=lambda each: abs(each.log_mu - log_mu))[:3]
+        near = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
         if len(near) < 2 or abs(near[0].log_mu - log_mu) > FURTHEST or abs(near[1].log_mu - log_mu) > 2.0 * FURTHEST:
             return None
         weights = [
-            math.prod((log_mu - other.log_mu) / (each.log_mu - other.log_mu) for other in near if other is not each)
-            for each in near
+            math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in near if node is not point)
+            for point in near
         ]
-        noise = sum(weight * each.log_noise for weight, each in zip(weights, near, strict=True))
+        noise = sum(weight * point.log_noise for weight, point in zip(weights, near, strict=True))
         return near[0]._replace(log_mu=log_mu, log_noise=noise)
 
 

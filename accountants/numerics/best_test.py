@@ -25,7 +25,7 @@ def gaussian_minimum(mu: float, rate: float) -> float:
 def interpolated_minimum(
     places: FloatArray, values: FloatArray, *, low: float, high: float, rate: float
 ) -> tuple[float, float, float]:
-    """Return about the minimiser of h between two places, h″/h there, and h itself.
+    """Estimate the minimiser of h between two places, h″/h there, and h itself.
 
     √−log E is about linear in t if E is small, and log −log E is about linear if E is near 1.
 

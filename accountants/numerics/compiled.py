@@ -43,7 +43,7 @@ class KernelSum(Protocol):
         """Return a Chernoff bound on log δ."""
 
     def threshold(self, log_size: float, /) -> KernelAnswer:
-        """Return about the ε of a test of a size, the width of log δ there, and about |d log Q(S > ε)/dε|."""
+        """Estimate the ε of a test of a size, the width of log δ there, and |d log Q(S > ε)/dε|."""
 
     def best_tests(
         self, rates: tuple[float, ...], rounding: float, /
@@ -72,12 +72,12 @@ class MakeSum(Protocol):
         """
 
     def search(
-        self, orders: tuple[SampledSteps, ...], unknown: int, epsilon: float, log_delta: float, guess: float, /
+        self, directions: tuple[SampledSteps, ...], unknown: int, epsilon: float, log_delta: float, guess: float, /
     ) -> float | None:
-        """Return about the shift (0), count (1) or rate (2) of a run, for the larger δ(ε); None without an answer.
+        """Estimate the shift (0), count (1) or rate (2) of a run, for the larger δ(ε); None without an answer.
 
         Args:
-            orders: the steps of the run in one direction or in both.
+            directions: the steps of the run in one direction or in both.
             unknown: number of the unknown, as above.
             epsilon: ε, in nats.
             log_delta: the target, log δ.

@@ -109,7 +109,7 @@ class StepLaw:
     @property
     def widest(self) -> float:
         """Largest absolute value of a place."""
-        return max(float(np.abs(each).max(initial=0.0)) for each in (self.nodes.places, *self.pieces[:2]))
+        return max(float(np.abs(values).max(initial=0.0)) for values in (self.nodes.places, *self.pieces[:2]))
 
     def halve(self, times: int) -> StepLaw:
         """Return the distribution of the variable divided by 2^times.

@@ -327,7 +327,7 @@ class RootEvaluations:
         return min(self._points, key=lambda point: abs(point[1]))[0]
 
     def at(self, wanted: float, newton: float) -> float:
-        """Return about the place at which the function is `wanted`.
+        """Estimate the place at which the function is `wanted`.
 
         The method is inverse interpolation in three points, or Newton's step. Bisection keeps the place between the
         known places above and below `wanted`.

@@ -163,7 +163,7 @@ class AtomicProfile(Profile):
         return NearTest(here, bounds, width, LOSS / (step * step), bent=True) if here >= 2.0 * step else None
 
     def estimated_epsilon(self, log_delta: float) -> float:
-        """Return about the ε at log δ; −∞ below every loss, math.inf if the infinite loss is more likely than δ.
+        """Estimate the ε at log δ; −∞ below every loss, math.inf if the infinite loss is more likely than δ.
 
         Between two losses δ is linear in e^ε, so that no search is needed. Roundings are not charged.
         """

@@ -42,7 +42,8 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
-        return np.asarray([minimiser_at(rho, one) for one in at.ravel().tolist()], dtype=np.float64).reshape(at.shape)
+        values = [minimiser_at(rho, value) for value in at.ravel().tolist()]
+        return np.asarray(values, dtype=np.float64).reshape(at.shape)
     low = np.minimum(at - rho, 0.0) - 1.0 - math.log1p(2.0 * rho)
     high = np.log(at / (2.0 * rho) + 1.0 / math.sqrt(2.0 * rho))
     log_b = 0.5 * (low + high)
@@ -201,7 +202,7 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
 def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
     """Return the pair of the product, with Σ T_i ρ_i, rounded up, and Π S_i^{T_i}, for T_i runs of part i."""
     listed = list(parts)
-    rho = math.fsum(times * known.rho for known, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
-    log_survival = math.fsum(times * known.log_survival for known, times in listed)
-    escapes = [math.log(times) + known.log_escape for known, times in listed]
+    rho = math.fsum(times * part.rho for part, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
+    log_survival = math.fsum(times * part.log_survival for part, times in listed)
+    escapes = [math.log(times) + part.log_escape for part, times in listed]
     return concentrated_pair(rho, log_survival, log_escape_of(log_survival, escapes))

@@ -239,7 +239,8 @@ class MixtureProfile(Profile):
         low, high = table[cell - 1], table[cell]
         end = np.clip(np.interp(wanted, losses, table), low, high)
         for _ in range(_NEWTON_STEPS):
-            (log_p, slope_p), (log_q, slope_q) = (each.log_density_ratio_and_slope(end) for each in (self.p, self.q))
+            log_p, slope_p = self.p.log_density_ratio_and_slope(end)
+            log_q, slope_q = self.q.log_density_ratio_and_slope(end)
             slope = slope_p - slope_q
             # An infinite step stops at the end of its cell.
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -257,7 +258,7 @@ class MixtureProfile(Profile):
         """Return the log masses of the half-line {L > ε}."""
         points = np.asarray(epsilon, dtype=np.float64)
         end = self._end(points.ravel())
-        log_p, log_q = (each.log_tail(end, side=self.side).reshape(points.shape) for each in (self.p, self.q))
+        log_p, log_q = (mixture.log_tail(end, side=self.side).reshape(points.shape) for mixture in (self.p, self.q))
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:

@@ -103,7 +103,7 @@ class PowerProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the bound on log δ numerically, for ε ≥ 0."""
         at = np.asarray(epsilon, dtype=np.float64)
-        size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(one) for one in self.log_coefficients)
+        size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(coefficient) for coefficient in self.log_coefficients)
         end = self._chord
         beyond = np.minimum(at, end.epsilon)
         along = np.logaddexp(end.log_delta, log_difference(np.full_like(beyond, end.epsilon), beyond) + end.log_q)

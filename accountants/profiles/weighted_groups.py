@@ -148,7 +148,7 @@ class MultiplicityProfile(Profile):
         """
         points = np.asarray(epsilon, dtype=np.float64)
         weighted_p, weighted_q = (
-            each.reshape(points.shape) for each in self._weighted_tails(base_epsilon(points.ravel(), self.rate))
+            tail.reshape(points.shape) for tail in self._weighted_tails(base_epsilon(points.ravel(), self.rate))
         )
         absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
         log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)

@@ -52,7 +52,7 @@ __all__ = [
 EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
 DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
 LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
-NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to what is sent", "gradient")
+NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to a message", "gradient")
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
     symbol="z",
@@ -64,7 +64,7 @@ RATE = Quantity(
     symbol="q",
     gt=0,
     le=1,
-    description="probability that a given record, or client where clients are drawn, is in a batch",
+    description="probability that a given record, or client if clients are drawn, is in a batch",
     of_unit="probability that a given {unit} is in a batch",
 )
 SCALE_MULTIPLIER = Quantity(
@@ -92,9 +92,13 @@ L2_SENSITIVITY = Quantity(
 CATEGORIES = Quantity(symbol="k", ge=2, le=LARGEST_COUNT, description="categories a report is one of")
 PURE_DELTA = Quantity(symbol="δ", ge=0, lt=1, description="failure probability δ of (ε, δ), 0 for a pure guarantee")
 LOCAL_EPSILON = Quantity(
-    symbol="ε₀", unit="nat", gt=0, le=500, description="ε of what one client sends, to whoever sees it with its sender"
+    symbol="ε₀",
+    unit="nat",
+    gt=0,
+    le=500,
+    description="ε of one client's message, if its sender is known",
 )
-LOCAL_DELTA = Quantity(symbol="δ₀", ge=0, lt=1, description="δ of what one client sends, beside its ε₀; 0 if pure")
+LOCAL_DELTA = Quantity(symbol="δ₀", ge=0, lt=1, description="δ of one client's message, next to its ε₀; 0 if pure")
 ZCDP_RHO = Quantity(symbol="ρ", gt=0, le=1e9, unit="nat", description="parameter of zero-concentrated privacy")
 RENYI_ORDER = Quantity(symbol="a", gt=1, le=1e6, description="order of a Rényi divergence")
 
@@ -113,14 +117,14 @@ RELATION = Quantity(
     ),
 )
 UNIT = Quantity(
-    description="whose data is protected",
+    description="the protected unit",
     choices=(
         ("record", "One record is protected."),
         ("client", "Everything that one client holds is protected."),
     ),
 )
 OBSERVER = Quantity(
-    description="the adversary, by what it sees",
+    description="the adversary, and the outputs that it sees",
     choices=(
         (
             "server",
@@ -144,8 +148,8 @@ OBSERVER = Quantity(
 SAMPLING = Quantity(description="how a batch is drawn")
 LEVEL = Quantity(
     description=(
-        "what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both "
-        "readings is the safe one; refused where neither bounds the other"
+        "the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one of both readings. "
+        "Rejected if neither reading bounds the other"
     )
 )
 
@@ -233,23 +237,21 @@ CLIENTS = count("N", "clients in the federation")
 PARTICIPANTS = count("M", "clients that report in one round")
 ROUNDS = count("R", "communication rounds")
 BATCH_SIZE = count("K", "records of one client per round")
-DRAWN = replace(
-    count("K", "how many records, or clients where clients are drawn, are in a batch"), of_unit="{unit}s in a batch"
-)
+DRAWN = replace(count("K", "records in a batch, or clients if clients are drawn"), of_unit="{unit}s in a batch")
 POPULATION = replace(
-    count("n", "how many records, or clients where clients are drawn, a batch is drawn from"),
+    count("n", "records that a batch is drawn from, or clients if clients are drawn"),
     of_unit="{unit}s that a batch is drawn from",
 )
 TIMES = count("T", "how often the mechanism is run")
 DIMENSION = count("d", "coordinates of the model")
-REPORT_DIMENSION = count("d", "coordinates of what one client sends; absent: any number")
+REPORT_DIMENSION = count("d", "coordinates of one client's message; absent: any number")
 PROBABILITY = Quantity(symbol="p", ge=0, le=1, description="probability of this count")
-PARTICIPATION = Quantity(description="law of the number of clients that report in one round")
-CLIENT_GROUPS = Quantity(description="clients that are alike, as counts; what a group leaves out is as for all")
+PARTICIPATION = Quantity(description="distribution of the number of clients that report in one round")
+CLIENT_GROUPS = Quantity(description="groups of equal clients; a field that a group leaves out is as for all clients")
 WEIGHT = positive("p", "weight of one client's loss in the mean, relative to that of the others")
 MAX_GRADIENTS = count("", "gradient evaluations one client may spend, batch_size times rounds")
 COMMUNICATION_BUDGET = count("", "bits all clients together may send over the run", unit="bit")
-MAX_ROUNDS = count("", "most rounds of a run, where they are chosen")
+MAX_ROUNDS = count("", "largest number of rounds of a run, if they are chosen")
 MAX_BYTES_PER_CLIENT = count(
     "", "bytes that one client may send over the run, in expectation over who is drawn", unit="byte"
 )
@@ -259,8 +261,8 @@ MAX_REPORTS_PER_CLIENT = positive(
 WITHIN = Quantity(
     ge=0,
     le=1e6,
-    description="where rounds or batch_size are left open: how far the bound on the excess risk may be above the least "
-    "one within the budgets, as a share of it; the smallest run that is no further is chosen",
+    description="largest relative excess of the bound on the excess risk over the least one within the budgets, if "
+    "rounds or batch_size are open. The smallest run within this excess is chosen",
 )
 IDENTICALLY_DISTRIBUTED = Quantity(description="whether all clients draw from one distribution")
 GROUP_SIZE = count("k", "records that may differ at once")
@@ -293,7 +295,7 @@ class ParticipantFields:
 # The optimisation problem -------------------------------------------------------------------------------------------
 LIPSCHITZ = in_squares("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
 SMOOTHNESS = in_squares("β", "Lipschitz constant of the gradient", "loss/length²")
-ENVELOPE_SMOOTHNESS = in_squares("b", "smoothness of the Moreau envelope that stands in for the loss", "loss/length²")
+ENVELOPE_SMOOTHNESS = in_squares("b", "smoothness of the Moreau envelope that replaces the loss", "loss/length²")
 STRONG_CONVEXITY = in_squares_or_zero("μ", "strong convexity, 0 if only convex", "loss/length²")
 DIAMETER = in_squares("D", "diameter of the domain", "length")
 INITIAL_DISTANCE = in_squares("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")

@@ -14,7 +14,7 @@ from epsilond.accountants.quantity import Quantity
 # Personalised learning: a shared part w of every model, and a part θ_i of each client's own ---------------------------
 Weighting = Literal["clients", "samples"]
 
-CLIPPING_NORM = in_squares("C", "bound on the ℓ2 norm of what one client sends in a round", "loss/length")
+CLIPPING_NORM = in_squares("C", "bound on the ℓ2 norm of one client's message in a round", "loss/length")
 COUNT_STD = in_squares(
     "σ_b",
     "standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which "
@@ -51,7 +51,7 @@ WEIGHTED_NORM_OLDER_NAME = in_squares_or_zero(
     "length",
 )
 WEIGHTING = Quantity(
-    description="what a client counts for in the average: the same as any other, or by the records of its batch"
+    description="weight of a client in the average: the same for all clients, or by the records of its batch"
 )
 FINITE_PERSONALIZATION = Quantity(
     symbol="α", ge=0, le=1e100, description="step size of the shared part over N times that of a client's own part"
@@ -119,7 +119,7 @@ UPDATE_L1 = Quantity(symbol="‖u−u'‖₁", ge=0, description="ℓ1 distance 
 UPDATE_L2 = Quantity(symbol="‖u−u'‖₂", ge=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data")
 UPDATE_LINF = Quantity(symbol="‖u−u'‖∞", ge=0, le=2, description="most that one coordinate of the unit update differs")
 RELATIVE_MOVEMENT = Quantity(
-    symbol="μ", gt=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data, as equation (6) has it"
+    symbol="μ", gt=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data, in equation (6)"
 )
 FAILURE_DELTA = Quantity(
     symbol="2e^−L", gt=0, lt=1, description="probability, over the rounding, that the values move further than said"

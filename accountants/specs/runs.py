@@ -28,8 +28,8 @@ from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
 
-MECHANISMS = Quantity(description="the mechanisms, run one after another, each free to depend on what came before")
-MECHANISM = Quantity(description="the mechanism this one is made of")
+MECHANISMS = Quantity(description="the mechanisms in their order; each may depend on the outputs of earlier ones")
+MECHANISM = Quantity(description="the inner mechanism")
 MOST_COMPOSED = 10_000
 """Largest number of mechanisms in a list; a longer run of equal mechanisms is `Repeated`."""
 
@@ -174,7 +174,7 @@ class Repeated:
 
     primitive: ClassVar[Primitive | None] = None
     stepped: ClassVar[bool] = True
-    """True, because the runs are equal: a ledger may stop between two runs and keep the budget of the rest."""
+    """True: a product of equal runs may be stopped between two runs, and a ledger then keeps the rest of the budget."""
     kind: Annotated[Literal["repeated"], KIND] = "repeated"
     times: Times
     mechanism: Annotated[Spec, MECHANISM]

@@ -75,7 +75,9 @@ REPORT = Posted(
     problem=ReportRequest,
     read=read_report,
     title="A calibration or an account as a page to sign",
-    description="One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.",
+    description=(
+        "Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its answer again."
+    ),
     returns="The page, with its data and their hash in it",
     examples={
         "calibration": {

@@ -91,14 +91,14 @@ def add(app: FastAPI) -> None:
 
 
 async def list_api_keys(request: Request) -> Response:
-    """Those that have expired or were revoked are listed as long as the file has them."""
+    """List all keys of the file, also expired and revoked ones."""
     keyring = _keyring(request)
     states = keyring.states() if keyring is not None else ()
     return json_response(ApiKeyList(api_keys=tuple(map(ApiKey.of, states))))
 
 
 async def revoke_api_key(request: Request, id: Identifier) -> Response:  # noqa: A002 (the name of the path parameter)
-    """It opens nothing any more in this service, at once; in others that read the same file, within two seconds."""
+    """Revoke a key: at once in this service, and within two seconds in others that read the same file."""
     keyring = _keyring(request)
     try:
         state = None if keyring is None else await keyring.revoke(id)

@@ -80,7 +80,7 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     value = {**shown.example, "sweep": {"field": "epsilon", "values": [0.5, 1.0, 2.0], "true_figures": True}}
 
     async def sweep_calibration(request: Request, algorithm: str, body: bytes, preferences: OfQuestion) -> Response:
-        """Send the fields of the calibration, and `sweep`. Each value is answered as a single call is."""
+        """Calibrate for each value of `sweep`; the other fields are those of the calibration."""
         if algorithm not in homes:
             raise unknown("algorithm", algorithm, homes)
         reading = partial(read_sweep, homes[algorithm], algorithm)
@@ -111,7 +111,7 @@ def _list(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     document = json_document(render(AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))))
 
     async def list_algorithms(request: Request) -> Response:
-        """Every calibrator, with a body to try and a link to its schema."""
+        """List every algorithm, with an example of a request and a link to its schema."""
         return document.response(request)
 
     return list_algorithms

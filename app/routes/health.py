@@ -28,7 +28,7 @@ def add(app: FastAPI) -> None:
 
 
 async def healthz(verbose: Verbose = None) -> Response:
-    """The event loop turns. With `?verbose`, also which version and which engine answers."""
+    """Answer as long as the process runs. With `?verbose`, name the version and the engine."""
     return PlainTextResponse("ok\n" if verbose is None else f"ok\nversion: {VERSION}\nengine: {_engine()}\n")
 
 
@@ -39,7 +39,7 @@ def _engine() -> str:
 
 
 async def readyz(request: Request) -> Response:
-    """503 while this service should get no requests: no worker is warm, it is stopping, its store is away."""
+    """Answer 503 while no worker is warm, the store is unreachable, or the service is stopping."""
     reasons = HEALTH.of(request).reasons()
     if reasons:
         raise Problem("unavailable", " ".join(reasons), headers={"Retry-After": "1"})
@@ -47,7 +47,7 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop."""
+    """Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop."""
     figures = METRICS.of(request)
     await figures.refresh()
     return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)

@@ -85,7 +85,7 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
         status: Annotated[Status | None, Query(description="only theorems of this status")] = None,
         of: Annotated[str | None, Query(alias="paper", description="only theorems of this paper")] = None,
     ) -> Response:
-        """Every theorem the service uses or can evaluate, in the order of the catalogue."""
+        """List every theorem that the service uses or can evaluate, in the order of the catalogue."""
         if of is not None and of not in papers:
             raise Problem(
                 "invalid-input",
@@ -101,7 +101,7 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
     documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(by_id[name]))))
 
     async def get_theorem(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-        """Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and outputs."""
+        """Return the statement, source, conditions, errata and readings, and the schemas of the formula."""
         if id not in by_id:
             raise unknown("theorem", id, by_id)
         return (await documents.of(id)).response(request)
@@ -132,7 +132,7 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         body: bytes,
         preferences: OfQuestion,
     ) -> Response:
-        """The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}."""
+        """Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}."""
         record_of(request).theorem = id
         return await respond(request, "evaluation", id, partial(read_evaluation, home, id), body, preferences)
 

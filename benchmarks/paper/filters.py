@@ -57,12 +57,14 @@ def words(measured: Measured) -> Words:
         for target, delta, first, options, factor in measured["natural"]
     ]
     stops = dict(measured["stops"])
-    factors = [(options, factor) for *_, options, factor in measured["natural"]]
+    many = [row[4] for row in measured["natural"]]
+    two = [row[4] for row in measured["natural"] if row[3] == "gaussian-or-pure"]
+    orders = [factor for _, factor in measured["orders"]]
     return {
         "table": table(("target", "first", "then one of", "true δ over promised δ"), rows),
-        "two": f"{max(factor for options, factor in factors if options == 'gaussian-or-pure'):.2f}",
-        "many": f"{max(factor for _, factor in factors):.2f}",
-        "orders": f"{max(factor for _, factor in measured['orders']):.2f}",
+        "two": f"{max(two):.2f}",
+        "many": f"{max(many):.2f}",
+        "orders": f"{max(orders):.2f}",
         "told": str(SHOWN),
         "stop": f"{stops[SHOWN]:.2f}",
         "longest": str(max(stops)),

@@ -45,17 +45,18 @@ def measure(short: bool) -> Measured:
 def words(measured: Measured) -> Words:
     """Return a table, and the extremes."""
     theorem, experiments = measured["theorem"], measured["experiments"]
-    ratios = [each["over_least"] for each in theorem]
-    above = [each for each in experiments if each["true"][0] > each["run"][4]]
-    worst = max(above, key=lambda each: each["true"][0] / each["run"][4])
+    ratios = [row["over_least"] for row in theorem]
+    above = [row for row in experiments if row["true"][0] > row["run"][4]]
+    worst = max(above, key=lambda row: row["true"][0] / row["run"][4])
     head = ("data", "n", "batch", "target ε", "noise multiplier", "true ε")
+    shares = [row["true"][1] / row["run"][4] for row in theorem]
     return {
-        "table": table(head, (_line(each, above=each in above) for each in experiments)),
+        "table": table(head, [_line(row, above=row in above) for row in experiments]),
         "rounds": str(experiments[0]["run"][3]),
         "runs": str(len(theorem)),
         "least_ratio": f"{min(ratios):.1f}",
         "largest_ratio": f"{max(ratios):.1f}",
-        "largest_share": f"{100 * max(each['true'][1] / each['run'][4] for each in theorem):.1f}",
+        "largest_share": f"{100 * max(shares):.1f}",
         "above": f"{len(above)} of {len(experiments)}",
         "worst_factor": f"{worst['true'][0] / worst['run'][4]:.2f}",
         "worst_target": f"{worst['run'][4]:g}",

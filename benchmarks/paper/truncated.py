@@ -24,30 +24,33 @@ def at(dimension: int) -> Measured:
     """Evaluate the theorem as printed for integer updates that differ by one in every coordinate."""
     sensitivities = {"l1_sensitivity": float(dimension), "linf_sensitivity": 1.0}
     evaluation = THEOREM_1.evaluate(THEOREM_1.request(epsilon=EPSILON, dimension=dimension, **sensitivities))
-    assert all(each.holds == "yes" for each in evaluation.conditions)
+    assert all(condition.holds == "yes" for condition in evaluation.conditions)
     return {"dimension": dimension} | {name: evaluation.outputs[name] for name in OUTPUTS}
 
 
 def measure(short: bool) -> Measured:
     """Compute claim and truth by dimension, and attack the printed noise."""
     cells = epsilond.as_json(epsilond.simulate(AUDIT, repetitions=5))["cells"]
-    attacked = [{"epsilon": each["place"]["epsilon"], "delta_lower": each["claim"]["delta_lower"]} for each in cells]
-    return {"dimensions": [at(each) for each in (DIMENSIONS[:3] if short else DIMENSIONS)], "attacked": attacked}
+    attacked = [{"epsilon": cell["place"]["epsilon"], "delta_lower": cell["claim"]["delta_lower"]} for cell in cells]
+    return {
+        "dimensions": [at(dimension) for dimension in (DIMENSIONS[:3] if short else DIMENSIONS)],
+        "attacked": attacked,
+    }
 
 
 def words(measured: Measured) -> Words:
     """Return a table, and the attack's figures."""
-    shown = [each for each in measured["dimensions"] if each["dimension"] in SHOWN]
+    shown = [row for row in measured["dimensions"] if row["dimension"] in SHOWN]
     rows = (
-        (str(each["dimension"]), str(each["noise_levels"]), _power(each["log10_claimed_delta"], 2), _delta(each))
-        for each in shown
+        (str(row["dimension"]), str(row["noise_levels"]), _power(row["log10_claimed_delta"], 2), _delta(row))
+        for row in shown
     )
     attacked = measured["attacked"]
     return {
         "table": table(("d", "levels m as printed", "claimed δ = 2⁻ᵈ", "true δ at the same ε"), rows),
         "epsilon": f"{EPSILON:g}",
-        "attack_least": f"{min(each['delta_lower'] for each in attacked):.2f}",
-        "attack_targets": ", ".join(f"{each['epsilon']:g}" for each in attacked),
+        "attack_least": f"{min(row['delta_lower'] for row in attacked):.2f}",
+        "attack_targets": ", ".join(f"{row['epsilon']:g}" for row in attacked),
     }
 
 
@@ -65,8 +68,14 @@ def figures(measured: Measured) -> Mapping[str, Plot]:
     plot = Plot(
         "Truncated discrete Laplace noise: claimed and true δ over the dimension",
         "The claimed δ falls exponentially in the dimension, the true δ rises to one.",
-        Axis("dimension d", 3.0, 1000.0, [(each, str(each)) for each in (3, 10, 30, 100, 300, 1000)], "log"),
-        Axis("δ", FLOOR, 0.0, [(float(each), power(each)) for each in range(0, int(FLOOR) - 1, -10)]),
+        Axis(
+            "dimension d",
+            3.0,
+            1000.0,
+            [(dimension, str(dimension)) for dimension in (3, 10, 30, 100, 300, 1000)],
+            "log",
+        ),
+        Axis("δ", FLOOR, 0.0, [(float(exponent), power(exponent)) for exponent in range(0, int(FLOOR) - 1, -10)]),
     )
     rows = measured["dimensions"]
     claimed = [(row["dimension"], row["log10_claimed_delta"]) for row in rows if row["log10_claimed_delta"] > FLOOR]

@@ -66,6 +66,7 @@ def _noise(question: Question) -> Answer:
     noise: float = epsilond.calibrate("gaussian", **fields).parameters.noise_multiplier
 
     def interval() -> tuple[float, float]:
+        """Return the largest noise of `SLACKS` that is certified to miss the target, and the answer."""
         for slack in SLACKS:
             curve = epsilond.account(_part_spec(part, noise * (1.0 - slack)), **_setting(question)).guarantee.curve
             if curve.delta(epsilon=question.epsilon).lower > question.delta:

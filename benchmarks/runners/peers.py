@@ -25,6 +25,7 @@ def dp_accounting() -> Accountant:
     from dp_accounting.pld import PLDAccountant
 
     def event_of(part: Run, noise: float | None) -> dp.DpEvent:
+        """Return the event of a part; `noise` is used if the part has none."""
         noise = noise if part.noise is None else part.noise
         if part.mechanism == "randomised response":
             release = dp.RandomizedResponseDpEvent(noise, num_buckets=part.categories)
@@ -34,10 +35,12 @@ def dp_accounting() -> Accountant:
         return sampled if part.times == 1 else dp.SelfComposedDpEvent(sampled, part.times)
 
     def event(parts: list[Run], noise: float | None = None) -> dp.DpEvent:
+        """Return the event of all parts."""
         runs = [event_of(part, noise) for part in parts]
         return runs[0] if len(runs) == 1 else dp.ComposedDpEvent(runs)
 
     def answer(question: Question) -> Answer:
+        """Answer a question by this accountant."""
         replaced = question.relation == "replace-one"
         relation = dp.NeighboringRelation.REPLACE_ONE if replaced else dp.NeighboringRelation.ADD_OR_REMOVE_ONE
         fresh = partial(PLDAccountant, neighboring_relation=relation)
@@ -58,6 +61,7 @@ def prv_accountant() -> Accountant:
     from prv_accountant.dpsgd import find_noise_multiplier
 
     def loss(part: Run) -> Any:
+        """Return the privacy loss random variable of one run of a part."""
         if part.mechanism == "randomised response":  # the worst mechanism of its pure ε
             return prv.PureDPMechanism(pure_epsilon(part))
         if part.mechanism == "laplace":
@@ -65,6 +69,7 @@ def prv_accountant() -> Accountant:
         return prv.PoissonSubsampledGaussianMechanism(sampling_probability=part.rate, noise_multiplier=part.noise)
 
     def answer(question: Question) -> Answer:
+        """Answer a question by this accountant."""
         if question.wanted == "noise_multiplier":
             (part,) = question.parts
             return Answer(find_noise_multiplier(part.rate, part.times, question.epsilon, question.delta))
@@ -96,6 +101,7 @@ def opacus() -> Accountant:
     from opacus.accountants.utils import get_noise_multiplier
 
     def answer(question: Question) -> Answer:
+        """Answer a question by this accountant."""
         if any(part.mechanism != "gaussian" for part in question.parts):
             raise NotOffered("subsampled Gaussians only")
         if question.wanted == "delta":
@@ -113,5 +119,6 @@ def opacus() -> Accountant:
 
 if __name__ == "__main__":
     serve(
-        {each.__name__: each for each in (dp_accounting, prv_accountant, opacus)}[sys.argv[1]](), version(sys.argv[1])
+        {accountant.__name__: accountant for accountant in (dp_accounting, prv_accountant, opacus)}[sys.argv[1]](),
+        version(sys.argv[1]),
     )

@@ -72,6 +72,7 @@ def measure_answer(accountant: Accountant, question: Question, *, seconds: int, 
     """
 
     def finish(answer: Answer) -> Result:
+        """Return the members of an answer."""
         lower, upper = answer.interval() if answer.interval else (answer.lower, answer.upper)
         figures = {"value": answer.value, "lower": lower, "upper": upper}
         return {name: None if figure is None else float(figure) for name, figure in figures.items()}
@@ -87,6 +88,7 @@ def serve(accountant: Accountant, version: str) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
     def send(message: Mapping[str, Any]) -> None:
+        """Write a message as a line of JSON."""
         channel.write(json.dumps(message) + "\n")
         channel.flush()
 

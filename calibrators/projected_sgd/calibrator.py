@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.schedules import Schedule
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
-from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES, steps_small
+from epsilond.accountants.theorems.hidden_states.projected_contraction import ANY_LOSSES, check_step_sizes
 from epsilond.accountants.theorems.hidden_states.projected_sgd import COMPOSED
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import INTERPOLATION
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
@@ -151,7 +151,7 @@ def cautions(
     # A noise that was given is not the smallest, so that less of it says nothing.
     excluded = () if problem.solve_for == "noise_std" else ("printed-noise-below-certified",)
     yield from (caution for caution in printed_cautions(printed, (solution.noise_std,)) if caution.code not in excluded)
-    sides = steps_small(run_of(problem, plan))
+    sides = check_step_sizes(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
             code="step-size-beyond-two-over-smoothness",

@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * The calibrators
-         * @description Every calibrator, with a body to try and a link to its schema.
+         * @description List every algorithm, with an example of a request and a link to its schema.
          */
         get: operations["list_algorithms"];
         put?: never;
@@ -255,7 +255,7 @@ export interface paths {
         put?: never;
         /**
          * One calibration at many values of one field
-         * @description Send the fields of the calibration, and `sweep`. Each value is answered as a single call is.
+         * @description Calibrate for each value of `sweep`; the other fields are those of the calibration.
          */
         post: operations["sweep_calibration"];
         delete?: never;
@@ -395,7 +395,7 @@ export interface paths {
         put?: never;
         /**
          * A calibration or an account as a page to sign
-         * @description One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+         * @description Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its answer again.
          */
         post: operations["report"];
         delete?: never;
@@ -413,7 +413,7 @@ export interface paths {
         };
         /**
          * The jobs that are kept
-         * @description Newest first.
+         * @description List the jobs of the caller, the newest first.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -433,14 +433,14 @@ export interface paths {
         };
         /**
          * One job: its progress, and its result
-         * @description As it is now, or once it has ended if that is within the time of `Prefer: wait`.
+         * @description Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
          */
         get: operations["get_job"];
         put?: never;
         post?: never;
         /**
          * Cancel a job, or forget one that has ended
-         * @description One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204.
+         * @description Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
          */
         delete: operations["remove_job"];
         options?: never;
@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * The answer itself, as it would have come at once
-         * @description A job that failed is answered with its problem; 409 if it has not ended, or was given up for good.
+         * @description Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
          */
         get: operations["get_job_result"];
         put?: never;
@@ -976,7 +976,7 @@ export interface paths {
         };
         /**
          * Is the process alive?
-         * @description The event loop turns. With `?verbose`, also which version and which engine answers.
+         * @description Answer as long as the process runs. With `?verbose`, name the version and the engine.
          */
         get: operations["healthz"];
         put?: never;
@@ -996,7 +996,7 @@ export interface paths {
         };
         /**
          * Should it get requests?
-         * @description 503 while this service should get no requests: no worker is warm, it is stopping, its store is away.
+         * @description Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
          */
         get: operations["readyz"];
         put?: never;
@@ -1016,7 +1016,7 @@ export interface paths {
         };
         /**
          * Figures for Prometheus
-         * @description Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop.
+         * @description Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop.
          */
         get: operations["metrics"];
         put?: never;
@@ -1036,7 +1036,7 @@ export interface paths {
         };
         /**
          * The API keys, for operators
-         * @description Those that have expired or were revoked are listed as long as the file has them.
+         * @description List all keys of the file, also expired and revoked ones.
          */
         get: operations["list_api_keys"];
         put?: never;
@@ -1059,7 +1059,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key, for operators
-         * @description It opens nothing any more in this service, at once; in others that read the same file, within two seconds.
+         * @description Revoke a key: at once in this service, and within two seconds in others that read the same file.
          */
         delete: operations["revoke_api_key"];
         options?: never;
@@ -1076,7 +1076,7 @@ export interface paths {
         };
         /**
          * Every theorem
-         * @description Every theorem the service uses or can evaluate, in the order of the catalogue.
+         * @description List every theorem that the service uses or can evaluate, in the order of the catalogue.
          */
         get: operations["list_theorems"];
         put?: never;
@@ -1096,7 +1096,7 @@ export interface paths {
         };
         /**
          * One theorem
-         * @description Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and outputs.
+         * @description Return the statement, source, conditions, errata and readings, and the schemas of the formula.
          */
         get: operations["get_theorem"];
         put?: never;
@@ -1118,7 +1118,7 @@ export interface paths {
         put?: never;
         /**
          * A theorem's formula, and its conditions, at given inputs
-         * @description The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}.
+         * @description Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
          */
         post: operations["evaluate_theorem"];
         delete?: never;
@@ -1136,7 +1136,7 @@ export interface paths {
         };
         /**
          * Every kind of problem
-         * @description Every `type` a problem may have.
+         * @description List every `type` of a problem.
          */
         get: operations["list_problems"];
         put?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
         };
         /**
          * One kind of problem
-         * @description What a problem of this kind means, and what to do.
+         * @description Explain a kind of problem, and the remedy.
          */
         get: operations["get_problem"];
         put?: never;
@@ -1230,9 +1230,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -1260,7 +1260,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -1270,9 +1270,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
@@ -1314,11 +1314,11 @@ export interface components {
         AccountProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description the mechanism this one is made of */
+            /** @description the inner mechanism */
             spec: components["schemas"]["Spec"];
             /** @description an (ε, δ) to be checked */
             claim?: components["schemas"]["Target"];
@@ -1465,13 +1465,13 @@ export interface components {
         /** @description A noisy training, and the canaries that are put into it. `problem` has the data, drawn once from its own seed. */
         CanaryTraining: {
             problem: components["schemas"]["LearningProblem"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
             /** @description communication rounds */
             rounds: number;
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             sampling_rate?: number;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
             /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
             noise_multiplier: number;
@@ -1579,7 +1579,7 @@ export interface components {
             lipschitz?: number;
             /** @description weight of one client's loss in the mean, relative to that of the others */
             weight?: number;
-            /** @description standard deviation per coordinate of the Gaussian noise added to what is sent */
+            /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
         };
         /** @description Clients that take part alike. With participation `uniform`: one that reports most often, and an average one. */
@@ -1766,9 +1766,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
             clients: number;
@@ -1784,7 +1784,7 @@ export interface components {
             sampling?: components["schemas"]["Sampling"];
             /** @description the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
-            /** @description most rounds of a run, where they are chosen; absent: taken to be 2000 */
+            /** @description largest number of rounds of a run, if they are chosen; absent: taken to be 2000 */
             max_rounds?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
@@ -1866,9 +1866,9 @@ export interface components {
         GaussianProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the number to solve for; the others are given */
             solve_for?: components["schemas"]["SolveFor"];
@@ -1878,11 +1878,11 @@ export interface components {
             noise_multiplier?: number;
             /** @description communication rounds */
             rounds?: number;
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description how many records, or clients where clients are drawn, are in a batch */
+            /** @description records in a batch, or clients if clients are drawn */
             batch_size?: number;
-            /** @description how many records, or clients where clients are drawn, a batch is drawn from */
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -2189,9 +2189,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -2219,7 +2219,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -2229,9 +2229,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
         };
         /** @description What it means to an attacker who tells two neighbours apart. */
@@ -2249,9 +2249,9 @@ export interface components {
         Mu2SgdProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -2309,9 +2309,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description coordinates of the model */
             dimension: number;
@@ -2397,9 +2397,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -2427,7 +2427,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -2437,9 +2437,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
@@ -2456,11 +2456,11 @@ export interface components {
             dataset: string;
             /** @description the part of the data set, where each unit lies in exactly one; absent: all of it */
             block?: string;
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description what everything together may lose */
             target: components["schemas"]["Target"];
@@ -2480,7 +2480,7 @@ export interface components {
             noise_multiplier?: number;
             /** @description bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
             contribution_norm?: number;
-            /** @description records of one client per round, of a client with samples_per_client records; or how many records, or clients where clients are drawn, are in a batch; or records of one client per round */
+            /** @description records of one client per round, of a client with samples_per_client records; or records in a batch, or clients if clients are drawn; or records of one client per round */
             batch_size?: number;
             /** @description communication rounds; or rounds; or how often the mechanism is run; or communication rounds K; or steps of the pass: whole batches, clients left over never take part */
             rounds?: number;
@@ -2518,9 +2518,9 @@ export interface components {
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
             /** @description where rounds were open: noise of the mean against rounds and traffic, fewest rounds first */
             frontier?: components["schemas"]["RunChoice"][];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description how many records, or clients where clients are drawn, a batch is drawn from */
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
             /** @description certified ε */
             epsilon?: number;
@@ -2784,17 +2784,17 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description most rounds of a run, where they are chosen */
+            /** @description largest number of rounds of a run, if they are chosen */
             max_rounds?: number;
             /** @description bytes that one client may send over the run, in expectation over who is drawn */
             max_bytes_per_client?: number;
             /** @description rounds that one client may report in over the run, in expectation over who is drawn */
             max_reports_per_client?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels?: number;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm?: number;
             /** @description coordinates of the shared part of the model */
             shared_dimension?: number;
@@ -2810,7 +2810,7 @@ export interface components {
             optimum_spread?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
             /** @description adversaries, each by what it sees: algorithms whose guarantee is against one of them are considered */
             observers: components["schemas"]["Observer"][];
@@ -2847,9 +2847,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description clients in the federation */
             clients: number;
@@ -2857,9 +2857,9 @@ export interface components {
             rounds: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
             /** @description coordinates of the shared part of the model */
             shared_dimension: number;
@@ -2869,9 +2869,9 @@ export interface components {
             lipschitz?: number;
             /** @description records of one client per round */
             batch_size?: number;
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["Batches"][];
-            /** @description what a client counts for in the average: the same as any other, or by the records of its batch */
+            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
             weighting?: components["schemas"]["Weighting"];
             /** @description root mean square distance, at the optimum, of a record's shared gradient from its expected one; absent: taken to be lipschitz, its largest value */
             shared_gradient_std?: number;
@@ -2999,9 +2999,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description the number to solve for; the others are given */
             solve_for?: components["schemas"]["SolveFor"];
@@ -3050,9 +3050,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description coordinates of the model */
             dimension: number;
@@ -3349,7 +3349,7 @@ export interface components {
         };
         /** @description A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones. */
         RiskProblem: {
-            /** @description standard deviation per coordinate of the Gaussian noise added to what is sent */
+            /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
@@ -3373,9 +3373,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -3403,7 +3403,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -3413,9 +3413,9 @@ export interface components {
             heterogeneity?: number;
             /** @description which readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description law of the number of clients that report in one round */
+            /** @description distribution of the number of clients that report in one round */
             participation?: components["schemas"]["ParticipationCount"][];
             /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
             empirical_gradient_std?: number;
@@ -3479,11 +3479,11 @@ export interface components {
             stages?: components["schemas"]["Stage"][];
             /** @description μ in the steps of Algorithm 2; absent: that of the problem */
             strong_convexity?: number;
-            /** @description standard deviation per coordinate of the Gaussian noise added to what is sent; or σ per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m */
+            /** @description standard deviation per coordinate of the Gaussian noise added to a message; or σ per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m */
             noise_std?: number;
-            /** @description law of the number of clients that report in one round; or who reports: m uniformly in each round (default), or each client when told */
+            /** @description distribution of the number of clients that report in one round; or who reports: m uniformly in each round (default), or each client when told */
             participation?: components["schemas"]["JsonValue"];
-            /** @description clients that are alike, as counts, in the order of the problem's clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of its population; or clients that are alike, as counts; what a group leaves out is as for all */
+            /** @description clients that are alike, as counts, in the order of the problem's clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of its population; or groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
             /** @description accelerated noisy mini-batch SGD; or which algorithm this is; or quantised noisy client updates; or noisy local SGD; or noisy mini-batch SGD; or DP-μ²-FL; or accelerated noisy mini-batch SGD in one pass; or PPSGD; or noisy mini-batch SGD with a shuffler */
             algorithm: components["schemas"]["RunAlgorithm"];
@@ -3499,7 +3499,7 @@ export interface components {
             quantization_levels?: number;
             /** @description normalised to norm 1, or clipped to clipping_norm and divided by it */
             scaling?: string;
-            /** @description bound on the ℓ2 norm of what one client sends in a round */
+            /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm?: number;
             /** @description clients: each adds noise to its own message; server: it adds noise once, to the sum */
             noise_at?: string;
@@ -3525,11 +3525,11 @@ export interface components {
             raised_noise_levels?: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             raised_decay_rate?: number;
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
-            /** @description what a client counts for in the average: the same as any other, or by the records of its batch */
+            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
             weighting?: components["schemas"]["Weighting"];
             /** @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only */
             personalization?: components["schemas"]["Figure"];
@@ -3641,7 +3641,7 @@ export interface components {
             update_linf?: number;
             /** @description probability, over the rounding, that the values move further than said */
             failure_delta?: number;
-            /** @description ℓ2 distance of the unit updates on neighbouring data, as equation (6) has it */
+            /** @description ℓ2 distance of the unit updates on neighbouring data, in equation (6) */
             relative_movement?: number;
         };
         /** @enum {string} */
@@ -3709,9 +3709,9 @@ export interface components {
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
             /** @description records of one client */
             samples_per_client: number;
@@ -3739,7 +3739,7 @@ export interface components {
             max_gradients?: number;
             /** @description bits all clients together may send over the run */
             communication_budget?: number;
-            /** @description where rounds or batch_size are left open: how far the bound on the excess risk may be above the least one within the budgets, as a share of it; the smallest run that is no further is chosen */
+            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
             within?: number;
             /** @description the constant of Theorem 4.1's noise, which the paper does not give */
             noise_constant?: number;
@@ -3763,15 +3763,15 @@ export interface components {
         SimulationRequest: {
             /** @description which simulation this is; or which kind of simulation this is */
             kind: components["schemas"]["SimulationRequestKind"];
-            /** @description the mechanism this one is made of */
+            /** @description the inner mechanism */
             spec?: components["schemas"]["Spec"];
             /** @description two updates, told apart by their messages */
             message?: components["schemas"]["QuantizedMessage"];
             /** @description how two neighbouring data sets differ */
             relation?: components["schemas"]["Relation"];
-            /** @description whose data is protected */
+            /** @description the protected unit */
             unit?: components["schemas"]["Unit"];
-            /** @description the adversary, by what it sees */
+            /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
             /** @description what is attacked. implemented: truncated integer noise and rounding by the exact samplers, batches drawn whole where population and batch_size are given; mathematical: the same laws by the shortest way */
             attack?: string;
@@ -3951,7 +3951,7 @@ export interface components {
             epsilon?: number;
             /** @description failure probability δ of (ε, δ), 0 for a pure guarantee */
             delta?: number;
-            /** @description the mechanisms, run one after another, each free to depend on what came before */
+            /** @description the mechanisms in their order; each may depend on the outputs of earlier ones */
             mechanisms?: components["schemas"]["Spec"][];
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             decay_rate?: number;
@@ -3991,19 +3991,19 @@ export interface components {
             categories?: number;
             /** @description how often the mechanism is run */
             times?: number;
-            /** @description the mechanism this one is made of */
+            /** @description the inner mechanism */
             mechanism?: components["schemas"]["Spec"];
-            /** @description coordinates of what one client sends; absent: any number; or coordinates of the model */
+            /** @description coordinates of one client's message; absent: any number; or coordinates of the model */
             dimension?: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description probability that a given record, or client where clients are drawn, is in a batch */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description how many records, or clients where clients are drawn, are in a batch */
+            /** @description records in a batch, or clients if clients are drawn */
             batch_size?: number;
-            /** @description how many records, or clients where clients are drawn, a batch is drawn from */
+            /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
-            /** @description what is drawn. Absent: the unit that is protected, or, if the mechanism draws again, whichever of both readings is the safe one; refused where neither bounds the other */
+            /** @description the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one of both readings. Rejected if neither reading bounds the other */
             level?: string;
             /** @description largest absolute value of truncated integer noise */
             noise_levels?: number;

@@ -196,7 +196,7 @@ class WithinAnswer:
 
 
 @dataclass(frozen=True)
-class Promised:
+class LedgerPromise:
     """The slow parts of a ledger's answer: its conditions and the curve of its plan."""
 
     conditions: tuple[DeclaredCondition, ...]
@@ -205,7 +205,7 @@ class Promised:
     """ε and log δ of everything that an amended ledger allows. None if not amended: the opening record has both."""
 
 
-def compute_promise(state: LedgerState, *, of_block: bool) -> Promised:
+def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
     """Compute a ledger's conditions, the curve of its plan, and a new certificate if it was amended.
 
     Args:
@@ -218,7 +218,7 @@ def compute_promise(state: LedgerState, *, of_block: bool) -> Promised:
     if state.amended:
         certificate = opening(state)
         certified = {"epsilon": certificate.epsilon, "log_delta": certificate.log_delta}
-    return Promised(tuple(dict.fromkeys(declared)), plan_curve(state), certified)
+    return LedgerPromise(tuple(dict.fromkeys(declared)), plan_curve(state), certified)
 
 
 def summary(row: LedgerRow) -> LedgerSummary:
@@ -226,7 +226,9 @@ def summary(row: LedgerRow) -> LedgerSummary:
     return LedgerSummary(**_own(row))
 
 
-def answer(row: LedgerRow, state: LedgerState, promise: Promised, warnings: Sequence[Caution] = ()) -> LedgerAnswer:
+def answer(
+    row: LedgerRow, state: LedgerState, promise: LedgerPromise, warnings: Sequence[Caution] = ()
+) -> LedgerAnswer:
     """Return the full answer about a ledger. A contradicted ledger has no guarantee.
 
     Args:
@@ -249,7 +251,7 @@ def answer(row: LedgerRow, state: LedgerState, promise: Promised, warnings: Sequ
     )
 
 
-def _guarantee(row: LedgerRow, state: LedgerState, promise: Promised) -> GuaranteeOfLedger:
+def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> GuaranteeOfLedger:
     """Return the guarantee of a ledger."""
     certified = promise.certified or json.loads(row.record)["certified"]
     charges = [held.charge for held in state.reservations.values() if held.charge is not None]

@@ -21,11 +21,11 @@ from epsilond.ledgers.book.changes import fingerprint_of, without_default
 from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
-from epsilond.ledgers.book.gated import Gated
+from epsilond.ledgers.book.gated import ApprovalMoves
 from epsilond.ledgers.book.owning import require_movable
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
@@ -47,7 +47,7 @@ T = TypeVar("T")
 MOST_RECEIPTS = 20
 
 
-class Book(Gated):
+class Book(ApprovalMoves):
     """Ledgers of all tenants in one database, with one log. Every method blocks, and may be called in any thread.
 
     A tenant is an organisation, whose ledgers others may not see. Every method that changes something takes the
@@ -83,7 +83,7 @@ class Book(Gated):
         if before is not None:
             return self.ledger(tenant, before["ledger"])
         state, certified = self._evaluate(partial(open_ledger, **request.parts))
-        record = told.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
+        record = entry_records.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
         row = LedgerRow(
             id=f"ledger_{secrets.token_urlsafe(12)}",
             tenant=tenant,
@@ -225,7 +225,7 @@ class Book(Gated):
                 records = [
                     MovedLedger(
                         name,
-                        told.reservation_record(after[name].reservations[identifier], holding.spec),
+                        entry_records.reservation_record(after[name].reservations[identifier], holding.spec),
                         after[name],
                     )
                     for name, holding in zip(sorted(after), reservation.holdings, strict=True)
@@ -332,7 +332,7 @@ class Book(Gated):
                 records = []
                 for name, state in after.items():
                     now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    record = told.commit_record(now, now.committed - was.committed)
+                    record = entry_records.commit_record(now, now.committed - was.committed)
                     records.append(MovedLedger(name, record, state))
                 return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
 
@@ -369,7 +369,7 @@ class Book(Gated):
         with self._moving(states) as connection:
             self._change(connection, held, states, after)
             records = [
-                MovedLedger(name, told.end_record(state.reservations[identifier]), state)
+                MovedLedger(name, entry_records.end_record(state.reservations[identifier]), state)
                 for name, state in after.items()
             ]
             for owner in sorted({row.tenant for row, _ in states.values()}):

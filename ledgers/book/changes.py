@@ -24,12 +24,12 @@ from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_t
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
 from epsilond.ledgers.book.errors import Contended, NotReconciled
-from epsilond.ledgers.book.looked import Looked
+from epsilond.ledgers.book.reader import BookReader
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
-from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
@@ -52,7 +52,7 @@ MOST_TRIES = 100
 """Largest number of attempts of one change while others move the ledger."""
 
 
-class Owned(Looked):
+class OwnerMoves(BookReader):
     """Changes of a whole ledger by its owner or an operator."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Owned(Looked):
                     return row
                 after = moves.contradict(state, observations, named)
                 written = ledgers.write(connection, row, rows_after(row, after))
-                record = told.contradiction_record(observations, named)
+                record = entry_records.contradiction_record(observations, named)
                 self._desk.write(
                     connection,
                     tenant,

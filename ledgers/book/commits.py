@@ -16,7 +16,7 @@ from epsilond.accountants.errors import EpsilondError
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, entry, scope_of
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
-from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
@@ -134,7 +134,7 @@ class _Group:
         records = []
         for name, state in after.items():
             now, was = state.reservations[held.id], self._states[name].reservations[held.id]
-            records.append(MovedLedger(name, told.commit_record(now, now.committed - was.committed), state))
+            records.append(MovedLedger(name, entry_records.commit_record(now, now.committed - was.committed), state))
         self._states |= after
         self._changed[held.id] = reservation_after(held, after)
         return tuple(records)

@@ -19,14 +19,14 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import AwaitsApproval, InvalidInput, MoveEnded, SamePerson
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.changes import Owned, fingerprint_of
+from epsilond.ledgers.book.changes import OwnerMoves, fingerprint_of
 from epsilond.ledgers.book.desk import MovedLedger, States, time_of
 from epsilond.ledgers.book.errors import NotFound, NotReconciled, RoleMissing
 from epsilond.ledgers.book.owning import require_movable, require_reconciled
 from epsilond.ledgers.book.pending import Gatable, is_over, read_request
 from epsilond.ledgers.book.states import rows_after
 from epsilond.ledgers.log.encodings import to_base64
-from epsilond.ledgers.mathematics import entries as told
+from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
@@ -44,14 +44,14 @@ MOST_PENDING: Final = 100
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedMove:
     """A move that may be made: the state after it, and the record of its entry."""
 
     after: LedgerState
     record: JsonRecord
 
 
-class Gated(Owned):
+class ApprovalMoves(OwnerMoves):
     """Moves that a second person approves in a ledger with approval.
 
     Two people are two names. `by` is the caller's name in every method.
@@ -234,7 +234,7 @@ class Gated(Owned):
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
-            if told.is_same_person(move.requested_by, by):
+            if entry_records.is_same_person(move.requested_by, by):
                 message = f"{move.requested_by} requested the move, so {by} cannot approve it: another approver must."
                 raise SamePerson(message)
             request = read_request(move)
@@ -263,7 +263,7 @@ class Gated(Owned):
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
-            withdraws = told.is_same_person(move.requested_by, by)
+            withdraws = entry_records.is_same_person(move.requested_by, by)
             if not withdraws and not is_approver:
                 raise RoleMissing("approver")
             if move.kind == "reconcile":
@@ -323,7 +323,7 @@ class Gated(Owned):
         pending.add(connection, move)
         return move
 
-    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> Judged:
+    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
         """Return the effect of a move on a ledger.
 
         Raises:
@@ -333,15 +333,14 @@ class Gated(Owned):
             parts = request.parts
             after, certified = self._evaluate(partial(amend_plan, state, **parts, released=row.released))
             specs = [text_of(item.spec) for item in parts["add"]]
-            record = told.amendment_record(
+            record = entry_records.amendment_record(
                 parts["add"], parts["lower"], request.declared, certified, specs, request.approval
             )
-            return Judged(after, record)
+            return JudgedMove(after, record)
         if isinstance(request, VoidAsked):
             after = moves.void(state, identifier=request.reservation, count=request.count)
-            more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
-            return Judged(after, {"kind": "voided", **more})
-        return Judged(state, told.reconciliation_record(request["size"], request["root"]))
+            return JudgedMove(after, entry_records.void_record(after.reservations[request.reservation], request.count))
+        return JudgedMove(state, entry_records.reconciliation_record(request["size"], request["root"]))
 
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord

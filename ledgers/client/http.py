@@ -15,9 +15,9 @@ from epsilond.ledgers.client.errors import Refused, Unanswered
 from epsilond.ledgers.mathematics.entries import observations_of
 
 _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
-    found.slug: found
-    for found in vars(errors).values()
-    if isinstance(found, type) and issubclass(found, NoCertificate) and found is not NoCertificate
+    kind.slug: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, NoCertificate) and kind is not NoCertificate
 }
 
 

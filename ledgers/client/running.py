@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.ledgers.client.answers import ReadableAnswer
+from epsilond.ledgers.client.bodies import key_or_new
 from epsilond.ledgers.client.place import Answer, Place
 from epsilond.ledgers.client.runs import RunNotes
 from epsilond.ledgers.log.receipts import Receipt
@@ -51,7 +51,7 @@ class HeldRun:
             Unanswered: the outcome is not known, and nothing may be run. The same key sent again shows it.
         """
         body = {} if count is None else {"count": count}
-        receipts = self._place.commit(self.id, body, _key(key))
+        receipts = self._place.commit(self.id, body, key_or_new(key))
         if begin:
             self._runs.begin(receipts)
         self.receipts += receipts
@@ -100,7 +100,3 @@ class HeldRun:
 
     def __repr__(self) -> str:
         return f"HeldRun({self.id!r})"
-
-
-def _key(key: str | None) -> str:
-    return secrets.token_urlsafe(24) if key is None else key

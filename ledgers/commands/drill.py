@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from epsilond.commands.exits import UNEXPECTED, exit_codes
-from epsilond.commands.output import AsJson, print_body, show, waiting
+from epsilond.commands.output import AsJson, print_body, show, show_progress
 from epsilond.extras import extra
 from epsilond.ledgers.commands.shared import group
 from epsilond.ledgers.drills.names import DrillName
@@ -37,7 +37,7 @@ def drill(
         from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
         from epsilond.ledgers.drills.running import run_drills  # noqa: PLC0415  only the extra has its packages
 
-        with waiting("drills"):
+        with show_progress("drills"):
             reports = list(run_drills(only or (), store))
         passed = all(report.passed for report in reports)
         kind = "SQLite" if store is None else "PostgreSQL"

@@ -168,11 +168,11 @@ def _demand_options(context: typer.Context, **setting: str | None) -> None:
     if not faults:
         return  # the request class reports what is missing
     from epsilond.ledgers.requests import OpenLedger  # noqa: PLC0415  few commands use it
-    from epsilond.reading import allowed  # noqa: PLC0415
+    from epsilond.reading import allowed_values  # noqa: PLC0415
 
     hints = get_type_hints(OpenLedger, include_extras=True)
     missing = [name for name, value in setting.items() if value is None]
-    raise InvalidInput(*faults, *(Fault(f"/{name}", "is required", allowed(hints[name])) for name in missing))
+    raise InvalidInput(*faults, *(Fault(f"/{name}", "is required", allowed_values(hints[name])) for name in missing))
 
 
 def _slot(text: str) -> tuple[str, object]:

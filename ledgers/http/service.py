@@ -31,7 +31,7 @@ from epsilond.app.settings import PREFIX, Settings
 from epsilond.app.workers.pool import Pool
 from epsilond.app.workers.work import RenderedAnswer, message_of, pickle_result, unpickle
 from epsilond.calibrators.answer import Caution
-from epsilond.ledgers.book.answers import Promised, compute_promise
+from epsilond.ledgers.book.answers import LedgerPromise, compute_promise
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.pending import PendingMove
 from epsilond.ledgers.book.restore import CheckpointFile
@@ -102,7 +102,7 @@ class Ledgers:
         self._closed = unavailable_problem("The service is starting.")
         self.warnings: tuple[Caution, ...] = ()
         """Warnings that accompany every answer about a ledger."""
-        self._promises: OrderedDict[tuple[str, int], Promised] = OrderedDict()
+        self._promises: OrderedDict[tuple[str, int], LedgerPromise] = OrderedDict()
         self._unbalanced: list[str] = []
         self._kept: KeptHeads | None = None
         self._log = structlog.get_logger()
@@ -297,7 +297,7 @@ class Ledgers:
 
         return await first_of(compute, partial(end_with_client, request))
 
-    def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, Promised]:
+    def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
         """Return a ledger's rows and state, and its promise, which is computed once for each version. It blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))

@@ -203,7 +203,7 @@ def _exchange(
     If the process dies in between, the folder still has the key before, or a secret that takes over at its next use.
     """
     signing = SigningKey.new(name)
-    text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    text = _pem_of(signing)
     if secret is None:
         replace_file(_private(folder, signing.public.kid), text)
     elif replacing:
@@ -266,6 +266,11 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 def _make_private(folder: Path, name: str) -> SigningKey:
     """Make a new private key and write it to the folder."""
     signing = SigningKey.new(name)
-    text = signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    text = _pem_of(signing)
     replace_file(_private(folder, signing.public.kid), text)
     return signing
+
+
+def _pem_of(signing: SigningKey) -> bytes:
+    """Return a private key in PEM (PKCS #8)."""
+    return signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

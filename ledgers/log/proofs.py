@@ -184,7 +184,7 @@ def _at_a_right_side(place: int, last: int) -> tuple[int, int]:
 
 
 def _texts(path: Sequence[bytes]) -> list[str]:
-    return [to_base64(each) for each in path]
+    return [to_base64(value) for value in path]
 
 
 def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:

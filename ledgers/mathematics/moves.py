@@ -326,7 +326,7 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
         return planned
     item = state.item(name)
     if item is None:
-        names = ", ".join(one.name for one in state.plan) or "none"
+        names = ", ".join(planned.name for planned in state.plan) or "none"
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
     if spec is not None and dominance_reason(steps_of(spec)[0], item.spec) is None:
         raise NotInPlan(

@@ -33,7 +33,7 @@ _WEIGHTS_SUM = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedSlot:
+class RequestedSlot:
     """A requested slot: its kind, and its capacity by parts or the largest that fits.
 
     `capacity` is "largest", or has the parts of the kind as numbers or decimal strings. If the first part of a kind is
@@ -45,7 +45,7 @@ class AskedSlot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planned:
+class RequestedItem:
     """A requested item of the plan."""
 
     name: str
@@ -57,8 +57,8 @@ def open_ledger(
     setting: Setting,
     target: LedgerTarget,
     declared: Declared,
-    plan: Sequence[Planned] = (),
-    slots: Sequence[AskedSlot] = (),
+    plan: Sequence[RequestedItem] = (),
+    slots: Sequence[RequestedSlot] = (),
     approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
     """Return a new ledger, and the certificate that it stays within its target.
@@ -98,7 +98,7 @@ def open_ledger(
     return state, opening(state)
 
 
-def item_of(planned: Planned, at: str) -> PlanItem:
+def item_of(planned: RequestedItem, at: str) -> PlanItem:
     """Return an item of a plan before its first run.
 
     Args:
@@ -116,7 +116,7 @@ def item_of(planned: Planned, at: str) -> PlanItem:
     return PlanItem(name=planned.name, spec=step, planned=count)
 
 
-def _is_sought(slot: AskedSlot) -> bool:
+def _is_sought(slot: RequestedSlot) -> bool:
     """Return whether the slot's capacity is to be computed."""
     if isinstance(slot.capacity, str):
         return True
@@ -124,7 +124,7 @@ def _is_sought(slot: AskedSlot) -> bool:
     return bool(slot.capacity.get(first, LARGEST) == LARGEST)
 
 
-def _slot(request: AskedSlot, place: int, target: LedgerTarget) -> Slot:
+def _slot(request: RequestedSlot, place: int, target: LedgerTarget) -> Slot:
     """Return a slot from its request, with capacity zero in a part that is to be computed."""
     pointer = f"/slots/{place}/capacity"
     if isinstance(request.capacity, str) and request.capacity != LARGEST:

@@ -35,7 +35,7 @@ UNSIGNED: Final = "<signature/>"
 """
 LONGEST: Final = 8_000_000
 """Largest number of characters of a page."""
-_ESCAPES: Final = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
+_ESCAPES: Final = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def page(report: Record, key: SigningKey) -> str:
@@ -126,7 +126,9 @@ def _template() -> Template:
     with extra("reports", "a report"):
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  an extra's
 
-    own, shared = (PackageLoader(f"epsilond.{each}", "templates") for each in ("ledgers.pages", "witness.reports"))
+    own, shared = (
+        PackageLoader(f"epsilond.{package}", "templates") for package in ("ledgers.pages", "witness.reports")
+    )
     environment = Environment(
         loader=ChoiceLoader([own, shared]),
         autoescape=True,

@@ -12,9 +12,8 @@ from typing import Any, Final
 from sqlalchemy import Dialect, Numeric, String
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-PLACES: Final = 18
-LARGEST: Final = Decimal(10) ** 18
-"""Bound above all amounts, which are smaller than this."""
+from epsilond.ledgers.mathematics.amounts import LARGEST, PLACES
+
 WIDTH: Final = 2 * PLACES + 1
 """Number of characters of an amount in SQLite: 18 digits, the point, 18 digits."""
 

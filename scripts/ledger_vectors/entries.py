@@ -112,7 +112,7 @@ def every_kind(keys: SigningKeys) -> list[JsonRecord]:
     Args:
         keys: the keys of the log.
     """
-    return _written(keys, _write_every_kind)
+    return _write_log(keys, _write_every_kind)
 
 
 def short(keys: SigningKeys) -> list[JsonRecord]:
@@ -121,10 +121,10 @@ def short(keys: SigningKeys) -> list[JsonRecord]:
     Args:
         keys: the keys of the log.
     """
-    return _written(keys, _write_short)
+    return _write_log(keys, _write_short)
 
 
-def _written(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonRecord]:
+def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonRecord]:
     """Return the entries that calls of a new book write.
 
     Identifiers are numbered in the order in which they are made, in place of random ones.

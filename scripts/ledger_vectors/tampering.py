@@ -65,11 +65,11 @@ def cases(log: Log, bundle: Bundle, cosigned: str, keys: Any) -> Iterator[Case]:
         "a cosignature of an unknown witness", _tamper(good, lambda b: b.update(checkpoints=[cosigned])), NOT_SHOWN
     )
     yield from _accepted_cases(log, good, cosigned)
-    yield from _incomplete(log, good)
+    yield from _incomplete_cases(log, good)
     yield from _of_a_fork(log, good)
     for name, change in (ENTRIES | CHECKPOINTS | RECEIPTS | PROOFS).items():
         yield case(name, _tamper(good, change), FALSE)
-    yield from _signed_again(log, good)
+    yield from _signed_cases(log, good)
     for name, change in FORMS.items():
         yield case(name, _tamper(good, change), *NO_EVIDENCE)
     yield from _texts(bundle.to_bytes().decode())
@@ -91,7 +91,7 @@ def _accepted_cases(log: Log, good: Any, cosigned: str) -> Iterator[Case]:
     yield case("an earlier checkpoint of the same log", json.dumps(bare), SHOWN, old=(log.note(4), log.note(0)))
 
 
-def _incomplete(log: Log, good: Any) -> Iterator[Case]:
+def _incomplete_cases(log: Log, good: Any) -> Iterator[Case]:
     alone = {"format": good["format"]}
     signed = {name: good[name] for name in ("receipts", "proofs")}
     yield case("an empty bundle", json.dumps(alone), NOT_SHOWN)
@@ -117,7 +117,9 @@ def _without_newest(good: Any) -> str:
 
 
 def _of_a_fork(log: Log, good: Any) -> Iterator[Case]:
-    rewritten = type(log)(log.key, [each | {"tenant": "clinic"} if each["seq"] == 2 else each for each in log.entries])
+    rewritten = type(log)(
+        log.key, [entry | {"tenant": "clinic"} if entry["seq"] == 2 else entry for entry in log.entries]
+    )
     longer = type(log)(log.key, [*rewritten.entries, {"seq": len(log.entries), "kind": "closed"}])
     size = len(log.entries)
     original = json.dumps(good)
@@ -252,7 +254,7 @@ def _with_payload(receipt: Any) -> str:
     return text.replace("..", f".{to_base64url(canonical(signed))}.")
 
 
-def _signed_again(log: Log, good: Any) -> Iterator[Case]:
+def _signed_cases(log: Log, good: Any) -> Iterator[Case]:
     """Yield false evidence that is signed by the log's key, or by another key of the same name."""
     size = len(log.entries)
     stranger_key = SigningKey(log.key.name, Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -267,7 +269,7 @@ def _signed_again(log: Log, good: Any) -> Iterator[Case]:
     )
     kind = _tamper(good, _first("receipts", lambda r: r.update(signature=_of_kind(log, r))))
     yield case("a signature of a report for a receipt", kind, FALSE)
-    renumbered = [each | {"seq": each["seq"] + 1} for each in log.entries]
+    renumbered = [entry | {"seq": entry["seq"] + 1} for entry in log.entries]
     moved = type(log)(log.key, renumbered)
     bundle = Bundle(renumbered, [moved.note(size)])
     yield case("entries with other numbers than their places", bundle.to_bytes(), FALSE)

@@ -71,6 +71,7 @@ def inline(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     definitions = schema.get("$defs", {})
 
     def replace(node: Any) -> Any:
+        """Replace the references within a node."""
         if isinstance(node, list):
             return [replace(item) for item in node]
         if not isinstance(node, dict):

@@ -175,12 +175,11 @@ class Plot:
             f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>",
             f"<style>{STYLE}</style>",
             f'<rect class="ground" width="{self.width:g}" height="{self.height:g}" rx="6"/>',
-            *self._frame(),
-            *self.elements,
-            *self._legend(),
-            "</svg>",
         ]
-        return "\n".join(parts) + "\n"
+        parts.extend(self._frame())
+        parts.extend(self.elements)
+        parts.extend(self._legend())
+        return "\n".join(parts) + "\n</svg>\n"
 
     def _frame(self) -> Iterable[str]:
         for value, label in self.x.ticks:

@@ -27,7 +27,12 @@ from epsilond.accountants.quantities import (
 from epsilond.simulators.algorithms.acceleration import STAGES, StageRequest, check_stages
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mb_sgd import work_of_reports
-from epsilond.simulators.algorithms.random_participation import ReportingCount, largest_count, read_law, weights
+from epsilond.simulators.algorithms.random_participation import (
+    ReportingCount,
+    largest_count,
+    read_participation,
+    weights,
+)
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     RoundDraws,
@@ -79,7 +84,7 @@ class AcceleratedShape:
         check_stages(self.stages, self.rounds)
         if self.noise_std is not None and self.stages is None:
             raise InvalidInput.at("/stages", "are needed beside noise_std")
-        read_law(self)
+        read_participation(self)
         read_groups(self)
 
     @property

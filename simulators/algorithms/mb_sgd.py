@@ -27,7 +27,13 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.random_participation import Law, ReportingCount, largest_count, read_law, weights
+from epsilond.simulators.algorithms.random_participation import (
+    CountDistribution,
+    ReportingCount,
+    largest_count,
+    read_participation,
+    weights,
+)
 from epsilond.simulators.algorithms.reports import (
     Reporting,
     chunk_rounds,
@@ -88,7 +94,7 @@ class MbSgdShape:
         return "without-replacement"
 
     @property
-    def law(self) -> Law | None:
+    def count_distribution(self) -> CountDistribution | None:
         """Distribution of the number of participants; None if the number is fixed."""
         return None
 
@@ -105,7 +111,7 @@ class MbSgdShape:
     @property
     def most_participants(self) -> int | None:
         """Largest number of participants in a round; None if all clients participate."""
-        return self.participants if self.law is None else largest_count(self.law)
+        return self.participants if self.count_distribution is None else largest_count(self.count_distribution)
 
 
 @request
@@ -121,7 +127,7 @@ class MbSgdRun(MbSgdShape):
     def check(self) -> None:
         """Check the step size, the number of participants and the client groups."""
         super().check()
-        read_law(self)
+        read_participation(self)
         read_groups(self)
 
     @property
@@ -130,7 +136,7 @@ class MbSgdRun(MbSgdShape):
         return self.sampling
 
     @property
-    def law(self) -> Law | None:
+    def count_distribution(self) -> CountDistribution | None:
         """Requested distribution of the number of participants; None if the number is fixed."""
         return self.participation
 
@@ -198,7 +204,9 @@ def simulate(
     largest, projected = np.zeros(len(generators)), np.zeros(len(generators))
     measured: list[Floats] = []
     compression = None if run.levels is None else Compression(run.levels, generators)
-    round_shares = repeat(None) if run.law is None else weights(run.law, generators, run.rounds)
+    round_shares = (
+        repeat(None) if run.count_distribution is None else weights(run.count_distribution, generators, run.rounds)
+    )
     numbered_rounds = enumerate(fresh_rounds(problem, reporting, generators), start=1)
     for (number, draws), shares in zip(numbered_rounds, round_shares, strict=False):
         gradients = client_gradients(problem, server.model, draws, reporting)

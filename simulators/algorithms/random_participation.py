@@ -28,19 +28,19 @@ class ReportingCount:
     probability: Annotated[float, PROBABILITY]
 
 
-Law = Sequence[ReportingCount]
+CountDistribution = Sequence[ReportingCount]
 
 
-def law_faults(law: Law) -> list[Fault]:
+def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
     """Return the faults of a distribution, with pointers under /participation."""
-    if not 1 <= len(law) <= MOST_COUNTS:
+    if not 1 <= len(count_distribution) <= MOST_COUNTS:
         return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_COUNTS}")]
-    if abs(math.fsum(count.probability for count in law) - 1.0) > 1e-9:
+    if abs(math.fsum(count.probability for count in count_distribution) - 1.0) > 1e-9:
         return [Fault("/participation", "has probabilities that do not sum to 1")]
     return []
 
 
-def read_law(run: AnyRun) -> None:
+def read_participation(run: AnyRun) -> None:
     """Convert the mappings in a run's `participation` to requests, and check them.
 
     Raises:
@@ -50,39 +50,41 @@ def read_law(run: AnyRun) -> None:
         return
     counts = tuple(ReportingCount(**entry) if isinstance(entry, Mapping) else entry for entry in run.participation)
     object.__setattr__(run, "participation", counts)
-    faults = law_faults(counts)
+    faults = participation_faults(counts)
     if run.participants is not None:
         faults.append(Fault("/participation", "give at most one of participants and participation"))
     if faults:
         raise InvalidInput(*faults)
 
 
-def largest_count(law: Law) -> int:
+def largest_count(count_distribution: CountDistribution) -> int:
     """Return the largest number of participants with positive probability."""
-    return max(count.participants for count in law if count.probability > 0.0)
+    return max(count.participants for count in count_distribution if count.probability > 0.0)
 
 
-def harmonic_mean(law: Law) -> float:
+def harmonic_mean(count_distribution: CountDistribution) -> float:
     """Return 1/E[1/M_r], the number of participants that risk bounds depend on."""
-    return 1.0 / math.fsum(count.probability / count.participants for count in law)
+    return 1.0 / math.fsum(count.probability / count.participants for count in count_distribution)
 
 
-def weights(law: Law, generators: Sequence[np.random.Generator], rounds: int) -> Iterator[Floats]:
+def weights(
+    count_distribution: CountDistribution, generators: Sequence[np.random.Generator], rounds: int
+) -> Iterator[Floats]:
     """Yield the weights of each round's clients: M/M_r for the M_r of M clients that report, and 0 for the rest.
 
     The mean over M clients of messages times these weights is the mean over the clients that report.
 
     Args:
-        law: distribution of the number of participants; M is the largest.
+        count_distribution: distribution of the number of participants; M is the largest.
         generators: one per repetition; each draws from a stream of its own.
         rounds: number of rounds.
 
     Yields:
         Weights of one round, (repetitions, M).
     """
-    largest = largest_count(law)
-    shares = np.array([count.probability for count in law])
-    counts = np.array([count.participants for count in law])
+    largest = largest_count(count_distribution)
+    shares = np.array([count.probability for count in count_distribution])
+    counts = np.array([count.participants for count in count_distribution])
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]
     for _ in range(rounds):
         reporting = np.array([stream.choice(counts, p=shares / shares.sum()) for stream in streams])

@@ -56,9 +56,8 @@ def run_in_order(
 ) -> list[T]:
     """Return `work(*part)` of each part, in the order of the parts; without an executor they run here, one by one.
 
-    An executor gets the parts in batches. A batch holds half of an equal share of the parts that are left, or as many
-    as take `BATCH_SECONDS` by the mean CPU time of the parts so far, if these are more. No result depends on the
-    batches.
+    An executor gets the parts in batches. A batch has half of an equal share of the remaining parts. If this would take
+    less than `BATCH_SECONDS` by the mean CPU time so far, the batch has more parts. No result depends on the batches.
 
     Args:
         executor: runs the batches, each on one thread.

@@ -12,7 +12,7 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import quantity_of
 from epsilond.options import FieldOption
-from epsilond.reading import allowed
+from epsilond.reading import allowed_values
 
 METAVARS = {float: "NUMBER", int: "COUNT", bool: "true|false", str: "TEXT"}
 """Placeholder of an option's value in the help, by the field's type."""
@@ -74,9 +74,9 @@ def _describe_field(annotation: object) -> str:
     """Return the description of a field, then its symbol, unit and range in brackets."""
     _, quantity = quantity_of(annotation)
     if quantity is None:
-        return allowed(annotation) or ""
+        return allowed_values(annotation) or ""
     unit = f"in {quantity.unit}" if quantity.unit else ""
-    details = ", ".join(part for part in (quantity.symbol, unit, allowed(annotation)) if part)
+    details = ", ".join(part for part in (quantity.symbol, unit, allowed_values(annotation)) if part)
     return f"{quantity.description} ({details})" if details else quantity.description
 
 

@@ -56,7 +56,7 @@ def listed_commands(group: str) -> Mapping[str, ListedCommand]:
         group: `calibrate`, `risk-bound`, or `""` for commands that belong to no group.
     """
     body = json.loads(FILE.read_text(encoding="utf-8"))
-    return {each["name"]: ListedCommand.of_json(each) for each in body[group]}
+    return {entry["name"]: ListedCommand.of_json(entry) for entry in body[group]}
 
 
 def option_name(field_name: str) -> str:

@@ -283,7 +283,7 @@ class _Reader:
         if self._is_body:
             admitted = shape.quantity.allowed or None if shape.quantity else None
         else:
-            admitted = allowed(shape.annotation)
+            admitted = allowed_values(shape.annotation)
         self.faults.append(Fault(at, message, admitted))
         return _FAULTY
 
@@ -323,7 +323,9 @@ class _Reader:
         if shape.quantity is not None and shape.quantity.choices:
             return self.add_fault(at, shape.quantity.not_a_choice, shape)
         self.faults.append(
-            Fault(at, _KINDS["literal"], quote_words(shape.words) if self._is_body else allowed(shape.annotation))
+            Fault(
+                at, _KINDS["literal"], quote_words(shape.words) if self._is_body else allowed_values(shape.annotation)
+            )
         )
         return _FAULTY
 
@@ -361,7 +363,7 @@ def _is_numpy_scalar(value: object) -> bool:
     return numpy is not None and isinstance(value, numpy.generic)
 
 
-def allowed(annotation: object) -> str | None:
+def allowed_values(annotation: object) -> str | None:
     """Return the values that a field admits, in words: its literals or its range."""
     bare, quantity = quantity_of(annotation)
     if quantity is not None and quantity.allowed:

@@ -100,12 +100,13 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
     )
     console = Console(stderr=True)
     with (
-        ended_like_ctrl_c(),
+        interrupt_on_sigterm(),
         Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar,
     ):
         task = bar.add_task("preparing", total=None)
 
         def progress(done: int, total: int) -> None:
+            """Move the bar."""
             bar.update(task, description="simulating", completed=done, total=total)
 
         processes = workers or os.cpu_count() or 1
@@ -113,10 +114,11 @@ def with_progress(request: SimulationRequest, workers: int | None, executor: Exe
 
 
 @contextmanager
-def ended_like_ctrl_c() -> Iterator[None]:
+def interrupt_on_sigterm() -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back."""
 
     def interrupt(*_: object) -> None:
+        """Raise the error of Ctrl-C."""
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

@@ -26,7 +26,7 @@ from epsilond.ledgers.log import key_files, receipts
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.store.balances import Balances
 from epsilond.ledgers.store.migrations import guards
-from epsilond.storage.file import Watched
+from epsilond.storage.file import WatchedFile
 from tests.app.postgresql import postgresql_server  # noqa: F401 (a fixture)
 
 NAMES = tuple(DrillName)
@@ -72,8 +72,8 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 def without_heads(patch: pytest.MonkeyPatch) -> None:
     """No head is compared, and nobody notices that a file was replaced."""
     patch.setattr(KnownHeads, "trouble", lambda *_: None)
-    patch.setattr(Watched, "require_there", lambda _: None)
-    patch.setattr(Watched, "require_unwritten", lambda _: None)
+    patch.setattr(WatchedFile, "require_there", lambda _: None)
+    patch.setattr(WatchedFile, "require_unwritten", lambda _: None)
 
 
 def without_balances(patch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,14 @@ def solve(name: str, **problem: Any) -> Any:
 
 
 def least_noise_spec(make: Callable[[float], Any], epsilon: float, delta: float, setting: dict[str, Any]) -> Any:
-    """Return the spec of the least noise on a logarithmic grid with a certified ε at δ of at most the target."""
+    """Return the spec of the least noise on a logarithmic grid with a certified ε at δ of at most the target.
+
+    Args:
+        make: function from the noise to the spec.
+        epsilon: target ε.
+        delta: target δ.
+        setting: relation, unit and observer of the account.
+    """
     low, high = math.log(0.02), math.log(200.0)
     for _ in range(12):
         middle = (low + high) / 2

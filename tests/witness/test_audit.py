@@ -192,20 +192,17 @@ def test_impossible_outputs_refute_an_epsilon_beyond_the_samples() -> None:
     assert rare.evidence == "test"
 
 
-def test_claim_is_judged_by_samples_and_certificate() -> None:
-    claim = AuditClaim(epsilon=2.0)
-    too_little = run(audit(Gaussian(noise_multiplier=0.7), "add-or-remove-one", claim=claim))
-    assert too_little.claim is not None
-    assert too_little.claim.violated == "yes"
-    assert too_little.claim.delta_lower > 1e-3
-    assert too_little.claim.ratio > 1
-    enough = run(audit(Gaussian(noise_multiplier=3.0), "add-or-remove-one", claim=claim))
-    assert enough.claim is not None
-    assert enough.claim.violated == "no"
-    between = run(audit(Gaussian(noise_multiplier=1.4), "add-or-remove-one", claim=claim))
-    assert between.certified.lower > 2.0
-    assert between.claim is not None
-    assert between.claim.violated == "undecidable"
+@pytest.mark.parametrize(
+    ("noise_multiplier", "violated"),
+    [(0.7, "yes"), (1.4, "undecidable"), (3.0, "no")],
+)
+def test_claim_is_judged_by_samples_and_certificate(noise_multiplier: float, violated: str) -> None:
+    spec = Gaussian(noise_multiplier=noise_multiplier)
+    answer = run(audit(spec, "add-or-remove-one", claim=AuditClaim(epsilon=2.0)))
+    assert answer.claim is not None
+    assert answer.claim.violated == violated
+    assert (answer.claim.delta_lower > 1e-3 and answer.claim.ratio > 1) == (violated == "yes")
+    assert (answer.certified.lower > 2.0) == (violated != "no")
 
 
 def test_faulty_implementation_contradicts_its_certificate() -> None:

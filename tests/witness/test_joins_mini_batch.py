@@ -75,7 +75,16 @@ def final_excess(problem: LinearModelProblem, algorithm: SimulatedAlgorithm, run
 
 
 def check_bounds(problem: LinearModelProblem, case: Case, run: Any) -> int:
-    """Check that measured excess is below every compared bound, with and without noise; return their number."""
+    """Check that measured excess is below every compared bound, with and without noise.
+
+    Args:
+        problem: the simulated problem.
+        case: algorithm and join of the run.
+        run: the run with its noise.
+
+    Returns:
+        The number of compared bounds.
+    """
     algorithm, join, _ = case
     count = 0
     for noisy_or_not in (run, algorithm.alternatives(run)["non-private"]):

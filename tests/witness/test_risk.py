@@ -115,20 +115,22 @@ def test_open_noise_is_calibrated_to_the_target():
     assert answer.series[0].parameters == answer.parameters
 
 
-def test_noise_and_target_exclude_each_other():
-    assert faults(epsilon=1.0, delta=1e-5) == ["/run/noise_std", "/epsilon", "/delta"]
-    assert faults(log10_delta=-5.0) == ["/run/noise_std", "/log10_delta"]
+OPEN_RUN = toy.ToyRun(rounds=8)
 
 
-def test_noise_or_target_is_required():
-    assert faults(run=toy.ToyRun(rounds=8)) == ["/run/noise_std"]
-
-
-def test_target_requires_epsilon_and_one_delta():
-    open_run = toy.ToyRun(rounds=8)
-    assert faults(run=open_run, epsilon=1.0) == ["/delta"]
-    assert faults(run=open_run, delta=1e-5) == ["/epsilon"]
-    assert faults(run=open_run, epsilon=1.0, delta=1e-5, log10_delta=-5.0) == ["/delta"]
+@pytest.mark.parametrize(
+    ("fields", "pointers"),
+    [
+        ({"epsilon": 1.0, "delta": 1e-5}, ["/run/noise_std", "/epsilon", "/delta"]),
+        ({"log10_delta": -5.0}, ["/run/noise_std", "/log10_delta"]),
+        ({"run": OPEN_RUN}, ["/run/noise_std"]),
+        ({"run": OPEN_RUN, "epsilon": 1.0}, ["/delta"]),
+        ({"run": OPEN_RUN, "delta": 1e-5}, ["/epsilon"]),
+        ({"run": OPEN_RUN, "epsilon": 1.0, "delta": 1e-5, "log10_delta": -5.0}, ["/delta"]),
+    ],
+)
+def test_exactly_one_of_noise_and_a_complete_target_is_required(fields, pointers):
+    assert faults(**fields) == pointers
 
 
 def test_infeasible_target_is_rejected():
@@ -136,15 +138,21 @@ def test_infeasible_target_is_rejected():
         run_simulation(measurement(run=toy.ToyRun(rounds=8), epsilon=1000.0, delta=1e-5))
 
 
-def test_faults_point_into_the_request():
-    assert faults(problem=toy.OtherProblem()) == ["/problem/kind"]
-    assert faults(problem=toy.ToyProblem(clients=13)) == ["/problem/clients"]
-    assert faults(run=toy.ToyRun(rounds=8, noise_std=1.0, batch_size=11)) == ["/run/batch_size"]
-    assert faults(run=toy.ToyRun(rounds=8), epsilon=60.0, delta=1e-5) == ["/problem/lipschitz"]
-    assert faults(repetitions=1) == ["/repetitions"]
-    assert faults(repetitions=1001) == ["/repetitions"]
-    assert faults(points=201) == ["/points"]
-    assert faults(run=toy.ToyProblem()) == ["/run/algorithm"]
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"problem": toy.OtherProblem()}, "/problem/kind"),
+        ({"problem": toy.ToyProblem(clients=13)}, "/problem/clients"),
+        ({"run": toy.ToyRun(rounds=8, noise_std=1.0, batch_size=11)}, "/run/batch_size"),
+        ({"run": OPEN_RUN, "epsilon": 60.0, "delta": 1e-5}, "/problem/lipschitz"),
+        ({"repetitions": 1}, "/repetitions"),
+        ({"repetitions": 1001}, "/repetitions"),
+        ({"points": 201}, "/points"),
+        ({"run": toy.ToyProblem()}, "/run/algorithm"),
+    ],
+)
+def test_faults_point_into_the_request(fields, pointer):
+    assert faults(**fields) == [pointer]
 
 
 # Bounds --------------------------------------------------------------------------------------------------------------

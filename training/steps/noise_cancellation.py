@@ -52,7 +52,7 @@ class ClientNoise:
         self._rows = np.arange(runs)[:, None]
 
     def replace_noise(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
-        """Draw new noise for the clients that report, and return the new noise minus the old.
+        """Set new noise for the clients that report, and return the new noise minus the old.
 
         Args:
             clients: clients in the m places of a round, (S, m).

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -14,6 +15,9 @@ from epsilond.witness.drawings import style
 INCHES = (10.0, 4.6)
 FAR = 10.0
 """Ratio of a certified bound to all proved and claimed ones above which it is not drawn, because it would hide them."""
+
+LARGEST_EXPONENT = 700.0
+"""Exponent cap that keeps e^ε below the largest double."""
 
 
 def audit(answer: JsonObject) -> Figure:
@@ -36,21 +40,27 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     axes.text(
         0.55, 0.48, "guessing", color=style.NON_PRIVATE, fontsize=9, rotation=45, rotation_mode="anchor", va="top"
     )
+    title = "attacker's error rates"
     upper = style.number(answer["certified"]["upper"])
     if math.isfinite(upper):
         grid = np.linspace(0.0, 1.0, 400)
-        delta = 10.0 ** answer["log10_delta"]
-        # No test of an (ε, δ)-private mechanism is above either line.
-        largest_rate = np.minimum(
-            1.0, np.minimum(math.exp(min(upper, 700.0)) * grid + delta, 1 - (1 - delta - grid) * math.exp(-upper))
-        )
-        axes.plot(grid, largest_rate, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
-    legend = " (dashed: most that is certified)" if math.isfinite(upper) else ""
+        most = _largest_true_positive_rates(grid, upper, 10.0 ** answer["log10_delta"])
+        axes.plot(grid, most, color=style.CERTIFIED, linewidth=1.3, linestyle="--")
+        title += " (dashed: most that is certified)"
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_xlabel("false positive rate")
     axes.set_ylabel("true positive rate")
-    axes.set_title(f"attacker's error rates{legend}", fontsize=10)
+    axes.set_title(title, fontsize=10)
+
+
+def _largest_true_positive_rates(
+    false_positive_rates: npt.NDArray[np.float64], epsilon: float, delta: float
+) -> npt.NDArray[np.float64]:
+    """Return the largest true positive rates of any test of an (ε, δ)-private mechanism."""
+    rising = math.exp(min(epsilon, LARGEST_EXPONENT)) * false_positive_rates + delta
+    flat = 1 - (1 - delta - false_positive_rates) * math.exp(-epsilon)
+    return np.asarray(np.minimum(1.0, np.minimum(rising, flat)))
 
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:

@@ -62,8 +62,7 @@ class AxisScale:
 
 def grid(answer: JsonObject) -> Figure:
     """Draw an answer of kind `preset`."""
-    across, lines, panels = answer["across"], answer.get("lines"), answer.get("panels")
-    scale = AxisScale(_values(answer["cells"], across), across["scale"])
+    panels = answer.get("panels")
     split = [(value, _select(answer["cells"], panels, value)) for value in _values(answer["cells"], panels)]
     width = max(style.INCHES[0], PANEL_INCHES * len(split) + 1.6)
     figure = style.new_figure((width, HEIGHT_INCHES))
@@ -72,27 +71,42 @@ def grid(answer: JsonObject) -> Figure:
     for axes, (panel, cells) in zip(all_axes, split, strict=True):
         if panels is not None:
             axes.set_title(f"{panels['title']}: {_value_word(panel)}")
-        labels: Labels = []
-        for place, value in enumerate(_values(answer["cells"], lines)):
-            own = _select(cells, lines, value)
-            if own:
-                colour = None if lines is None else style.COLOURS[place % len(style.COLOURS)]
-                draw: Callable[..., Labels] = proved.line_drawers(answer).get(own[0]["kind"], _draw_line)
-                ends = draw(axes, scale.places(own, across["name"]), own, colour, looks, answer)
-                labels += ends if lines is None else [(ends[0][0], _value_word(value), str(colour))]
-        if "measure" not in answer:
-            style.logarithmic(axes)
-        scale.dress(axes)
-        axes.set_xlabel(across["title"])
+        labels = _draw_panel(axes, cells, looks, answer)
         if axes is all_axes[-1]:
+            lines = answer.get("lines")
             style.label_ends(axes, labels, heading=None if lines is None else lines["title"])
     all_axes[0].set_ylabel(_vertical_title(answer))
+    _draw_legend(figure, looks)
+    figure.suptitle(answer["title"], x=0.01, ha="left", fontsize=12)
+    return figure
+
+
+def _draw_panel(axes: Axes, cells: Cells, looks: JsonRecord, answer: JsonObject) -> Labels:
+    """Draw all lines of one panel and its horizontal axis, and return the labels of the lines."""
+    across, lines = answer["across"], answer.get("lines")
+    scale = AxisScale(_values(answer["cells"], across), across["scale"])
+    labels: Labels = []
+    for place, value in enumerate(_values(answer["cells"], lines)):
+        cells_of_line = _select(cells, lines, value)
+        if not cells_of_line:
+            continue
+        draw: Callable[..., Labels] = proved.line_drawers(answer).get(cells_of_line[0]["kind"], _draw_line)
+        colour = None if lines is None else style.COLOURS[place % len(style.COLOURS)]
+        line_labels = draw(axes, scale.places(cells_of_line, across["name"]), cells_of_line, colour, looks, answer)
+        labels += line_labels if lines is None else [(line_labels[0][0], _value_word(value), str(colour))]
+    if "measure" not in answer:
+        style.logarithmic(axes)
+    scale.dress(axes)
+    axes.set_xlabel(across["title"])
+    return labels
+
+
+def _draw_legend(figure: Figure, looks: JsonRecord) -> None:
+    """Draw the legend of all dashes and markers below the figure."""
     proxies = [
         Line2D([], [], color="#333333", linestyle=dash, marker=mark, markersize=4) for dash, mark in looks.values()
     ]
     figure.legend(proxies, list(looks), loc="outside lower center", ncols=min(len(looks), 3), frameon=False)
-    figure.suptitle(answer["title"], x=0.01, ha="left", fontsize=12)
-    return figure
 
 
 def _draw_line(
@@ -118,70 +132,119 @@ def _draw_line(
     """
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]
-    run_colours = iter(style.COLOURS[1:])
     if cells[0]["kind"] == "audit":
         return _draw_audits(axes, places, cells, colour or style.MEASURED, looks)
-    measure, titles = answer.get("measure"), answer.get("beside", {})
+    labels = _draw_measured(axes, places, cells, colour or style.MEASURED, looks, answer.get("measure"))
+    if "measure" not in answer:
+        labels += _draw_bound(axes, places, cells, colour or style.BOUND, looks)
+    return labels + _draw_comparisons(axes, places, cells, colour, looks, answer)
+
+
+def _draw_measured(
+    axes: Axes,
+    places: npt.NDArray[np.float64],
+    cells: Cells,
+    colour: str,
+    looks: JsonRecord,
+    measure: str | None,
+) -> Labels:
+    """Draw the measured means of the private runs with their bands, and return their label."""
     finals = [cell["final_excess"] if measure is None else cell["scores"][measure] for cell in cells]
     mean, lower, upper = (style.numbers(final[name] for final in finals) for name in ("mean", "lower", "upper"))
     looks.setdefault(MEASURED, ("-", "o"))
     errors = np.stack([np.minimum(mean - lower, mean * 0.999), upper - mean])
-    line_colour = colour or style.MEASURED
-    axes.errorbar(places, mean, yerr=errors, color=line_colour, linewidth=2.0, marker="o", markersize=4, capsize=3)
-    labels = [(float(mean[-1]), "measured", line_colour)]
+    axes.errorbar(places, mean, yerr=errors, color=colour, linewidth=2.0, marker="o", markersize=4, capsize=3)
+    return [(float(mean[-1]), "measured", colour)]
+
+
+def _draw_bound(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: JsonRecord) -> Labels:
+    """Draw the least bound on the excess risk if any is finite, and return its label."""
     bounds = style.numbers(_least_bound(cell) for cell in cells)
-    if measure is None and np.isfinite(bounds).any():
-        looks.setdefault(BOUND, (style.DASHES[1], None))
-        line_colour = colour or style.BOUND
-        axes.plot(places, bounds, color=line_colour, linewidth=1.3, linestyle=looks[BOUND][0])
-        labels.append((float(bounds[-1]), "bound", line_colour))
+    if not np.isfinite(bounds).any():
+        return []
+    dash, _ = looks.setdefault(BOUND, (style.DASHES[1], None))
+    axes.plot(places, bounds, color=colour, linewidth=1.3, linestyle=dash)
+    return [(float(bounds[-1]), "bound", colour)]
+
+
+def _draw_comparisons(
+    axes: Axes,
+    places: npt.NDArray[np.float64],
+    cells: Cells,
+    colour: str | None,
+    looks: JsonRecord,
+    answer: JsonObject,
+) -> Labels:
+    """Draw the means of the runs that are compared with the private ones, and return their labels."""
+    labels: Labels = []
+    titles, run_colours = answer.get("beside", {}), iter(style.COLOURS[1:])
     for number, name in enumerate(cells[0].get("beside", {})):
-        values = style.numbers(_comparison_mean(cell, name, measure) for cell in cells)
+        values = style.numbers(_comparison_mean(cell, name, answer.get("measure")) for cell in cells)
         legend = titles.get(name, style.run_words(name))
-        look = looks.setdefault(legend, (style.DASHES[2 + number % 3], None))
-        line_colour = colour or (style.NON_PRIVATE if name == "non-private" else next(run_colours))
-        axes.plot(places, values, color=line_colour, linewidth=1.3, linestyle=look[0])
-        labels.append((float(values[-1]), style.wrap(legend), line_colour))
+        dash, _ = looks.setdefault(legend, (style.DASHES[2 + number % 3], None))
+        run_colour = colour or (style.NON_PRIVATE if name == "non-private" else next(run_colours))
+        axes.plot(places, values, color=run_colour, linewidth=1.3, linestyle=dash)
+        labels.append((float(values[-1]), style.wrap(legend), run_colour))
     return labels
 
 
 def _draw_audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: JsonRecord) -> Labels:
     """Draw the lower bounds of audits, with the certified and the claimed ε."""
-    proved = style.numbers(cell["test_epsilon_lower"] for cell in cells)
+    proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in cells)
     looks.setdefault(PROVED, ("-", "o"))
-    axes.plot(places, proved, color=colour, linewidth=2.0, marker="o", markersize=4)
-    labels = [(float(proved[-1]), "proved", colour)]
+    axes.plot(places, proved_epsilon, color=colour, linewidth=2.0, marker="o", markersize=4)
+    labels = [(float(proved_epsilon[-1]), "proved", colour)]
+    notes = _audit_notes(cells)
+    place = {"transform": axes.transAxes, "ha": "center", "va": "top"}
+    axes.text(0.5, 0.98, "\n".join(notes), color=style.CERTIFIED, fontsize=9, **place)  # type: ignore[arg-type]
+    _draw_certificates(axes, places, cells, looks)
+    claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in cells)
+    if np.isfinite(claimed).any():
+        _annotate_deltas(axes, places, proved_epsilon, cells, colour)
+        looks.setdefault(CLAIMED, (style.DASHES[3], None))
+        axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
+        labels.append((float(claimed[-1]), "claimed", style.BOUND))
+    style.logarithmic(axes)
+    _fit_height(axes, MARGIN**2 if notes else MARGIN)
+    return labels
+
+
+def _audit_notes(cells: Cells) -> list[str]:
+    """Return the statements that hold for every cell and that no line can show."""
     notes = []
     if all(style.number(cell["epsilon_lower"]) == np.inf for cell in cells):
         notes.append(IMPOSSIBLE)
     if all(style.number(cell["epsilon"]["lower"]) >= BEYOND_USE for cell in cells):
         notes.append(USELESS)
-    place = {"transform": axes.transAxes, "ha": "center", "va": "top"}
-    axes.text(0.5, 0.98, "\n".join(notes), color=style.CERTIFIED, fontsize=9, **place)  # type: ignore[arg-type]
-    for name, end in ((CERTIFIED_UPPER, "upper"), (CERTIFIED_LOWER, "lower")):
-        values = style.numbers(cell["epsilon"][end] for cell in cells)
+    return notes
+
+
+def _draw_certificates(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, looks: JsonRecord) -> None:
+    """Draw the certified upper and lower bounds that are small enough to be of use."""
+    for legend, bound, dash in (
+        (CERTIFIED_UPPER, "upper", style.DASHES[1]),
+        (CERTIFIED_LOWER, "lower", style.DASHES[2]),
+    ):
+        values = style.numbers(cell["epsilon"][bound] for cell in cells)
         values = np.where(values < BEYOND_USE, values, np.nan)
         if np.isfinite(values).any():
-            looks.setdefault(name, (style.DASHES[1 if end == "upper" else 2], None))
-            axes.plot(places, values, color=style.CERTIFIED, linewidth=1.3, linestyle=looks[name][0])
-    claimed = style.numbers(cell["claim"]["epsilon"] if "claim" in cell else "unbounded" for cell in cells)
-    if np.isfinite(claimed).any():
-        _annotate_deltas(axes, places, proved, cells, colour)
-        looks.setdefault(CLAIMED, (style.DASHES[3], None))
-        axes.plot(places, claimed, color=style.BOUND, linewidth=1.5, linestyle=looks[CLAIMED][0])
-        labels.append((float(claimed[-1]), "claimed", style.BOUND))
-    style.logarithmic(axes)
-    drawn = [value for line in axes.get_lines() for value in np.asarray(line.get_ydata(), dtype=float) if value > 0.0]
-    if drawn:
-        axes.set_ylim(min(drawn) / MARGIN, max(drawn) * (MARGIN if not notes else MARGIN**2))
-    return labels
+            looks.setdefault(legend, (dash, None))
+            axes.plot(places, values, color=style.CERTIFIED, linewidth=1.3, linestyle=looks[legend][0])
+
+
+def _fit_height(axes: Axes, upper_margin: float) -> None:
+    """Limit the vertical axis to the positive values of all lines, with margins."""
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()])
+    positive = heights[heights > 0.0]
+    if positive.size:
+        axes.set_ylim(positive.min() / MARGIN, positive.max() * upper_margin)
 
 
 def _annotate_deltas(
-    axes: Axes, places: npt.NDArray[np.float64], proved: npt.NDArray[np.float64], cells: Cells, colour: str
+    axes: Axes, places: npt.NDArray[np.float64], proved_epsilon: npt.NDArray[np.float64], cells: Cells, colour: str
 ) -> None:
     """Write the lower bound on δ at the claimed ε next to each point."""
-    for place, height, cell in zip(places, proved, cells, strict=True):
+    for place, height, cell in zip(places, proved_epsilon, cells, strict=True):
         words = f"δ ≥ {cell['claim']['delta_lower']:.3g}\nat the\nclaimed ε"
         if height > 0.0 and cell["claim"]["delta_lower"] > 0.0:
             axes.annotate(

@@ -9,7 +9,7 @@ experiment has no noise: it compares normalised updates with FedAvg, on records 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from typing import Any
@@ -126,12 +126,6 @@ def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
 def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the paper's claims on the noise and on normalisation."""
     by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
-
-    def judge_arms(claim: str, first: str, second: str) -> Finding:
-        """Judge whether the first arm is more accurate than the second."""
-        pairs = list(zip(by_arm[first], by_arm[second], strict=True))
-        return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
-
     limited = {
         cell.place["epsilon"]
         for cell in cells
@@ -156,13 +150,24 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     return (
         noise_finding,
         _judge_bits(cells, limited),
-        judge_arms("Normalised updates are more accurate than clipped ones, with the clients' noise.", QTDL, CLIPPED),
-        judge_arms(
-            "Normalised updates are more accurate than clipped ones, with the server's noise.", SERVER, SERVER_CLIPPED
+        _judge_arms(
+            by_arm, "Normalised updates are more accurate than clipped ones, with the clients' noise.", QTDL, CLIPPED
+        ),
+        _judge_arms(
+            by_arm,
+            "Normalised updates are more accurate than clipped ones, with the server's noise.",
+            SERVER,
+            SERVER_CLIPPED,
         ),
         judge_trend("Accuracy grows with ε.", [by_arm[arm] for arm in ARMS], quantity=QUANTITY, lower_is_better=False),
         *_judge_printed_noise(cells),
     )
+
+
+def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, second: str) -> Finding:
+    """Judge whether the first arm is more accurate than the second."""
+    pairs = list(zip(by_arm[first], by_arm[second], strict=True))
+    return judge_pairs(claim, pairs, names=(first, second), quantity=QUANTITY, lower_is_better=False)
 
 
 def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:

@@ -47,7 +47,6 @@ from epsilond.witness.joins.problem_fields import (
 )
 
 if TYPE_CHECKING:
-    from epsilond.accountants.theorem import Theorem
     from epsilond.calibrators.answer import Calibration
 
 
@@ -147,8 +146,7 @@ def bound_for_stages(
         The bound. Clients that differ use the bound with groups, without statistics unless all losses have equal
         weights.
     """
-    constants, law = problem.constants, run.participation
-    statistics: Fields = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
+    constants = problem.constants
     shared: Fields = {
         "dimension": problem.dimension,
         "smoothness": smoothness_bound(problem),
@@ -158,19 +156,15 @@ def bound_for_stages(
         "initial_gap": initial_gap(problem),
         "objective": objective,
     }
-    if run.client_groups is not None:
-        clients = bound_clients(problem, run, law, run.client_groups)
-        statistics = statistics if has_equal_weights(run.client_groups) else {}
-        theorem: Theorem = FEDERATED_ACCELERATED_RISK
-        inputs: Any = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **shared, **statistics)
-        risk_problem: AcceleratedProblem = inputs.problem_on(None)
+    statistics: Fields = {"gradient_std": gradient_std, "heterogeneity": heterogeneity}
+    inputs: Any
+    if run.client_groups is None:
+        theorem = ACCELERATED_RISK_BOUND
+        inputs, risk_problem = _equal_clients(problem, run, shared | statistics)
     else:
-        theorem, shape = ACCELERATED_RISK_BOUND, run_fields(problem, run)
-        mean = shape["participants"] if law is None else harmonic_mean(law)
-        shape["participants"] = max(1, math.floor(mean))
-        noise_std = max(run.noise_std or 0.0, LEAST_NOISE)
-        inputs = AcceleratedRiskInputs(**shape | shared, **statistics, noise_std=noise_std)
-        risk_problem = replace(inputs.problem, participants=mean)
+        theorem = FEDERATED_ACCELERATED_RISK
+        fields = shared | statistics if has_equal_weights(run.client_groups) else shared
+        inputs, risk_problem = _different_clients(problem, run, fields)
     stages = tuple(Stage(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in run.stages or ())
     risk = accelerated_risk(risk_problem, noise_std=inputs.noise_std, rounds=run.rounds, stages=stages)
     unbiased = problem.objective == objective and run.batches in ("without-replacement", "full")
@@ -188,6 +182,30 @@ def bound_for_stages(
         constant="explicit",
         conditions=settle_conditions((condition.at(inputs) for condition in theorem.conditions), facts),
     )
+
+
+def _equal_clients(
+    problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
+) -> tuple[AcceleratedRiskInputs, AcceleratedProblem]:
+    """Return the inputs of the bound for equal clients, and its problem with the mean number of participants.
+
+    The mean is the harmonic mean of a random number. The inputs have an integral number, rounded down.
+    """
+    shape = run_fields(problem, run)
+    mean = shape["participants"] if run.participation is None else harmonic_mean(run.participation)
+    shape["participants"] = max(1, math.floor(mean))
+    inputs = AcceleratedRiskInputs(**shape | fields, noise_std=max(run.noise_std or 0.0, LEAST_NOISE))
+    return inputs, replace(inputs.problem, participants=mean)
+
+
+def _different_clients(
+    problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
+) -> tuple[FederatedAcceleratedInputs, AcceleratedProblem]:
+    """Return the inputs of the bound for clients that differ, and its problem."""
+    assert run.client_groups is not None
+    clients = bound_clients(problem, run, run.participation, run.client_groups)
+    inputs = FederatedAcceleratedInputs(**clients, rounds=run.rounds, **fields)
+    return inputs, inputs.problem_on(None)
 
 
 JOIN = Join(algorithm="accelerated-mb-sgd", calibrate=calibrate, bounds=bounds, allowance=Allowance(0.8, 0.025))

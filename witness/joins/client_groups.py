@@ -14,7 +14,7 @@ from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.compressed_messages import compression_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import GroupRun
 from epsilond.simulators.algorithms.algorithm import AnyRun
-from epsilond.simulators.algorithms.random_participation import Law
+from epsilond.simulators.algorithms.random_participation import CountDistribution
 from epsilond.simulators.federations.groups import Groups, RunGroup, batch_of, loss_scales, with_noise_stds
 from epsilond.witness.join import Parameters
 from epsilond.witness.joins.problem_fields import LEAST_NOISE
@@ -23,18 +23,23 @@ if TYPE_CHECKING:
     from epsilond.simulators.problems.problem import SimulatedProblem
 
 
-def participation_counts(law: Law) -> tuple[ParticipationCount, ...]:
+def participation_counts(count_distribution: CountDistribution) -> tuple[ParticipationCount, ...]:
     """Return the distribution of the number of participants, as calibrators and bounds express it."""
-    return tuple(ParticipationCount(participants=count.participants, probability=count.probability) for count in law)
+    return tuple(
+        ParticipationCount(participants=count.participants, probability=count.probability)
+        for count in count_distribution
+    )
 
 
-def calibration_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, groups: Groups | None) -> Fields:
+def calibration_clients(
+    problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups | None
+) -> Fields:
     """Return the fields of a calibration that replace those of equal clients.
 
     Args:
         problem: the simulated problem.
         run: the run.
-        law: distribution of the number of participants, or None if that number is fixed.
+        count_distribution: distribution of the number of participants, or None if that number is fixed.
         groups: groups of equal clients, or None if all clients are equal.
 
     Returns:
@@ -42,8 +47,8 @@ def calibration_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None,
         None.
     """
     fields: dict[str, object] = {}
-    if law is not None:
-        fields |= {"participants": None, "participation": participation_counts(law)}
+    if count_distribution is not None:
+        fields |= {"participants": None, "participation": participation_counts(count_distribution)}
     if groups is not None:
         fields["client_groups"] = tuple(
             ClientGroupRequest(
@@ -93,25 +98,27 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
     return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in pairs))
 
 
-def bound_clients(problem: SimulatedProblem, run: AnyRun, law: Law | None, groups: Groups) -> Fields:
+def bound_clients(
+    problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups
+) -> Fields:
     """Return the fields of clients and participation for the bounds on clients that differ.
 
     Args:
         problem: the simulated problem.
         run: the run.
-        law: distribution of the number of participants, or None if that number is fixed.
+        count_distribution: distribution of the number of participants, or None if that number is fixed.
         groups: groups of equal clients.
 
     Returns:
         `client_groups`, with the effective noise of each group, and `participation`.
     """
-    if law is None:
+    if count_distribution is None:
         participants = run.participants or problem.clients
         participation: tuple[ParticipationCount, ...] = (
             ParticipationCount(participants=participants, probability=1.0),
         )
     else:
-        participation = participation_counts(law)
+        participation = participation_counts(count_distribution)
     return {
         "client_groups": tuple(
             _group_run(problem, run, group, scale) for group, scale in zip(groups, loss_scales(groups), strict=True)

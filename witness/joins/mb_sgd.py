@@ -76,7 +76,7 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         relation="replace-one",
         unit="record",
         observer="server",
-        **run_fields(problem, run) | calibration_clients(problem, run, run.law, run.groups),
+        **run_fields(problem, run) | calibration_clients(problem, run, run.count_distribution, run.groups),
         diameter=problem.constants.diameter,
         strong_convexity=problem.constants.strong_convexity,
         sampling=run.sampling,
@@ -199,7 +199,7 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     step, decay, least_scale = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
     inputs = FederatedInputs(
-        **bound_clients(problem, run, run.law, groups),
+        **bound_clients(problem, run, run.count_distribution, groups),
         rounds=run.rounds,
         dimension=problem.dimension,
         smoothness=smoothness_bound(problem),
@@ -235,9 +235,9 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
     shape = run_fields(problem, run)
-    if run.law is not None:
+    if run.count_distribution is not None:
         # The bound is stated for 1/E[1/M_r] clients and decreases with their number.
-        shape["participants"] = max(1, math.floor(harmonic_mean(run.law)))
+        shape["participants"] = max(1, math.floor(harmonic_mean(run.count_distribution)))
     inputs = ExcessRiskInputs(
         **shape,
         noise_std=max(effective_noise_std(problem, run, run.noise_std or 0.0), LEAST_NOISE),
@@ -266,27 +266,12 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
     """Yield Theorem 2.1, complete and convex: 272 L D ν/√M at its prescribed step size, if it applies."""
-    constants, noise_std = problem.constants, run.noise_std or 0.0
-    if problem.objective != "population" or constants.strong_convexity > 0.0 or noise_std == 0.0:
+    constants = problem.constants
+    if problem.objective != "population" or constants.strong_convexity > 0.0 or not run.noise_std:
         return
-    if run.law is not None or run.levels is not None:
+    if run.count_distribution is not None or run.levels is not None:
         return
-    logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
-    # At the largest ε the printed noise exceeds the run's noise. The bound holds for less noise, too.
-    epsilon = min(
-        16.0 * constants.lipschitz * math.sqrt(run.rounds * logs) / (problem.samples_per_client * noise_std),
-        LARGEST_EPSILON,
-    )
-    shape = run_fields(problem, run)
-    del shape["initial_distance"]
-    inputs = SmoothInputs(
-        **shape,
-        epsilon=epsilon,
-        delta=ANY_DELTA,
-        diameter=constants.diameter,
-        sampling="with-replacement" if run.batches == "with-replacement" else "without-replacement",
-    )
-    evaluation = THEOREM_2_1.evaluate(inputs, "corrected")
+    evaluation = THEOREM_2_1.evaluate(_printed_inputs(problem, run, run.noise_std), "corrected")
     step, prescribed = run.step_size or 0.0, evaluation.outputs["step_size"]
     facts = {
         "fresh-noise": Verdict.YES,
@@ -297,6 +282,9 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
         "averaged-output": Verdict.of(fading(problem, run) == 1.0),
         "hidden-constants": Verdict.YES,
     }
+    # Conditions of the theorem's privacy do not affect its bound on the risk.
+    privacy_conditions = ("epsilon-range", "minimal-batch-size")
+    risk_conditions = [condition for condition in evaluation.conditions if condition.id not in privacy_conditions]
     step_condition = ConditionResult(
         "prescribed-step",
         "the step size is the one prescribed",
@@ -305,15 +293,31 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
         prescribed,
     )
     sampling_condition = ConditionResult("sampling", "batches have a fixed size", Verdict.of(run.batches != "poisson"))
-    # Conditions of the theorem's privacy do not affect its bound on the risk.
-    privacy_conditions = ("epsilon-range", "minimal-batch-size")
-    risk_conditions = [condition for condition in evaluation.conditions if condition.id not in privacy_conditions]
     yield PromisedBound(
         theorem=THEOREM_2_1.id,
         status=Status(THEOREM_2_1.status),
         value=evaluation.outputs["excess_risk"],
         constant="explicit",
         conditions=(*settle_conditions(risk_conditions, facts), step_condition, sampling_condition),
+    )
+
+
+def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
+    """Return the inputs of Theorem 2.1 at the ε, for δ = `ANY_DELTA`, with the run's noise as its printed noise.
+
+    If that ε exceeds `LARGEST_EPSILON`, the printed noise exceeds the run's noise. The bound is valid for less noise.
+    """
+    constants = problem.constants
+    logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)
+    epsilon = 16.0 * constants.lipschitz * math.sqrt(run.rounds * logs) / (problem.samples_per_client * noise_std)
+    shape = run_fields(problem, run)
+    del shape["initial_distance"]
+    return SmoothInputs(
+        **shape,
+        epsilon=min(epsilon, LARGEST_EPSILON),
+        delta=ANY_DELTA,
+        diameter=constants.diameter,
+        sampling="with-replacement" if run.batches == "with-replacement" else "without-replacement",
     )
 
 

@@ -213,27 +213,32 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
         gradient_std=math.sqrt(outputs["variance"]),
     )
     if run.sampling == "full" and run.weighting == "clients":
-        sizes = batch_sizes(problem, run)
-        variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
-        full_inputs = BoundInputs(
-            clients=problem.clients,
-            rounds=run.rounds,
-            smoothness=constants.smoothness,
-            personalization=alpha,
-            weighted_optimum_norm=norm,
-            shared_gradient_std=constants.shared_gradient_std * variance_factor,
-            local_gradient_std=constants.local_gradient_std * variance_factor,
-            shared_dimension=problem.dimension,
-            noise_std=run.noise_std or 0.0,
-            lipschitz=_finite(constants.lipschitz),
-            clipping_norm=run.clipping_norm,
-        )
+        full_inputs = _full_participation_inputs(problem, run, norm)
         yield _bound_at_prescribed_step(THEOREM_4_5, full_inputs, problem, run, step)
     if run.sampling == "poisson":
         printed = THEOREM_5_2 if run.weighting == "samples" else THEOREM_B_4
-        yield _bound_at_prescribed_step(
-            printed, SampledInputs(**shared_fields, participation_rate=run.rate), problem, run, step
-        )
+        sampled_inputs = SampledInputs(**shared_fields, participation_rate=run.rate)
+        yield _bound_at_prescribed_step(printed, sampled_inputs, problem, run, step)
+
+
+def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm: float) -> BoundInputs:
+    """Return the inputs of Theorem 4.5, with the standard deviations of gradients of the clients' batches."""
+    constants = problem.constants
+    sizes = batch_sizes(problem, run)
+    variance_factor = math.sqrt(math.fsum(1.0 / sizes) / problem.clients)
+    return BoundInputs(
+        clients=problem.clients,
+        rounds=run.rounds,
+        smoothness=constants.smoothness,
+        personalization=run.alpha,
+        weighted_optimum_norm=norm,
+        shared_gradient_std=constants.shared_gradient_std * variance_factor,
+        local_gradient_std=constants.local_gradient_std * variance_factor,
+        shared_dimension=problem.dimension,
+        noise_std=run.noise_std or 0.0,
+        lipschitz=_finite(constants.lipschitz),
+        clipping_norm=run.clipping_norm,
+    )
 
 
 def _bound_at_prescribed_step(

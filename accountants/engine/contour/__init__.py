@@ -1,1 +1,1 @@
-"""The contour engine: compositions whose losses have known transforms."""
+"""The contour engine: compositions of losses with known transforms."""

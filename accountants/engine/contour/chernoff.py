@@ -24,7 +24,7 @@ class ChernoffBounds(NamedTuple):
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
         """Evaluate upper bounds of log C(μ) + K(μ) at increasing tilts."""
-        bounds = np.asarray([[each.upper_cumulant(tilt) for tilt in tilts.tolist()] for each in transforms])
+        bounds = np.asarray([[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms])
         total, size = bounds.sum(axis=0) + log_chernoff_factor(tilts), len(bounds) * np.abs(bounds).sum(axis=0)
         return cls(tilts, total + UNIT_ROUNDOFF * (4.0 * size + 16.0 * (1.0 + np.abs(total))))
 

@@ -53,7 +53,7 @@ _SETTLED = 0.05
 _NEAR = 2.0
 """Nats by which the estimate of log δ, for which noise is left out and a line is laid, may be off."""
 _TRIALS = 12
-"""Most lines that are laid for one question."""
+"""Largest number of lines for one question."""
 
 
 def build_parts(laws: Laws) -> list[Part]:
@@ -126,7 +126,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     if epsilon >= supremum(laws):
         return Interval(-math.inf, -math.inf)
     if not (parts := build_parts(laws)):
-        value = log1m_exp_at(epsilon)  # δ = 1 − e^ε of two equal laws
+        value = log1m_exp_at(epsilon)  # δ = 1 − e^ε of two equal distributions
         least, most = value * (1.0 + 8 * UNIT_ROUNDOFF), value * (1.0 - 8 * UNIT_ROUNDOFF)
         return Interval(math.nextafter(least, -math.inf), min(math.nextafter(most, math.inf), 0.0))
     estimate = _estimate_log_delta(parts, epsilon)
@@ -180,7 +180,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
-    """Return about the ε, of any sign, at which Q(S > ε) = e^`log_size`, and an integrand whose line suits it.
+    """Estimate the ε, of any sign, at which Q(S > ε) = e^`log_size`, and an integrand on a line that suits it.
 
     Raises:
         ContourRefused: no such line, or there is no loss at all.

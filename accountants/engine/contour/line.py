@@ -217,7 +217,7 @@ def _truncate(
     first = min(5.0 / at.width, most)
     frequencies = np.geomspace(first, most, _FREQUENCIES)
     tails = np.log(np.arctan2(at.tilt, frequencies) / (math.pi * at.tilt))
-    tails = tails + sum(each.log_decay(at.tilt, frequencies) for each in transforms)
+    tails = tails + sum(transform.log_decay(at.tilt, frequencies) for transform in transforms)
     enough = np.flatnonzero(tails <= log_delta - NATS)
     place = int(enough[0]) if enough.size else -1
     if not tails[place] <= log_delta + max(math.log(0.5 * widest), -NATS):  # it widens both bounds

@@ -149,14 +149,14 @@ class NoiseSteps:
             sums = NoiseSums(self, panels)
             if sums.losses.size > 2 * MOST_NODES:
                 raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{sums.losses.size} nodes of the noise")
-            log_share = -nats - math.log(sum(each.widths.size for each in panels))
+            log_share = -nats - math.log(sum(panel.widths.size for panel in panels))
             coarse = [
-                np.any([each.log_errors(at, frequency) > sums.log_moment(at) + log_share for at in tilts], axis=0)
-                for each in panels
+                np.any([panel.log_errors(at, frequency) > sums.log_moment(at) + log_share for at in tilts], axis=0)
+                for panel in panels
             ]
             if not any(chosen.any() for chosen in coarse):
                 return sums
-            panels = [each.halve(chosen) for each, chosen in zip(panels, coarse, strict=True)]
+            panels = [panel.halve(chosen) for panel, chosen in zip(panels, coarse, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class NoiseSums:
             frequency: largest modulus of the imaginary part of z.
             lift: height of the contour of the decay bound, with frequency 0 (A3).
         """
-        errors = np.concatenate([each.log_errors(tilt, frequency, lift) for each in self.panels])
+        errors = np.concatenate([panel.log_errors(tilt, frequency, lift) for panel in self.panels])
         return float(np.logaddexp.reduce(errors))
 
     @cached_property
@@ -259,7 +259,7 @@ class NoiseSums:
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
         """Return θ and log G at all nodes of the pieces, on the contour at a height (A3)."""
-        turns = [each.piece.turn(each.nodes, tilt, height) for each in self.panels]
+        turns = [panel.piece.turn(panel.nodes, tilt, height) for panel in self.panels]
         return np.concatenate([turn for turn, _ in turns]), np.concatenate([growth for _, growth in turns])
 
     def _decay(

@@ -80,7 +80,7 @@ def by_log_size(log_size: float) -> Target:
 
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     """Return the saddle at a tilt, from the sum of all parts' cumulants."""
-    cumulant, mean, variance = map(math.fsum, zip(*(each.moments(tilt) for each in transforms), strict=True))
+    cumulant, mean, variance = map(math.fsum, zip(*(transform.moments(tilt) for transform in transforms), strict=True))
     return Saddle(tilt, cumulant, mean, variance + tilt**-2.0 + (1.0 + tilt) ** -2.0)
 
 

@@ -1,4 +1,4 @@
-"""The lattice engine: composition of any pairs whose tails are known.
+"""The lattice engine: composition of any pairs with known tails.
 
 Each pair's loss is discretised twice on one lattice common to all pairs, once from above and once from below
 (`discretise.py`). The cells are dense where the tilted mass is (`grid.py`). The exponentially tilted distributions are

@@ -72,7 +72,7 @@ class SideTails:
         return SideTails(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def bounds(self, *, p_up: bool) -> tuple[FloatArray, FloatArray]:
-        """Return both log tails moved by their errors: P up and Q down if `p_up`, else P down and Q up."""
+        """Return both log tails moved by their errors: P up and Q down if `p_up`, otherwise P down and Q up."""
         if p_up:
             return self.log_p + np.log1p(self.error_p), _lower_tail(self.log_q, self.error_q)
         return _lower_tail(self.log_p, self.error_p), self.log_q + np.log1p(self.error_q)

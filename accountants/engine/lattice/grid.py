@@ -126,17 +126,19 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     """
     need = _needs(outlines, counts, demand)
     effort = max(math.fsum(_effort(need).tolist()), _LEAST_EFFORT)
+    # Cells of width w · density^{−1/3} widen log δ by curvature · w² · effort / 16.
     width = math.sqrt(16.0 * demand.relative_width / demand.curvature / effort)
     width = 2.0**demand.coarsening * max(width, effort / demand.cells)
     error = demand.curvature * width * width * effort / 16.0
-    floor = math.sqrt(
-        8.0 * max(error, 4.0**demand.coarsening * demand.relative_width) / (demand.curvature * math.fsum(counts))
-    )
-    ends = _outer_bounds(outlines, counts, math.fsum(counts), demand)
+    # Cells of this width in all rounds widen log δ by the same, or by the required width if that is more.
+    rounds = math.fsum(counts)
+    tolerated = max(error, 4.0**demand.coarsening * demand.relative_width)
+    floor = math.sqrt(8.0 * tolerated / (demand.curvature * rounds))
+    ends = _outer_bounds(outlines, counts, rounds, demand)
     unit = max(_unit(outlines, counts, demand, floor), max(ends) / _LARGEST_INDEX)
     widths = _cell_widths(need, demand, width, 2.0 * unit)
-    total = math.fsum((need.widths / widths).tolist())
-    excess = max(total / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
+    cells = math.fsum((need.widths / widths).tolist())
+    excess = max(cells / (2.0 * demand.cells + 64.0 * 2.0 * len(outlines)), 1.0)
     sides = zip(_all_sides(outlines), need.split(excess * widths), ends, strict=True)
     bounds = [_bounds(side, side_widths, end, unit) for side, side_widths, end in sides]
     return Grid(unit, tuple(CellBounds(right, left) for right, left in zip(bounds[::2], bounds[1::2], strict=True)))
@@ -181,7 +183,7 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
 
 
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
-    """Return a unit near the given one whose even multiples are close to the atoms that matter at the middle tilt.
+    """Return a unit near the given one with even multiples close to the atoms that matter at the middle tilt.
 
     Each distribution may be shifted so that its heaviest atom is on a lattice point. The cost of a unit is the error of
     log δ by mean and by variance, as an estimate. Every unit gives valid bounds.

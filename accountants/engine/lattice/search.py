@@ -148,7 +148,7 @@ def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 
 
 def _expand_until_met(profile: ComposedProfile, log_delta: float, epsilon: float) -> float:
-    """Return a larger ε whose upper bound meets the target; math.inf if no double does."""
+    """Return a larger ε with an upper bound that meets the target; math.inf if no double has one."""
     while epsilon < LARGEST_EPSILON:
         epsilon = min(_STRIDE * max(epsilon, 1.0), LARGEST_EPSILON)
         if profile.upper_log_delta(epsilon) <= log_delta:
@@ -164,8 +164,10 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     best: float | None = None
     chosen = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
     for _ in range(_MOST_TURNS):
-        near = _newton_step(profile, chosen, log_delta, guess, from_above=from_above) if chosen is not None else None
-        if chosen is None or near is None:
+        if chosen is None:
+            break
+        near = _newton_step(profile, chosen, log_delta, guess, from_above=from_above)
+        if near is None:
             break
         root = _solve_on(profile, chosen, log_delta, guess, near, from_above=from_above)
         if root is None:  # the root is too far from the ε that the transform was chosen for

@@ -316,7 +316,7 @@ class Chernoff:
         return total
 
     def period(self, epsilon: float, log_target: float) -> float:
-        """Return a period, in nats, whose alias at ε is about e^{log_target} at most."""
+        """Return a period, in nats, with an alias at ε of about e^{log_target} at most."""
         return max(
             min((bound - mu * epsilon - log_target) / abs(mu - self.tilt) for mu, bound in side)
             for side in (self.above, self.below)
@@ -326,7 +326,7 @@ class Chernoff:
 def likely_period(
     laws: FlatDistributions, place: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
 ) -> float:
-    """Return a period whose alias is about 2 % of a width, also a standard deviation away from the tilt's own ε.
+    """Return a period with an alias of about 2 % of a width, also a standard deviation away from the tilt's own ε.
 
     Args:
         laws: the distributions.

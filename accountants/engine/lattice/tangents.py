@@ -100,7 +100,7 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
 
 
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
-    """Return the distribution whose profile joins the lower of neighbouring lines at the given points.
+    """Return the distribution with the profile that joins the lower of neighbouring lines at the given points.
 
     Returns None if the profile would fall below the line of the infinite loss. This cannot happen if every c_k ≥ 0.
     """
@@ -147,7 +147,7 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
 def _gap_thresholds(cells: LoweredCells) -> IntArray:
     """Return the thresholds next to cells without first-distribution mass, which are then merged with a neighbour.
 
-    An empty cell merges with the next one, whose point may then be as low as it needs. A cell with second-distribution
+    An empty cell merges with the next one, so that the point of that cell may be low. A cell with second-distribution
     mass only, which is a rounding, merges with the one below, which compensates for it.
     """
     massless = np.isneginf(cells.log_p)
@@ -196,7 +196,7 @@ def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
 
 
 def _excess_ratio(point: FloatArray, own: FloatArray) -> FloatArray:
-    """Return e^{point − own} − 1 if the point is above, else 0."""
+    """Return e^{point − own} − 1 if the point is above, otherwise 0."""
     return np.asarray(np.expm1(np.clip(point - own, 0.0, 600.0)))
 
 

@@ -39,7 +39,7 @@ class Cumulants(NamedTuple):
 
 
 class TiltCoordinate(NamedTuple):
-    """A tilt as a coordinate y: λ = e^y if `direct` (λ > 0), else λ = −1/(1 + e^y) (−1 < λ < 0)."""
+    """A tilt as a coordinate y: λ = e^y if `direct` (λ > 0), otherwise λ = −1/(1 + e^y) (−1 < λ < 0)."""
 
     y: float
     direct: bool
@@ -203,7 +203,7 @@ class FlatDistributions:
         return mean, variance
 
     def centre(self, place: TiltCoordinate) -> float:
-        """Return the ε whose best tilt is at `place`."""
+        """Return the ε for which `place` is the best tilt."""
         return self.cumulants(place.tilt).mean - place.pull
 
     def estimate(self, place: TiltCoordinate) -> float:
@@ -217,7 +217,7 @@ class FlatDistributions:
         return value - place.tilt * epsilon - place.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def place_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0 at whose centre the estimate of log D is `log_delta`, by bisection."""
+        """Find the tilt λ > 0 with an estimate of log D at its centre of `log_delta`, by bisection."""
         low, high = _CHART_LIMITS[True]
         while high - low > _TOLERANCE:
             middle = 0.5 * (low + high)

@@ -152,24 +152,31 @@ def raise_to_counts(line: TiltedLine, frequencies: IntArray, factors: Iterator[F
             values, errors = values[relevant], errors[relevant]
             places = np.flatnonzero(relevant) if places is None else places[relevant]
             log_size, angle, growth, bound = (part[relevant] for part in (log_size, angle, growth, bound))
-        real, imaginary = values.real, values.imag
-        # log|φ| from |φ|² − 1 keeps the digits that a large count would magnify.
-        excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
-        near = np.abs(excess) < 0.5
-        logs = np.empty(excess.size)
-        logs[near] = 0.5 * np.log1p(excess[near])
-        logs[~near] = 0.5 * np.log(np.maximum(1.0 + excess[~near], TINY))
-        angles = np.arctan2(imaginary, real)
+        logs, angles, modulus = _log_polar(values)
         log_size += count * logs
         rotation = count * angles
         # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
         angle += rotation - 2.0 * np.pi * np.rint(rotation / (2.0 * np.pi))
-        ratio = errors / np.sqrt(np.maximum(1.0 + excess, TINY))
+        ratio = errors / modulus
         growth += count * (1.0 + _ROUNDING) * np.log1p(ratio)
         growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
         growth += UNIT_ROUNDOFF * (np.abs(log_size) + np.abs(angle))
     remaining = frequencies if places is None else frequencies[places]
     return Power(remaining, log_size, angle, growth, skipped)
+
+
+def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log|φ|, the angle of φ, and |φ|.
+
+    The logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
+    """
+    real, imaginary = values.real, values.imag
+    excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
+    near_one = np.abs(excess) < 0.5
+    logs = np.empty(excess.size)
+    logs[near_one] = 0.5 * np.log1p(excess[near_one])
+    logs[~near_one] = 0.5 * np.log(np.maximum(1.0 + excess[~near_one], TINY))
+    return logs, np.arctan2(imaginary, real), np.sqrt(np.maximum(1.0 + excess, TINY))
 
 
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:

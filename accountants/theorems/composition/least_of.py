@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEAST = Theorem(
     id="epsilond.least-bound",
     title="The least of several bounds",
-    statement="If δ₁, …, δ_k each bound a mechanism's δ(ε) in both orders, so does their minimum",
+    statement="If δ₁, …, δ_k each bound a mechanism's δ(ε) in both directions, so does their minimum",
     source=Source("epsilond", "by definition"),
     status=Status.PROVED,
 )

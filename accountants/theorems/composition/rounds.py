@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.specs import Composed, Repeated, Spec
 
 MOST_ROUNDS = 10**15
-"""Largest number of rounds of a composition, so that counts are exact in a double."""
+"""Largest number of rounds of a composition; counts up to it are exact in a double."""
 
 PRODUCT = Theorem(
     id="zhu-dong-wang-2022.10",

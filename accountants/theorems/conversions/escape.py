@@ -172,7 +172,7 @@ class FailingProfile(Profile):
         return float(Enclosure.around(self._add_failure(inner_upper), 2.0**-50).upper)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether a closed form decides, which is the answer of the inner profile."""
+        """Return whether the closed-form bounds of the inner profile are likely to be the least at ε."""
         return self.inner.closed_decides(epsilon, share)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:

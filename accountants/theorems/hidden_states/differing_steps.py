@@ -85,8 +85,8 @@ class DifferingSteps:
         positive terms e^(2 log) ν², each within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root
         within half of all that. With the influence e^log in the numerator, μ is within 2 (v + 2) u Λ + (v/2 + 12) u.
         """
-        log_left, _, _ = self.steps
-        return 1.0 + (np.arange(log_left.size) + 16.0) * (1.0 + 2.0 * np.abs(log_left)) * UNIT_ROUNDOFF
+        log_influence, _, _ = self.steps
+        return 1.0 + (np.arange(log_influence.size) + 16.0) * (1.0 + 2.0 * np.abs(log_influence)) * UNIT_ROUNDOFF
 
     @cached_property
     def mu(self) -> FloatArray:
@@ -94,14 +94,14 @@ class DifferingSteps:
 
         It is that of the shift of the place, or that of the diameter after it if this is smaller.
         """
-        log_left, shift, noise = self.steps
+        log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self._largest_noise
-        room = np.cumsum(np.exp(2.0 * log_left) * noise**2)
-        left = np.exp(np.maximum(log_left, -690.0))
+        room = np.cumsum(np.exp(2.0 * log_influence) * noise**2)
+        influence = np.exp(np.maximum(log_influence, -690.0))
         with np.errstate(divide="ignore", over="ignore"):
             # The diameter is contracted by the maps after the use, not by the map of the use.
-            domain = diameter * left / np.sqrt(np.append(0.0, room[:-1]))
-            return np.asarray(np.minimum(shift * left / np.sqrt(room), domain) * self.outward * OUTWARD)
+            domain = diameter * influence / np.sqrt(np.append(0.0, room[:-1]))
+            return np.asarray(np.minimum(shift * influence / np.sqrt(room), domain) * self.outward * OUTWARD)
 
     @cached_property
     def windows(self) -> tuple[tuple[int, FloatArray], ...]:
@@ -110,20 +110,20 @@ class DifferingSteps:
         The variance of a window is that of its later half plus the contracted variance of its earlier half. Each
         variance errs like the difference of two running sums, and by a further 26 (3 + Λ) u.
         """
-        log_left, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
+        log_influence, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
         bounds = []
         length, room = 1, noise**2
         while 2 * length <= room.size + length - 1:
             later, earlier = room[:-length], room[length:]
             start = np.arange(later.size)
-            room = later + np.exp(2.0 * (log_left[start + length] - log_left[start])) * earlier
+            room = later + np.exp(2.0 * (log_influence[start + length] - log_influence[start])) * earlier
             length *= 2
             # `room` is indexed by the window's end e = v − u.
             end = np.arange(room.size)
-            left = np.exp(np.maximum(log_left[end + length - 1] - log_left[end], -690.0))
+            influence = np.exp(np.maximum(log_influence[end + length - 1] - log_influence[end], -690.0))
             with np.errstate(divide="ignore"):
-                mu = shift[length - 1 :] * left / np.sqrt(room) * outward[length - 1 :] * OUTWARD
+                mu = shift[length - 1 :] * influence / np.sqrt(room) * outward[length - 1 :] * OUTWARD
             bounds.append((length - 1, mu))
         return tuple(bounds)
 
@@ -139,10 +139,13 @@ class DifferingSteps:
         The distances of the places of a block from the release, or from the start, agree within 1/256.
         """
         steps = self.run.steps
-        far = BLOCK_RATIO ** np.arange(math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1)
+        distances = BLOCK_RATIO ** np.arange(math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1)
         middle = 0.5 * (HYBRID_PLACES + steps)
-        near, late = np.floor(HYBRID_PLACES * far), np.floor(steps - far)
-        starts = np.unique(np.concatenate((near[near < middle], late[late >= middle], [HYBRID_PLACES])))
+        from_release = np.floor(HYBRID_PLACES * distances)
+        from_start = np.floor(steps - distances)
+        starts = np.unique(
+            np.concatenate((from_release[from_release < middle], from_start[from_start >= middle], [HYBRID_PLACES]))
+        )
         starts = starts.astype(np.int64)
         sensitivity, contraction = (values[::-1] for values in self.run.shifts(1, steps - HYBRID_PLACES))
         inside = starts - HYBRID_PLACES
@@ -160,12 +163,14 @@ class DifferingSteps:
             epsilon: ε ≥ 0.
             contracted: whether kernels after the use are counted.
         """
-        run = self.run
-        lowers, uppers = [], []
+        steps = self.run.steps
+        nearest = min(steps, HYBRID_PLACES)
+        lowers: list[FloatArray] = []
+        uppers: list[FloatArray] = []
         after = after_error = 0.0
         first = 0
-        while first < min(run.steps, HYBRID_PLACES):
-            part = slice(first, min(run.steps, HYBRID_PLACES, max(FIRST_STAGE, 4 * first)))
+        while first < nearest:
+            part = slice(first, min(nearest, max(FIRST_STAGE, 4 * first)))
             if contracted:
                 value, error, after, after_error = self._best_windows(epsilon, part, after, after_error)
             else:
@@ -173,18 +178,27 @@ class DifferingSteps:
             lowers.append(value - error)
             uppers.append(value + error)
             first = part.stop
-            if first < run.steps:
-                left = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
-                left = min(left, after + after_error) + math.log(run.steps - first)
-                if left < float(max(map(np.max, lowers))) - NEGLIGIBLE:
-                    uppers.append(np.asarray([left]))
-                    break
-        else:
-            if first < run.steps:
-                value, error = self._block_values(epsilon, after, after_error, contracted=contracted)
-                lowers.append(value - error)
-                uppers.append(value + error)
+            if first < steps:
+                rest = self._log_rest(epsilon, first, after + after_error)
+                if rest < float(max(map(np.max, lowers))) - NEGLIGIBLE:
+                    uppers.append(np.asarray([rest]))
+                    return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
+        if first < steps:
+            value, error = self._block_values(epsilon, after, after_error, contracted=contracted)
+            lowers.append(value - error)
+            uppers.append(value + error)
         return self._mean_over_places(np.concatenate(lowers), np.concatenate(uppers))
+
+    def _log_rest(self, epsilon: float, first: int, after: float) -> float:
+        """Return an upper bound on the log of the sum over the places from `first` on.
+
+        Args:
+            epsilon: ε ≥ 0.
+            first: the first of the places.
+            after: upper bound on the log of the product of the kernels of the places nearer to the release.
+        """
+        largest = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
+        return min(largest, after) + math.log(self.run.steps - first)
 
     def _best_windows(
         self, epsilon: float, part: slice, after: float, after_error: float

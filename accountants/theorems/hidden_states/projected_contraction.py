@@ -248,7 +248,7 @@ def any_losses(inputs: AnyOnePass) -> Outputs:
     return bound_outputs(inputs.epsilon, inputs.run)
 
 
-def steps_small(run: ProjectedRun) -> Sides:
+def check_step_sizes(run: ProjectedRun) -> Sides:
     """Check that the largest η_t is at most 2/β."""
     return Sides.at_most(run.largest_step, math.inf if run.smoothness is None else 2.0 / run.smoothness)
 

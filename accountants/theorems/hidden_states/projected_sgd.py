@@ -38,7 +38,7 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     PROJECTED,
     SECRET_ORDER,
     SMOOTH_LOSSES,
-    steps_small,
+    check_step_sizes,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 from epsilond.accountants.theorems.hidden_states.projected_sgd_instances import last_model_instances
@@ -176,13 +176,13 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
         return Refusal(theorem, "needs convex losses")
     if spec.smoothness is None:
         return Refusal(theorem, "needs smooth losses: the gradient has no Lipschitz constant")
-    sides = steps_small(run)
+    sides = check_step_sizes(run)
     if sides.holds != Verdict.YES:
         return Refusal(theorem, f"η_t ≤ 2/β at every t fails, {sides.left:g} > {sides.right:g}")
     return None
 
 
-def of_run(spec: ProjectedSgd, case: Case) -> ProjectedRun:
+def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
     """Return the run of a spec; with full batches all records have one place, so the order counts as known."""
     run = ProjectedRun.of(spec, case.setting.relation)
     return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
@@ -213,15 +213,28 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the composition of all steps."""
     if refusal := check_setting(COMPOSED, spec, case):
         return refusal
-    run = of_run(spec, case)
     if fixed_batches(COMPOSED, spec) is None:
-        bound = EveryModel(run)
-        upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
-        guarantee = make_guarantee(case, COMPOSED, run, upper)
-        attained = last_model_instances(spec, case.setting.relation)
-        return replace(guarantee, curve=Curve(guarantee.curve.upper, attained))
-    noises, counts = np.asarray([spec.noise_schedule.constant or 0.0]), np.asarray([spec.steps])
-    if spec.noise_schedule.constant is None:
+        return _compose_fixed_batches(spec, case)
+    return _compose_fresh_batches(spec, case)
+
+
+def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
+    """Return the guarantee of the composition of the uses of a record, in fixed or shuffled batches."""
+    run = run_for(spec, case)
+    bound = EveryModel(run)
+    upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
+    guarantee = make_guarantee(case, COMPOSED, run, upper)
+    attained = last_model_instances(spec, case.setting.relation)
+    return replace(guarantee, curve=Curve(guarantee.curve.upper, attained))
+
+
+def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
+    """Return the guarantee of the composition of all steps, each on a fresh batch."""
+    run = run_for(spec, case)
+    constant = spec.noise_schedule.constant
+    if constant is not None:
+        noises, counts = np.asarray([constant]), np.asarray([spec.steps])
+    else:
         noises, counts = np.unique(spec.noise_schedule.at(1, spec.steps), return_counts=True)
     if noises.size > MOST_NOISES:
         return Refusal(COMPOSED, f"{noises.size} different noises are more than the {MOST_NOISES} that are composed")
@@ -238,7 +251,7 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Theorem 2 and Corollary 3 of Asoodeh et al., if their conditions hold at every step."""
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = (
         check_setting(THEOREM_2, spec, case)
         or fixed_batches(THEOREM_2, spec)
@@ -253,7 +266,7 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of contraction with exact diameters, for arbitrary losses and step sizes."""
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
     if refusal:
         return refusal
@@ -266,7 +279,7 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
     """Return the steps of a run that shifted interpolation covers."""
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = (
         check_setting(theorem, spec, case) or fixed_batches(theorem, spec) or smooth_and_convex(theorem, spec, run)
     )
@@ -310,7 +323,7 @@ def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
     The number of steps is chosen once, by the central limit theorem.
     """
-    run = of_run(spec, case)
+    run = run_for(spec, case)
     refusal = check_setting(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)
     if refusal:
         return refusal

@@ -86,17 +86,17 @@ class _Line:
         anew.
         """
         steps = self.spec.steps
-        left = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
+        powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
         if self.has_equal_steps and self.share == 1.0:
-            return np.asarray([left.sum()]), np.ones(1)
+            return np.asarray([powers.sum()]), np.ones(1)
         if self.has_equal_steps:
             times = np.arange(steps + 1.0)
             chosen = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
             weights = np.exp(chosen + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
             return (times, np.asarray(weights)) if self.contraction == 1.0 else None
         if self.spec.batches == "cyclic":
-            return np.asarray([left @ self.uses()]), np.ones(1)
-        return np.append(left, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
+            return np.asarray([powers @ self.uses()]), np.ones(1)
+        return np.append(powers, 0.0), np.append(np.full(steps, self.share), max(1.0 - steps * self.share, 0.0))
 
 
 def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:

@@ -1,7 +1,7 @@
 """δ of a released model by shifted interpolation followed by contraction, for a record at any place.
 
-If the last use of a record is v steps before the release, θ_ε(μ_v) bounds δ, with μ_v of the best plan. At any step
-u ≤ v after the last use, the bound may switch from distances to the kernels of the later steps, which both runs share.
+If the last use of a record is v steps before the release, θ_ε(μ_v) bounds δ, with μ_v of the best plan. The bound may
+switch from distances to kernels at any step u ≤ v after the last use. Both runs share the kernels of the later steps.
 The bound is the minimum over u of θ_ε(μ_u) θ_ε(r_c)^(v−u), with the same ε in both factors. u = 0 is contraction
 without interpolation.
 """
@@ -257,8 +257,8 @@ def _sum_over_places(
     lower, upper = log_sum(terms - error), log_sum(terms + error)
     if value.size == kind.nodes.size:
         return Interval(lower, upper)
-    left = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
-    return Interval(lower, float(np.logaddexp(upper, left))) if left < lower - NEGLIGIBLE else None
+    omitted = float(value[-1] + error[-1]) + log_sum(kind.log_weights[value.size :])
+    return Interval(lower, float(np.logaddexp(upper, omitted))) if omitted < lower - NEGLIGIBLE else None
 
 
 # One ε at a time -----------------------------------------------------------------------------------------------------

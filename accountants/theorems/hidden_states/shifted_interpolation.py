@@ -111,13 +111,13 @@ def _powers(rate: float, count: FloatArray | float) -> FloatArray:
 class _LastUse(NamedTuple):
     """The steps from the last use on.
 
-    `last` is the distance of this use at the end, `room` is W over these steps, and `left` is Π c over all of them.
+    `last` is the distance of this use at the end, `room` is W over these steps, and `contraction` is Π c over them.
     """
 
     rate: float
     last: FloatArray
     room: FloatArray
-    left: FloatArray
+    contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
         """Return μ² if a distance comes in before the last use and is given away evenly over a number of steps there.
@@ -129,10 +129,10 @@ class _LastUse(NamedTuple):
             steps: number of steps before the last use.
         """
         if steps == 0.0:
-            return np.asarray((distance * self.left + self.last) ** 2 / self.room)
+            return np.asarray((distance * self.contraction + self.last) ** 2 / self.room)
         before = float(powers_sum(2.0 * self.rate, steps))
-        single = distance * self.room >= self.last * before * self.left * (1.0 + 1e-9)
-        one_line = (distance * self.left + self.last) ** 2 / (before * self.left**2 + self.room)
+        single = distance * self.room >= self.last * before * self.contraction * (1.0 + 1e-9)
+        one_line = (distance * self.contraction + self.last) ** 2 / (before * self.contraction**2 + self.room)
         return np.where(single, one_line, distance**2 / before + self.last**2 / self.room)
 
 

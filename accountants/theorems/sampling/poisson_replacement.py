@@ -36,7 +36,7 @@ CONVEXITY = Theorem(
     title="Poisson sampling under replace-one, by joint convexity",
     statement=(
         "If removing a record is replacing it by one that contributes zero, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with δ "
-        "the base profile for replace-one; the same in both orders, and composed as the symmetrised pair"
+        "the base profile for replace-one; the same in both directions, and composed as the symmetrised pair"
     ),
     source=Source("epsilond", "by advanced joint convexity: Balle, Barthe and Gaboardi 2018, Theorem 2"),
     status=Status.PROVED,

@@ -58,8 +58,8 @@ POISSON = Theorem(
     id="balle-barthe-gaboardi-2018.8",
     title="Amplification by Poisson sampling",
     statement=(
-        "Adding or removing one record changes the output law between (1 − q) Q + q P and Q, where (P, Q) dominates "
-        "the base mechanism with and without it; hence δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) for removal"
+        "Adding or removing one record changes the output distribution between (1 − q) Q + q P and Q, where (P, Q) "
+        "dominates the base mechanism with and without it; hence δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) for removal"
     ),
     source=Source("balle2018privacy", "Theorem 8"),
     status=Status.PROVED,
@@ -70,7 +70,7 @@ WITHOUT_REPLACEMENT = Theorem(
     title="Amplification by sampling without replacement",
     statement=(
         "Replacing one record: δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)) with δ the base profile for replace-one; "
-        "the same in both orders, and composed as the symmetrised pair"
+        "the same in both directions, and composed as the symmetrised pair"
     ),
     source=Source("balle2018privacy", "Theorem 9"),
     status=Status.PROVED,

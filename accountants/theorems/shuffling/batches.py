@@ -3,7 +3,7 @@
 Here a report is the sum of K contributions, sampled from the client's n records without replacement, plus noise. One
 record is replaced. Proofs: docs/shuffling.md, Batches.
 
-The other bounds of a shuffled round concern a client's whole contribution, whose norm is at most K times that of a
+The other bounds of a shuffled round concern a client's whole contribution, with a norm of at most K times that of a
 record. Replacing a record moves one report by at most two records' norms, but the other reports may be arbitrary. So
 the clone pair has the record's ε₀ for the victim, and the client's ε₁ for the probability that another report is its
 clone.
@@ -109,7 +109,7 @@ class BatchClonesBound(ScaledBound):
 
     @property
     def lossy(self) -> bool:
-        """True for Gaussian reports, whose δ at ε = 0 is above 0."""
+        """True for Gaussian reports, which have δ > 0 at ε = 0."""
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
@@ -336,7 +336,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Account for a client whose participation is secret: both samplings amplify the whole report's guarantee."""
+    """Account for clients with secret participation: both samplings amplify the whole report's guarantee."""
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
         return Refusal(BOTH_DRAWS, "it is not clients that are drawn and then shuffled")

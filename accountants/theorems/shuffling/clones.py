@@ -42,7 +42,7 @@ class _Effort(NamedTuple):
     """The work for one bound.
 
     Attributes:
-        negligible: log of the weight of the heaviest range of C over that of a range whose values are not separated.
+        negligible: log of the weight of the heaviest range of C over that of a range that stays coarse.
         most_fine: largest number of fine ranges if they hold several values each.
         quick: whether tails are computed by `quick_tail_ratio`.
     """
@@ -207,7 +207,7 @@ class ClonesBound(ScaledBound):
         return max(0.0, math.floor(mean - reach)), min(other_clients, math.ceil(mean + reach))
 
     def _partition(self, most: int) -> _Ranges:
-        """Return the values of C in ranges of one value if there are few, else in about `most` ranges."""
+        """Return the values of C in ranges: of one value each if there are few values, and about `most` otherwise."""
         other_clients, (low, high) = float(self.clients - 1), self._likely
         mean = other_clients * self.rate
         values = high - low + 1.0

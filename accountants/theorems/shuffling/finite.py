@@ -111,7 +111,7 @@ class FiniteBlanketBound(ScaledBound):
 
 @dataclass(frozen=True)
 class CountProfile(Profile):
-    """Number of occurrences of one report: B + 1 if the victim sends it, else B, with B ~ Bin(trials, `base`).
+    """Number of occurrences of one report: B, plus 1 if the victim sends it, with B ~ Bin(trials, `base`).
 
     The victim sends it with probability `high` in the first world and `low` < `high` in the second. Each probability
     comes with its complement. With κ the least count that favours the first world,

@@ -15,7 +15,7 @@ a valid bound.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,10 +64,12 @@ class _Cells(NamedTuple):
     lump_mass: FloatArray
 
 
-def _extrapolate(values: list[tuple[float, float]], epsilon: float) -> float:
-    """Extrapolate log δ to ε on the line through the last two points."""
-    (before, higher), (here, value) = values[-2:]
-    return value + min(value - higher, 0.0) * (epsilon - here) / (here - before)
+class NearBound(NamedTuple):
+    """An upper bound of log δ, the tilt of its sum, and whether a single report dominates δ."""
+
+    upper: float
+    tilt: float | None
+    single: bool
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,8 @@ class GaussianBlanketBound(ScaledBound):
         Args:
             growth: α − 1.
             last: index of the last cell.
-            upper: whether the mass of a cell is split between its bounds, for an upper bound; else it is at its mean.
+            upper: whether the mass of a cell is split between its bounds, for an upper bound. Otherwise it is at its
+                mean.
         """
         cells, c = self._cells, self._reach
         to_low, to_high, errors = cells.to_low[:last], cells.to_high[:last], cells.errors[:last]
@@ -160,66 +163,49 @@ class GaussianBlanketBound(ScaledBound):
             place_errors,
             np.concatenate((weight_errors, weight_errors, [1e-14 * beyond])),
         )
-        size, top = cells.level_mass, cells.levels
+        return StepLaw(atoms, self._pieces(growth))
+
+    def _pieces(self, growth: float) -> Pieces:
+        """Return the uniform pieces of the distribution of Y, for growth = α − 1."""
+        size, top = self._cells.level_mass, self._cells.levels
         start = np.full(top.size, -growth)
-        pieces = Pieces(
+        return Pieces(
             np.concatenate((start, -(top + growth + growth * top))),
             np.concatenate((top - growth, start)),
             np.concatenate((size, size)),
         )
-        return StepLaw(atoms, pieces)
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` for increasing ε, with the cut and the tilt that the values so far suggest.
+        """Return `upper` for increasing ε, with the cut and the tilt that the values so far suggest."""
+        return _UpperSequence(self)
 
-        Every cut and tilt gives a valid bound. Once a single report dominates δ, the values suggest nothing, and each
-        bound is computed separately.
+    def upper_near(self, epsilon: float, local: float, expected: float, tilt: float | None) -> NearBound:
+        """Return an upper bound at ε that is tight if log δ is near an expected value.
+
+        Args:
+            epsilon: ε, in nats.
+            local: upper bound of log δ by the local guarantee.
+            expected: the expected log δ.
+            tilt: tilt of the compound sum at a smaller ε, if known.
         """
-        values: list[tuple[float, float]] = []
-        tilt: float | None = None
-        single = False
+        last = self._cut_for(expected)
+        law = self._distribution(math.expm1(min(epsilon, 600.0)), last, upper=True)
+        total = CompoundSum(law, self.clients, tilt)
+        if total.law.most == 0.0:
+            return NearBound(min(self._charge(last), local), tilt, single=False)
         shift = math.log(self.clients)
+        # If a single report dominates δ, the estimate is far above the expected value.
+        excess = max(total.log_estimate - shift - expected, 0.0)
+        main = total.log_positive_part(min(_ENOUGH + excess, NEGLIGIBLE)).upper - shift + 8 * UNIT_ROUNDOFF
+        bound = min(local, float(np.logaddexp(main, min(self._charge(last), local))))
+        return NearBound(bound, total.tilt, single=excess > _FAR_ABOVE)
 
-        def bound_near(epsilon: float, local: float, expected: float) -> tuple[float, bool]:
-            """Return a bound that is tight if log δ is near the expected value, and whether one report dominates δ.
-
-            Args:
-                epsilon: ε, in nats.
-                local: upper bound of log δ by the local guarantee.
-                expected: the expected log δ.
-            """
-            nonlocal tilt
-            last = self._cut_for(expected)
-            total = CompoundSum(
-                self._distribution(math.expm1(min(epsilon, 600.0)), last, upper=True), self.clients, tilt
-            )
-            if total.law.most == 0.0:
-                return min(self._charge(last), local), False
-            tilt = total.tilt
-            # If a single report dominates δ, the estimate is far above the expected value.
-            excess = max(total.log_estimate - shift - expected, 0.0)
-            main = total.log_positive_part(min(_ENOUGH + excess, NEGLIGIBLE)).upper - shift + 8 * UNIT_ROUNDOFF
-            return min(local, float(np.logaddexp(main, min(self._charge(last), local)))), excess > _FAR_ABOVE
-
-        def upper(epsilon: float) -> float:
-            nonlocal single
-            if single or len(values) < 2:
-                bound = self.upper(epsilon)
-            else:
-                local = gaussian_pair(2.0 * self._reach).log_delta_bounds(epsilon).upper
-                expected = min(_extrapolate(values, epsilon), local)
-                bound, single = (local, False) if local < _DEEPEST else bound_near(epsilon, local, expected)
-                if single:
-                    bound = self.upper(epsilon)
-                elif bound > expected + _SURPRISE:
-                    bound = min(bound, self.upper(epsilon))
-            values.append((epsilon, bound))
-            return bound
-
-        return upper
+    def local_upper(self, epsilon: float) -> float:
+        """Return the upper bound of log δ(ε) by the local guarantee of a report."""
+        return gaussian_pair(2.0 * self._reach).log_delta_bounds(epsilon).upper
 
     def _cut_for(self, log_delta: float) -> int:
-        """Return the cut whose charge is a small share of δ."""
+        """Return a cut with a charge that is a small share of δ."""
         distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
         return self._find_edge(min(max(distance, _NEAREST), _FURTHEST))
 
@@ -288,3 +274,44 @@ class GaussianBlanketBound(ScaledBound):
             StepLaw(WeightedPlaces(places, np.concatenate((mass, mass)), no_errors, no_errors)), self.clients
         )
         return total.log_estimate - math.log(self.clients) if total.law.most > 0.0 else -math.inf
+
+
+@dataclass
+class _UpperSequence:
+    """Upper bounds of log δ at increasing ε, with the cut and the tilt that the previous values suggest.
+
+    Every cut and tilt gives a valid bound. Once a single report dominates δ, the previous values suggest nothing, and
+    each bound is computed separately.
+    """
+
+    bound: GaussianBlanketBound
+    values: list[tuple[float, float]] = field(default_factory=list)
+    tilt: float | None = None
+    single: bool = False
+
+    def __call__(self, epsilon: float) -> float:
+        """Return an upper bound at an ε above the previous ones."""
+        upper = self._evaluate(epsilon)
+        self.values.append((epsilon, upper))
+        return upper
+
+    def _evaluate(self, epsilon: float) -> float:
+        """Return an upper bound from the suggested cut, or from a search for the best cut if that is better."""
+        if self.single or len(self.values) < 2:
+            return self.bound.upper(epsilon)
+        local = self.bound.local_upper(epsilon)
+        if local < _DEEPEST:
+            return local
+        expected = min(_extrapolate(self.values, epsilon), local)
+        upper, self.tilt, self.single = self.bound.upper_near(epsilon, local, expected, self.tilt)
+        if self.single:
+            return self.bound.upper(epsilon)
+        if upper > expected + _SURPRISE:
+            return min(upper, self.bound.upper(epsilon))
+        return upper
+
+
+def _extrapolate(values: list[tuple[float, float]], epsilon: float) -> float:
+    """Extrapolate log δ to ε on the line through the last two points."""
+    (before, higher), (here, value) = values[-2:]
+    return value + min(value - higher, 0.0) * (epsilon - here) / (here - before)

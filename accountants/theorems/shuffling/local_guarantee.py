@@ -172,7 +172,7 @@ class LocalClonesBound(ScaledBound):
 
     @property
     def lossy(self) -> bool:
-        """True for Gaussian reports, whose δ at ε = 0 is above 0."""
+        """True for Gaussian reports, which have δ > 0 at ε = 0."""
         return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
@@ -289,8 +289,8 @@ def _clones(clients: int, local: float) -> ClonesBound:
 class ClosedFormBound(ScaledBound):
     """Theorem F.2 of Lowy and Razaviyayn read as a curve, for one record a client, and never above the local bound.
 
-    At every ε it is the least δ whose ε^r is at most ε, subject to δ ≥ 2 e^{−n e^{−ε₀}/16}, plus the charge for δ₀: (1
-    + e^ε) n (1 + e^{−ε₀}/2) δ₀.
+    The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus
+    the charge for δ₀, which is (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
     """
 
     clients: int

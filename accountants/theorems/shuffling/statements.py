@@ -1,7 +1,7 @@
 """Theorems on shuffled reports, as data: clones, blankets, and the error in the stronger clones.
 
 n clients each run one local randomizer on their own contribution, a trusted shuffler permutes the reports, and one
-client's contribution is replaced. ε₀ and δ₀ are those of a single report whose sender is known.
+client's contribution is replaced. ε₀ and δ₀ are those of a single report with a known sender.
 """
 
 from __future__ import annotations

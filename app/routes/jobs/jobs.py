@@ -84,7 +84,7 @@ async def list_jobs(
     limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(description="as `next` has it", pattern=r"^[0-9]{1,18}$")] = None,
 ) -> Response:
-    """Newest first."""
+    """List the jobs of the caller, the newest first."""
     jobs = JOBS.of(request)
     before = None if cursor is None else int(cursor)
     page = await jobs.waiting.page(caller_of(request).name, state, kind, before, limit + 1)
@@ -96,18 +96,18 @@ async def list_jobs(
 
 
 async def get_job(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002 (the path parameter)
-    """As it is now, or once it has ended if that is within the time of `Prefer: wait`."""
+    """Return the job at once. With `Prefer: wait` return it when it has ended, or after that time."""
     job = await looked_for(request, id, float(preferences.granted or 0))
     return Response(document(job), media_type=JSON, headers={"cache-control": "no-cache", **preferences.applied})
 
 
 async def get_job_result(request: Request, id: str, preferences: OfLook) -> Response:  # noqa: A002
-    """A job that failed is answered with its problem; 409 if it has not ended, or was given up for good."""
+    """Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled."""
     return await signed_result(request, await looked_for(request, id, float(preferences.granted or 0)))
 
 
 async def remove_job(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
-    """One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204."""
+    """Cancel a job that waits or runs, and return it. Delete a job that has ended: 204."""
     await looked_for(request, id, 0.0)
     cancelled = await remove_and_wait(request, id)
     return Response(status_code=204) if cancelled is None else Response(document(cancelled), media_type=JSON)

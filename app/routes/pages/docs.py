@@ -43,7 +43,7 @@ def add(app: FastAPI) -> None:
     contract = CONTRACT.put(app, Documents(lambda _: json_document(compact(app.openapi()))))
 
     async def openapi(request: Request) -> Response:
-        """The OpenAPI document, as it is committed but for the indentation."""
+        """Return the OpenAPI document."""
         return (await contract.of(NAME)).response(request)
 
     async def docs(request: Request) -> Response:

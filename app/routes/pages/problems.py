@@ -53,12 +53,12 @@ DOCUMENTS = Documents(_document_of)
 
 
 async def list_problems(request: Request) -> Response:
-    """Every `type` a problem may have."""
+    """List every `type` of a problem."""
     return (await DOCUMENTS.of(ALL)).response(request)
 
 
 async def get_problem(request: Request, slug: str) -> Response:
-    """What a problem of this kind means, and what to do."""
+    """Explain a kind of problem, and the remedy."""
     if slug not in KINDS:
         raise unknown("problem", slug, KINDS)
     return (await DOCUMENTS.of(slug)).response(request)

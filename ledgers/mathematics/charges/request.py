@@ -53,4 +53,4 @@ class ChargeRequest:
     @cached_property
     def parts(self) -> list[tuple[Pair, int]]:
         """The dominating pairs of the whole job, each with its number of runs."""
-        return [(self.guarantee(one).curve.upper, times * self.count) for one, times in flatten(self.spec)]
+        return [(self.guarantee(spec).curve.upper, times * self.count) for spec, times in flatten(self.spec)]

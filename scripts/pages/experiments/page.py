@@ -132,7 +132,7 @@ def _place(name: str, text: str) -> str:
     return f"<!-- begin {name} -->\n\n{text}\n\n<!-- end {name} -->"
 
 
-def stale() -> list[Path]:
+def stale_files() -> list[Path]:
     """Return the files that differ from their new texts, and the figures that belong to no experiment."""
     texts = files(PAGE.read_text(encoding="utf-8"))
     changed = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,23 +101,27 @@ def parse(body: Mapping[str, Any]) -> Stored:
 
 def _cell(body: Mapping[str, Any]) -> CellAnswer:
     """Return a cell in the form that the judges read: figures as numbers, parameters as attributes."""
-    read_by = {
-        "epsilon": lambda part: Ends(_number(part["lower"]), _number(part["upper"])),
-        "epsilon_lower": _number,
-        "final_excess": _score,
-        "scores": _scores,
-        "beside": _scores,
-        "scores_beside": lambda part: {run: _scores(scores) for run, scores in part.items()},
-        "log10_deltas": lambda part: {name: _number(value) for name, value in part.items()},
-        "claim": lambda part: ClaimChecked(**{name: _number(value) for name, value in part.items()}),
-        "parameters": lambda part: SimpleNamespace(**part),
-    }
-    parts = {name: part for name, part in body.items() if name != "bounds"}
-    return CellAnswer(**{name: read_by.get(name, _itself)(part) for name, part in parts.items()})
+    members = {name: part for name, part in body.items() if name != "bounds"}
+    for name, read_member in _MEMBERS.items():
+        if name in members:
+            members[name] = read_member(members[name])
+    return CellAnswer(**members)
 
 
-def _itself(part: Any) -> Any:
-    return part
+def _enclosure(part: Mapping[str, Any]) -> Ends:
+    return Ends(_number(part["lower"]), _number(part["upper"]))
+
+
+def _claim(part: Mapping[str, Any]) -> ClaimChecked:
+    return ClaimChecked(**_numbers(part))
+
+
+def _parameters(part: Mapping[str, Any]) -> SimpleNamespace:
+    return SimpleNamespace(**part)
+
+
+def _scores_of_runs(part: Mapping[str, Any]) -> Mapping[str, Mapping[str, Measured]]:
+    return {run: _scores(scores) for run, scores in part.items()}
 
 
 def _scores(part: Mapping[str, Any]) -> Mapping[str, Measured]:
@@ -125,11 +129,29 @@ def _scores(part: Mapping[str, Any]) -> Mapping[str, Measured]:
 
 
 def _score(part: Mapping[str, Any]) -> Measured:
-    return Measured(**{name: _number(value) for name, value in part.items()})
+    return Measured(**_numbers(part))
+
+
+def _numbers(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _number(value) for name, value in part.items()}
 
 
 def _number(value: Any) -> Any:
     return INFINITIES.get(value, value) if isinstance(value, str) else value
+
+
+_MEMBERS: Mapping[str, Callable[[Any], Any]] = {
+    "epsilon": _enclosure,
+    "epsilon_lower": _number,
+    "final_excess": _score,
+    "scores": _scores,
+    "beside": _scores,
+    "scores_beside": _scores_of_runs,
+    "log10_deltas": _numbers,
+    "claim": _claim,
+    "parameters": _parameters,
+}
+"""Functions that read the members of a cell; other members are read as they are."""
 
 
 def names() -> Sequence[str]:

@@ -44,7 +44,7 @@ def _measurements(answer: Stored) -> Iterator[Column]:
     if preset.tuned is not None and preset.tuned.name in answer.cells[0].place:
         yield preset.tuned.title, lambda cell: word(cell.place[preset.tuned.name])  # type: ignore[union-attr]
     elif preset.tuned is not None:
-        yield preset.tuned.title, _chosen
+        yield preset.tuned.title, _tuned_step
     yield "ε asked or claimed", lambda cell: "" if cell.claimed_epsilon is None else word(cell.claimed_epsilon)
     yield "certified ε", _upper_bound
     name = "excess risk" if measure is None else measure.replace("_", " ")
@@ -57,7 +57,7 @@ def _measurements(answer: Stored) -> Iterator[Column]:
         yield f"{run}, the paper prints", lambda cell, run=run: _print_figure(cell, run)  # type: ignore[misc]
 
 
-def _chosen(cell: CellAnswer) -> str:
+def _tuned_step(cell: CellAnswer) -> str:
     """Return the step of the private run, and the steps of other runs that differ from it."""
     steps = dict(cell.tuned or {})
     own = steps.pop("private", None)

@@ -10,7 +10,7 @@ import typer
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import print_answer, waiting
+from epsilond.commands.output import print_answer, show_progress
 from epsilond.commands.parsing import OPTIONAL, REQUIRED, RequestCommand, option_faults
 from epsilond.commands.requests import (
     SPEC_HELP,
@@ -91,7 +91,7 @@ def account(
         from epsilond.terminal.accounts import account as show_account  # noqa: PLC0415
 
         fields = _read_fields(accounts.AccountProblem, context, _one_spec(spec, spec_option), request, texts)
-        with waiting("account"):
+        with show_progress("account"):
             answer = accounts.answer(read(accounts.AccountProblem, fields))
         print_answer(answer, show_account, as_body=as_body)
 

@@ -15,7 +15,7 @@ import typer
 from epsilond.accountants.json_types import JsonObject
 from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import AsJson, print_answer, print_body, show, waiting
+from epsilond.commands.output import AsJson, print_answer, print_body, show, show_progress
 from epsilond.commands.parsing import COMMON, CommandLine, LazyGroup, RequestCommand, option_faults
 from epsilond.commands.requests import RequestFields, assignment, field_parameters, request_parameters, with_parameters
 from epsilond.ledgers.commands import budget_options
@@ -27,7 +27,9 @@ INFERRED = {"gaussian": "solve_for"}
 
 def add(main: typer.Typer) -> None:
     """Add a command for each algorithm of both lists, and the list."""
-    calibrate = typer.Typer(cls=AlgorithmGroup, no_args_is_help=True, help="Find what to run an algorithm with.")
+    calibrate = typer.Typer(
+        cls=AlgorithmGroup, no_args_is_help=True, help="Find the parameters of an algorithm for a target."
+    )
     risk_bound = typer.Typer(
         cls=AlgorithmGroup, no_args_is_help=True, help="Bound the excess risk of an algorithm, from above and below."
     )
@@ -86,15 +88,16 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
     """Return a command with one option for each field of the problem."""
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
+        """Bound the excess risk, and print the bounds."""
         with exit_codes():
             from epsilond.calibrators.risk.bounder import RISK_BOUNDS  # noqa: PLC0415  help needs no mathematics
             from epsilond.questions import risk  # noqa: PLC0415
             from epsilond.terminal import calibrations  # noqa: PLC0415
 
-            problem = next(each.problem for each in RISK_BOUNDS if each.name == listed.name)
+            problem = next(bounder.problem for bounder in RISK_BOUNDS if bounder.name == listed.name)
             request_fields = RequestFields.from_options(problem, request, texts, option_faults(context))
             request_fields.check()
-            with waiting(listed.name):
+            with show_progress(listed.name):
                 answer = risk.bound_risk(listed.name, **request_fields.values)
             print_answer(answer, calibrations.risk_bounds, as_body=as_body)
 
@@ -114,6 +117,7 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
         as_body: bool,
         **texts: object,
     ) -> None:
+        """Calibrate the algorithm, and print the answer or the sweep."""
         budget = budget_options.take_budget(texts)
         faults = option_faults(context)
         if budget is not None:
@@ -136,7 +140,7 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     sweep_option = typer.Option(
-        "--sweep", metavar="FIELD=VALUE,…", help="a table over values of one field, at most 200", rich_help_panel=COMMON
+        "--sweep", metavar="FIELD=VALUE,…", help="a table over at most 200 values of one field", rich_help_panel=COMMON
     )
     sweep = inspect.Parameter("sweep", keyword, default=None, annotation=Annotated[str | None, sweep_option])
     parameters = field_parameters(_options_with_inference(listed))
@@ -158,7 +162,7 @@ def _print_calibration(name: str, fields: JsonObject, *, as_body: bool, **budget
     from epsilond.questions import calibrate  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
-    with waiting(name):
+    with show_progress(name):
         answer = calibrate.calibrate(name, **budget, **fields)
     print_answer(answer, calibrations.calibration, as_body=as_body)
 
@@ -169,7 +173,7 @@ def _print_sweep(
     from epsilond.questions import sweep  # noqa: PLC0415  as above
     from epsilond.terminal import calibrations  # noqa: PLC0415
 
-    with waiting(name), cluster.executor_at(dask) as executor:
+    with show_progress(name), cluster.executor_at(dask) as executor:
         # The table shows no printed readings, so that their true figures are not computed for it.
         answer = sweep.sweep(name, swept, values, executor=executor, true_figures=as_body, **fields)
     print_body(answer.body) if as_body else show(calibrations.sweep(answer))

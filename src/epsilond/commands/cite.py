@@ -20,7 +20,7 @@ def cite(
         list[str] | None, typer.Argument(metavar="ID…", help="theorems, as `epsilond theorems` lists")
     ] = None,
     answer: Annotated[
-        str | None, typer.Option(metavar="FILE", help="an answer as JSON: what --json printed; - reads it")
+        str | None, typer.Option(metavar="FILE", help="an answer as JSON, as printed by --json; - reads it")
     ] = None,
 ) -> None:
     """Print BibTeX of this software and of the works with the theorems of an answer, or with the given theorems."""

@@ -31,16 +31,16 @@ LARGE = ("request", "result", "problem", "links")
 
 Url = Annotated[
     str,
-    typer.Option("--service", metavar="URL", envvar="EPSILOND_URL", help="where the service is"),
+    typer.Option("--service", metavar="URL", envvar="EPSILOND_URL", help="URL of the service"),
 ]
 KeyFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", envvar="EPSILOND_KEY_FILE", help="holds the key, where the service asks for one"),
+    typer.Option(metavar="FILE", envvar="EPSILOND_KEY_FILE", help="file with the API key, if the service needs one"),
 ]
 Id = Annotated[str, typer.Argument(metavar="ID", help="the job")]
 HERE = "http://127.0.0.1:8000"
 
-group = CommandLine(no_args_is_help=True, help="See, wait for and cancel the long questions of a running service.")
+group = CommandLine(no_args_is_help=True, help="Show, wait for and cancel the long computations of a running service.")
 
 
 def add(main: typer.Typer) -> None:
@@ -52,8 +52,12 @@ def add(main: typer.Typer) -> None:
 def list_jobs(
     state: Annotated[str | None, typer.Option(metavar="WORD", help="only queued, running, done, failed, …")] = None,
     kind: Annotated[str | None, typer.Option(metavar="WORD", help="only calibration, plan, simulation, …")] = None,
-    limit: Annotated[int | None, typer.Option(metavar="COUNT", min=1, max=100, help="at most so many · 20")] = None,
-    cursor: Annotated[str | None, typer.Option(metavar="TEXT", help="where a page before ended")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="COUNT", min=1, max=100, help="largest number of jobs · default 20")
+    ] = None,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="continue after the end of an earlier page")
+    ] = None,
     service: Url = HERE,
     key_file: KeyFile = None,
     as_body: AsJson = False,
@@ -98,7 +102,7 @@ def wait(
 @group.command()
 def result(
     job: Id,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="file of the answer; absent: it is printed")] = None,
     service: Url = HERE,
     key_file: KeyFile = None,
 ) -> None:
@@ -170,6 +174,7 @@ def _mover(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
     def move(state: JsonObject) -> None:
+        """Move the bar to the progress of a state of the job."""
         done = state.get("progress", {"done": 0, "of": 1})
         bar.update(task, completed=done["done"], total=done["of"] if done["of"] > 1 else None)
 

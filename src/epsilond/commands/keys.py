@@ -32,19 +32,23 @@ def keys() -> None:
 
 @group.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="whose it is; jobs belong to this name")],
-    file: Annotated[Path | None, typer.Option(help="file of keys to add the line to; else it is printed")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="owner of the key; jobs belong to this name")],
+    file: Annotated[Path | None, typer.Option(help="file of keys that gets the line; absent: it is printed")] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="calibrate, simulate, ledger, metrics or admin; once for each; else calibrate and simulate"),
+        typer.Option(
+            help="calibrate, simulate, ledger, metrics or admin; once for each; default: calibrate and simulate"
+        ),
     ] = None,
     organisation: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="whose data sets it may use; absent: those of all keys that name none"),
+        typer.Option(
+            metavar="NAME", help="owner of the data sets that it may use; absent: those of all keys that name none"
+        ),
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(help="owner, analyst, approver or auditor of ledgers; once for each; else owner and analyst"),
+        typer.Option(help="owner, analyst, approver or auditor of ledgers; once for each; default: owner and analyst"),
     ] = None,
     expires: Annotated[
         str | None, typer.Option(help="12h, 90d, 4w, or a date and time as RFC 3339 has it; absent: never")
@@ -101,7 +105,7 @@ def list_keys(file: File) -> None:
 @group.command()
 def revoke(
     file: File,
-    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="the key of this id, else every key of this name")],
+    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="the key of this id, or every key of this name")],
 ) -> None:
     """Revoke a key. Its line stays, with the date; a running service refuses it within two seconds."""
     with _refusals():

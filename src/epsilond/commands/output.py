@@ -46,7 +46,7 @@ def print_body(answer: object) -> None:
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
-def waiting(what: str) -> AbstractContextManager[object]:
+def show_progress(what: str) -> AbstractContextManager[object]:
     """Show the name of a computation while it lasts; print nothing if standard error is no terminal."""
     if not sys.stderr.isatty():
         return nullcontext()

@@ -126,7 +126,7 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> tuple[Fault
     param = getattr(error, "param", None)
     name = getattr(error, "option_name", None)
     if name is not None:
-        options = [option for each in params if _is_option(each) for option in each.opts]
+        options = [option for param in params if _is_option(param) for option in param.opts]
         place = _place(args, name)
         if name in options:
             fault = Fault(_pointer(name), "needs a value")

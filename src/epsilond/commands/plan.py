@@ -10,7 +10,7 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.json_types import JsonObject
 from epsilond.commands import cluster
 from epsilond.commands.exits import exit_codes
-from epsilond.commands.output import print_answer, waiting
+from epsilond.commands.output import print_answer, show_progress
 from epsilond.commands.parsing import RequestCommand, option_faults
 from epsilond.commands.requests import RequestFields, field_parameters, request_parameters, with_parameters
 from epsilond.ledgers.commands import budget_options
@@ -58,7 +58,7 @@ def _print_plan(fields: JsonObject, *, as_body: bool, **settings: Any) -> None:
     from epsilond.questions import plan as planning  # noqa: PLC0415  help needs no mathematics
     from epsilond.terminal import plans  # noqa: PLC0415
 
-    with waiting("plan"):
+    with show_progress("plan"):
         answer = planning.plan(**settings, **fields)
     print_answer(answer, plans.plan, as_body=as_body)
 

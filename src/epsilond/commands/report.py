@@ -10,7 +10,7 @@ import typer
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.commands.exits import ANOTHER_ENGINE, BROKEN, DISAGREES, exit_codes
-from epsilond.commands.output import print_body, show, waiting
+from epsilond.commands.output import print_body, show, show_progress
 from epsilond.commands.parsing import CommandLine
 from epsilond.commands.requests import structure_of
 
@@ -24,10 +24,10 @@ OWN = ("algorithm", "request", "out", "date")
 Source = Annotated[
     str, typer.Option("--request", metavar="FILE", help="the JSON request: a file, - to read it, or the text itself")
 ]
-Out = Annotated[str, typer.Option(metavar="FILE", help="where to write the page; - prints it")]
+Out = Annotated[str, typer.Option(metavar="FILE", help="file of the page; - prints it")]
 Date = Annotated[
     str | None,
-    typer.Option(metavar="YYYY-MM-DD", help="the date to stand on it · default today, in UTC; none for none"),
+    typer.Option(metavar="YYYY-MM-DD", help="date of the page · default today, in UTC; none for none"),
 ]
 AsOutcome = Annotated[bool, typer.Option("--json", help="print the outcome as JSON")]
 
@@ -65,9 +65,7 @@ def verify(
         Path | None,
         typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder of a service"),
     ] = None,
-    request: Annotated[
-        str | None, typer.Option(metavar="FILE", help="of an answer in JSON: the request that it is to answer")
-    ] = None,
+    request: Annotated[str | None, typer.Option(metavar="FILE", help="the request of an answer in JSON")] = None,
     as_outcome: AsOutcome = False,
 ) -> None:
     """Check that a report was not altered, and that today's engine gives the same answer.
@@ -88,7 +86,7 @@ def verify(
         page = reporting.read_page(Path(report))
         token = None if signature is None else _signature_text(signature)
         body = None if request is None else structure_of(request, at="/request")
-        with waiting("computing the answer anew"):
+        with show_progress("computing the answer anew"):
             result = reporting.verify(page, signature=token, keys=keys, request=body)
         if as_outcome:
             from epsilond.calibrators.answer import as_json  # noqa: PLC0415  as above
@@ -116,7 +114,7 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
         path = _file(out)
         body = structure_of(request, at="/request")
         day = None if date == NONE else date or dt.datetime.now(tz=dt.UTC).date().isoformat()
-        with waiting(algorithm or kind):
+        with show_progress(algorithm or kind):
             page = reporting.report(kind, algorithm, request=body, date=day)
         if path is None:
             typer.echo(page, nl=False)

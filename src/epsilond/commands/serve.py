@@ -20,11 +20,13 @@ def add(main: typer.Typer) -> None:
 
 
 def serve(
-    host: Annotated[str | None, typer.Option(help="address to listen on; else EPSILOND_HOST, else 127.0.0.1")] = None,
-    port: Annotated[int | None, typer.Option(help="else EPSILOND_PORT, else 8000", min=0, max=65535)] = None,
+    host: Annotated[str | None, typer.Option(help="address to listen on; default EPSILOND_HOST, or 127.0.0.1")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="port to listen on; default EPSILOND_PORT, or 8000", min=0, max=65535)
+    ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="run jobs on the Dask cluster of this scheduler; else EPSILOND_DASK"),
+        typer.Option(metavar="ADDRESS", help="run jobs on the Dask cluster of this scheduler; default EPSILOND_DASK"),
     ] = None,
 ) -> None:
     """Start the HTTP service."""

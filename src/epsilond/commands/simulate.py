@@ -26,7 +26,7 @@ def simulate(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="list the presets")] = False,
     repetitions: Annotated[
-        int | None, typer.Option(metavar="COUNT", help="else those of the preset or request")
+        int | None, typer.Option(metavar="COUNT", help="default: those of the preset or request")
     ] = None,
     seed: Annotated[int | None, typer.Option(metavar="COUNT", help="the same seed gives the same answer")] = None,
     workers: Annotated[

@@ -15,6 +15,7 @@ def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """
 
     def import_name(name: str) -> object:
+        """Return a name of the package from its module."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{homes[name]}"), name)

@@ -64,7 +64,7 @@ class CohortDraws:
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
         """Return the places of clients in the arrays, which grow for new clients."""
         places = self._places
-        indices = np.fromiter((places.setdefault(each, len(places)) for each in clients), np.intp, len(clients))
+        indices = np.fromiter((places.setdefault(client, len(places)) for client in clients), np.intp, len(clients))
         missing = len(places) - len(self._drawn)
         if missing > 0:
             self._drawn, self._expected, self._rounds = (

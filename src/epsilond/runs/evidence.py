@@ -105,7 +105,7 @@ class Evidence:
         Raises:
             InvalidInput: no such premise, or one that no declaration can replace.
         """
-        choices = [each.id for each in self.premises if each.declaration]
+        choices = [premise.id for premise in self.premises if premise.declaration]
         if premise not in choices:
             raise InvalidInput.at("/premise", "is none that can be declared", allowed=", ".join(choices))
         if not declaration.strip():
@@ -200,7 +200,7 @@ class Evidence:
         if unknown or steps < 0:
             raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint")
         self.steps, self._shown, self._reasons, self._vouched = steps, shown, reasons, vouched
-        self._observations = {(each.premise, each.message): each for each in observations}
+        self._observations = {(observation.premise, observation.message): observation for observation in observations}
 
 
 def _read_observation(premise: str, message: str, remedy: str, count: int) -> Observation:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from epsilond.app.settings import Settings
-from epsilond.ledgers.book.looked import Looked
+from epsilond.ledgers.book.reader import BookReader
 from epsilond.ledgers.http import figures
 from epsilond.storage.faults import StoreFault
 from tests.app.conftest import PATIENCE, PATIENT, problem, sample_of, serving
@@ -72,13 +72,13 @@ def test_a_move_that_is_rejected_is_counted_by_the_kind_of_its_problem(settings:
 
 
 def test_figures_are_read_once_in_some_seconds(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, read = [], Looked.figures
+    calls, read = [], BookReader.figures
 
-    def counting(book: Looked, *, limit: int) -> object:
+    def counting(book: BookReader, *, limit: int) -> object:
         calls.append(limit)
         return read(book, limit=limit)
 
-    monkeypatch.setattr(Looked, "figures", counting)
+    monkeypatch.setattr(BookReader, "figures", counting)
     monkeypatch.setattr(figures, "KEPT_SECONDS", 3600.0)
     with serving(settings) as client:
         for _ in range(5):
@@ -90,12 +90,12 @@ def test_figures_are_read_once_in_some_seconds(settings: Settings, monkeypatch: 
 def test_while_the_database_does_not_answer_the_last_figures_stay(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answered, read = threading.Event(), Looked.figures
+    answered, read = threading.Event(), BookReader.figures
 
-    def failing(_: Looked, *, limit: int) -> object:
+    def failing(_: BookReader, *, limit: int) -> object:
         raise StoreFault(f"no {limit} ledgers are read")
 
-    def hanging(book: Looked, *, limit: int) -> object:
+    def hanging(book: BookReader, *, limit: int) -> object:
         answered.wait()
         return read(book, limit=limit)
 
@@ -103,11 +103,11 @@ def test_while_the_database_does_not_answer_the_last_figures_stay(
         opened(client)
         assert sample_of(client, "epsilond_ledgers_open") == 1.0
         opened(client)
-        monkeypatch.setattr(Looked, "figures", failing)
+        monkeypatch.setattr(BookReader, "figures", failing)
         assert sample_of(client, "epsilond_ledgers_open") == 1.0
         age = sample_of(client, "epsilond_ledger_figures_age_seconds")
         monkeypatch.setattr(figures, "WAIT_SECONDS", 0.01)
-        monkeypatch.setattr(Looked, "figures", hanging)
+        monkeypatch.setattr(BookReader, "figures", hanging)
         try:
             assert client.get("/healthz").status_code == 200
             assert sample_of(client, "epsilond_ledgers_open") == 1.0
@@ -115,7 +115,7 @@ def test_while_the_database_does_not_answer_the_last_figures_stay(
         finally:
             answered.set()
         monkeypatch.setattr(figures, "WAIT_SECONDS", PATIENCE)
-        monkeypatch.setattr(Looked, "figures", read)
+        monkeypatch.setattr(BookReader, "figures", read)
         assert sample_of(client, "epsilond_ledgers_open") == 2.0
 
 

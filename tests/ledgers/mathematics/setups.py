@@ -8,7 +8,7 @@ from typing import Any
 
 from epsilond.accountants import specs
 from epsilond.accountants.guarantee import Setting
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, open_ledger
+from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot, open_ledger
 from epsilond.ledgers.mathematics.state import Declared, LedgerState, LedgerTarget
 
 SETTING = Setting(relation="add-or-remove-one")
@@ -42,16 +42,16 @@ def job(rate: float = 0.01, noise: float = 1.0, steps: int = 1000) -> specs.Repe
 
 
 def ledger(
-    *slots: AskedSlot, plan: tuple[Any, ...] = (), target: LedgerTarget = TARGET, setting: Setting = SETTING
+    *slots: RequestedSlot, plan: tuple[Any, ...] = (), target: LedgerTarget = TARGET, setting: Setting = SETTING
 ) -> LedgerState:
     """An opened and sealed ledger with these slots, and these mechanisms as items a, b, c, …"""
-    planned = tuple(Planned(name="abcdefghijklmnop"[place], spec=spec) for place, spec in enumerate(plan))
+    planned = tuple(RequestedItem(name="abcdefghijklmnop"[place], spec=spec) for place, spec in enumerate(plan))
     return open_ledger(setting=setting, target=target, declared=SEALED, plan=planned, slots=slots)[0]
 
 
-def gaussian_slot(eta: str = "2.6e-7", mu_squared: str = "largest") -> AskedSlot:
+def gaussian_slot(eta: str = "2.6e-7", mu_squared: str = "largest") -> RequestedSlot:
     """A Gaussian slot."""
-    return AskedSlot(kind="gdp", capacity={"mu_squared": mu_squared, "eta": eta})
+    return RequestedSlot(kind="gdp", capacity={"mu_squared": mu_squared, "eta": eta})
 
 
 def text_of(spec: Any) -> str:

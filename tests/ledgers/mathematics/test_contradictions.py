@@ -10,7 +10,7 @@ import pytest
 from epsilond.accountants.errors import InvalidInput, Observation, RunDiffers
 from epsilond.ledgers.mathematics import entries, moves
 from epsilond.ledgers.mathematics.amending import amend_plan
-from epsilond.ledgers.mathematics.opening import Planned, open_ledger
+from epsilond.ledgers.mathematics.opening import RequestedItem, open_ledger
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.view import plan_curve
@@ -24,7 +24,7 @@ QUIET = Observation("noise", "the sum of a step had no noise", remedy="Call the 
 @cache
 def history() -> tuple[LedgerState, list[dict[str, Any]]]:
     """A ledger with committed runs of one reservation, and runs of another that are only held; and its entries."""
-    plan = [Planned(name="a", spec=job(steps=100))]
+    plan = [RequestedItem(name="a", spec=job(steps=100))]
     state, certified = open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=plan, slots=())
     found = [entries.opening_record(state, certified, {"a": text_of(step())})]
     for name, count in (("paid", 10), ("held", 5)):

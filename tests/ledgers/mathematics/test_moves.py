@@ -23,7 +23,7 @@ from epsilond.accountants.errors import (
 )
 from epsilond.accountants.guarantee import Setting
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, open_ledger
+from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot, open_ledger
 from epsilond.ledgers.mathematics.state import Declared, LedgerState
 from epsilond.ledgers.mathematics.what_if import what_if
 from tests.ledgers.mathematics.setups import DIFFERENT, SEALED, SETTING, TARGET, gaussian_slot, job, ledger, step
@@ -51,7 +51,7 @@ def test_twelve_training_jobs_chosen_adaptively_fit_in_eight() -> None:
 
 
 def test_the_plan_of_twelve_different_jobs_is_as_good_as_their_exact_composition() -> None:
-    plan = [Planned(name=str(place), spec=job(*one)) for place, one in enumerate(DIFFERENT)]
+    plan = [RequestedItem(name=str(place), spec=job(*one)) for place, one in enumerate(DIFFERENT)]
     with pytest.raises(Infeasible) as refused:
         open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=plan)
     assert refused.value.nearest["epsilon"] == pytest.approx(8.7725526, abs=1e-7)
@@ -130,7 +130,7 @@ def test_order_of_commits_changes_nothing_for_charges_that_add_up() -> None:
     asked = {"a": 20.0, "b": 30.0, "c": 15.0}
     ends = []
     for order in itertools.permutations(asked):
-        state = ledger(AskedSlot(kind="zcdp", capacity={"rho": "0.1"}))
+        state = ledger(RequestedSlot(kind="zcdp", capacity={"rho": "0.1"}))
         for name in order:
             three = specs.Repeated(times=3, mechanism=specs.Gaussian(noise_multiplier=asked[name]))
             state = run(state, name, slot="zcdp", spec=three)
@@ -141,13 +141,17 @@ def test_order_of_commits_changes_nothing_for_charges_that_add_up() -> None:
 @pytest.mark.parametrize(
     ("slot", "spec", "most"),
     [
-        (AskedSlot(kind="zcdp", capacity={"rho": "0.02"}), SMALL, 3),
-        (AskedSlot(kind="pure", capacity={"epsilon": "1"}), specs.DiscreteLaplace(decay_rate=0.3, sensitivity=1), 3),
-        (AskedSlot(kind="rdp", capacity={"orders": [8], "budget": "0.1"}), SMALL, 2),
+        (RequestedSlot(kind="zcdp", capacity={"rho": "0.02"}), SMALL, 3),
+        (
+            RequestedSlot(kind="pure", capacity={"epsilon": "1"}),
+            specs.DiscreteLaplace(decay_rate=0.3, sensitivity=1),
+            3,
+        ),
+        (RequestedSlot(kind="rdp", capacity={"orders": [8], "budget": "0.1"}), SMALL, 2),
         (gaussian_slot(mu_squared="0.035"), SMALL, 3),
     ],
 )
-def test_each_slot_takes_what_its_rule_allows(slot: AskedSlot, spec: Any, most: int) -> None:
+def test_each_slot_takes_what_its_rule_allows(slot: RequestedSlot, spec: Any, most: int) -> None:
     state = ledger(slot)
     for place in range(most):
         state = run(state, str(place), slot=slot.kind, spec=spec)
@@ -166,7 +170,7 @@ QUERY = specs.RandomizedResponse(epsilon=0.01, categories=2)
 @pytest.mark.parametrize("spec", [QUERY, specs.Laplace(scale_multiplier=100.0), step(0.001, 3.0)])
 def test_ten_thousand_queries_leave_eta_where_mu_squared_allows_them(spec: Any) -> None:
     setting = Setting(relation="replace-one") if spec is QUERY else SETTING
-    slot = AskedSlot(kind="gdp", capacity={"mu_squared": "largest"})
+    slot = RequestedSlot(kind="gdp", capacity={"mu_squared": "largest"})
     state = ledger(slot, setting=setting, target=replace(TARGET, epsilon=3.0))
     price = what_if(state, slot="gdp", spec=spec).charge
     assert price is not None
@@ -174,14 +178,14 @@ def test_ten_thousand_queries_leave_eta_where_mu_squared_allows_them(spec: Any) 
 
 
 def test_a_run_of_rare_large_losses_takes_more_eta_where_that_saves_mu_squared() -> None:
-    state = ledger(AskedSlot(kind="gdp", capacity={"mu_squared": "largest"}), target=replace(TARGET, epsilon=3.0))
+    state = ledger(RequestedSlot(kind="gdp", capacity={"mu_squared": "largest"}), target=replace(TARGET, epsilon=3.0))
     price = what_if(state, slot="gdp", spec=job(0.01, 1.0, 200)).charge
     assert price is not None
     assert price.parts["eta"] == pytest.approx(state.slots[0].capacity["eta"] / 16)
 
 
 def test_a_mixture_of_orders_may_overdraw_one_while_the_others_bear_it() -> None:
-    slot = AskedSlot(kind="rdp", capacity={"orders": [4, 16], "weights": [0.5, 0.5], "budget": "0.2"})
+    slot = RequestedSlot(kind="rdp", capacity={"orders": [4, 16], "weights": [0.5, 0.5], "budget": "0.2"})
     state = ledger(slot)
     for place in range(100):
         if not what_if(state, slot="rdp", spec=SMALL).fits:
@@ -236,7 +240,7 @@ def test_requests_that_contradict_themselves_are_refused(asked: dict[str, Any], 
 def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> None:
     orders = [8, 16][: len(weights)]
     with pytest.raises(InvalidInput):
-        ledger(AskedSlot(kind="rdp", capacity={"orders": orders, "weights": weights, "budget": "largest"}))
+        ledger(RequestedSlot(kind="rdp", capacity={"orders": orders, "weights": weights, "budget": "largest"}))
 
 
 def test_what_no_theorem_covers_is_not_exchanged() -> None:
@@ -251,11 +255,11 @@ def test_what_no_theorem_covers_is_not_exchanged() -> None:
 
 @pytest.mark.parametrize("amounts", [{"delta": Decimal(-1)}, {"eta": Decimal("NaN")}, {"delta": Decimal("Infinity")}])
 def test_amounts_that_are_none_are_refused(amounts: dict[str, Decimal]) -> None:
-    state = ledger(AskedSlot(kind="zcdp", capacity={"rho": "0.1", "delta": "1e-7"}))
+    state = ledger(RequestedSlot(kind="zcdp", capacity={"rho": "0.1", "delta": "1e-7"}))
     with pytest.raises(InvalidInput):
         moves.reserve(state, "x", slot="zcdp", spec=SMALL, **amounts)
 
 
 def test_names_of_charged_jobs_are_kept_for_them() -> None:
     with pytest.raises(InvalidInput):
-        open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=[Planned(name="job r1", spec=SMALL)])
+        open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=[RequestedItem(name="job r1", spec=SMALL)])

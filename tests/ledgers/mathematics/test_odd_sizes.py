@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.accountants.errors import Infeasible, InvalidInput
-from epsilond.ledgers.mathematics.opening import AskedSlot
+from epsilond.ledgers.mathematics.opening import RequestedSlot
 from epsilond.ledgers.mathematics.state import LedgerTarget, SlotKind
 from epsilond.ledgers.mathematics.what_if import what_if
 from tests.ledgers.mathematics.setups import gaussian_slot, job, ledger, step
@@ -54,10 +54,10 @@ def test_a_plan_of_too_many_runs_is_refused_by_its_place() -> None:
 
 def test_an_order_next_to_one_has_room_for_nothing_and_one_of_a_million_for_little() -> None:
     with pytest.raises(Infeasible, match="Nothing is left"):
-        ledger(AskedSlot(kind="rdp", capacity={"orders": [1.0000001]}))
-    state = ledger(AskedSlot(kind="rdp", capacity={"orders": [1.0000001], "budget": "0.5"}), target=LAX)
+        ledger(RequestedSlot(kind="rdp", capacity={"orders": [1.0000001]}))
+    state = ledger(RequestedSlot(kind="rdp", capacity={"orders": [1.0000001], "budget": "0.5"}), target=LAX)
     assert what_if(state, spec=LAPLACE, slot="rdp", count=2).fits
-    steep = ledger(AskedSlot(kind="rdp", capacity={"orders": [1e6]}))
+    steep = ledger(RequestedSlot(kind="rdp", capacity={"orders": [1e6]}))
     assert what_if(steep, spec=LAPLACE, slot="rdp", count=10).fits
     assert not what_if(steep, spec=LAPLACE, slot="rdp", count=100).fits
 
@@ -65,7 +65,7 @@ def test_an_order_next_to_one_has_room_for_nothing_and_one_of_a_million_for_litt
 @pytest.mark.parametrize(("kind", "part"), [("gdp", "mu_squared"), ("zcdp", "rho"), ("pure", "epsilon")])
 @pytest.mark.parametrize("capacity", ["0.000000000001", "1000000"])
 def test_capacities_of_almost_nothing_and_of_far_too_much(kind: SlotKind, part: str, capacity: str) -> None:
-    state = ledger(AskedSlot(kind=kind, capacity={part: capacity}), target=WIDE)
+    state = ledger(RequestedSlot(kind=kind, capacity={part: capacity}), target=WIDE)
     found = what_if(state, spec=LAPLACE, slot=kind, count=10)
     assert found.fits == (capacity == "1000000")
     if found.fits:

@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.ledgers.mathematics import entries, moves
-from epsilond.ledgers.mathematics.opening import AskedSlot, Planned, open_ledger
+from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot, open_ledger
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
 from epsilond.ledgers.mathematics.state import LedgerState
 from tests.ledgers.mathematics.setups import SEALED, SETTING, TARGET, gaussian_slot, job, spec_of, step, text_of
@@ -20,8 +20,8 @@ Entries = list[dict[str, Any]]
 
 def history() -> tuple[LedgerState, Entries]:
     """A ledger with a plan and two slots, in which something of every kind has happened."""
-    slots = [gaussian_slot(eta="1e-7", mu_squared="0.5"), AskedSlot(kind="zcdp", capacity={"rho": "0.05"})]
-    plan = [Planned(name="train", spec=job(steps=200))]
+    slots = [gaussian_slot(eta="1e-7", mu_squared="0.5"), RequestedSlot(kind="zcdp", capacity={"rho": "0.05"})]
+    plan = [RequestedItem(name="train", spec=job(steps=200))]
     state, certified = open_ledger(setting=SETTING, target=TARGET, declared=SEALED, plan=plan, slots=slots)
     found: Entries = [entries.opening_record(state, certified, {"train": text_of(step())})]
 

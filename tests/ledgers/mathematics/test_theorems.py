@@ -12,15 +12,15 @@ from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.ledgers.mathematics.charges import CHARGES, charge
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
-from epsilond.ledgers.mathematics.opening import AskedSlot
+from epsilond.ledgers.mathematics.opening import RequestedSlot
 from tests.ledgers.mathematics.setups import SETTING, gaussian_slot, ledger, step
 
 PROVED = {theorem.id for theorem in THEOREMS if theorem.status is Status.PROVED}
 SLOTS = {
     "gdp": gaussian_slot(mu_squared="1"),
-    "zcdp": AskedSlot(kind="zcdp", capacity={"rho": "0.1"}),
-    "rdp": AskedSlot(kind="rdp", capacity={"orders": [8], "budget": "0.5"}),
-    "pure": AskedSlot(kind="pure", capacity={"epsilon": "1", "delta": "1e-7"}),
+    "zcdp": RequestedSlot(kind="zcdp", capacity={"rho": "0.1"}),
+    "rdp": RequestedSlot(kind="rdp", capacity={"orders": [8], "budget": "0.5"}),
+    "pure": RequestedSlot(kind="pure", capacity={"epsilon": "1", "delta": "1e-7"}),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.accountants import specs
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import AskedSlot
+from epsilond.ledgers.mathematics.opening import RequestedSlot
 from epsilond.ledgers.mathematics.view import find_scarcest
 from epsilond.ledgers.mathematics.what_if import what_if
 from tests.ledgers.mathematics.setups import gaussian_slot, job, ledger, step
@@ -18,7 +18,7 @@ from tests.ledgers.mathematics.setups import gaussian_slot, job, ledger, step
 QUERY = specs.Gaussian(noise_multiplier=10.0)
 """It costs 0.01 of μ²."""
 LAPLACE = specs.Laplace(scale_multiplier=10.0)
-RENYI = AskedSlot(kind="rdp", capacity={"orders": [4, 16], "weights": [0.5, 0.5], "budget": "0.2"})
+RENYI = RequestedSlot(kind="rdp", capacity={"orders": [4, 16], "weights": [0.5, 0.5], "budget": "0.2"})
 
 
 def test_a_ledger_without_resources_has_none() -> None:

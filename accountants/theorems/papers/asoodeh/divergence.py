@@ -43,7 +43,7 @@ class DivergenceInputs(TwoLaws):
         if self.kernel is not None:
             check_kernel("/kernel", self.kernel, len(self.first))
         if (self.other_first is None) != (self.other_second is None):
-            raise InvalidInput.at("/other_second", "both laws of the other pair are needed, or none")
+            raise InvalidInput.at("/other_second", "both distributions of the second pair are needed, or none")
         if self.other_first is not None and self.other_second is not None:
             check_law("/other_first", self.other_first, len(self.first))
             check_law("/other_second", self.other_second, len(self.first))

@@ -20,8 +20,8 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     SMOOTH_LOSSES,
     ScheduledPass,
     bound_outputs,
+    check_step_sizes,
     log_contraction_bound,
-    steps_small,
 )
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
@@ -60,7 +60,7 @@ def compare_steps(inputs: OnePass) -> Sides:
     return Sides.at_most(inputs.clients / inputs.participants, float(inputs.steps))
 
 
-SMALL_STEPS = Condition("step-sizes", "η_t ≤ 2/β at every t", lambda inputs: steps_small(inputs.run))
+SMALL_STEPS = Condition("step-sizes", "η_t ≤ 2/β at every t", lambda inputs: check_step_sizes(inputs.run))
 WHOLE_STEPS = Condition("whole-steps", "n/m is an integer", compare_steps)
 ASSUMPTIONS = (LIPSCHITZ_LOSSES, CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER)
 

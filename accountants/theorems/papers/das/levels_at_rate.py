@@ -103,7 +103,7 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return levels m ≥ `low` that meet the target while m − 1 does not; None if `high` does not meet it."""
+    """Return `low` if it meets the target, otherwise m that meets it while m − 1 does not; None if `high` does not."""
     high = min(max(low, high), int(NOISE_LEVELS.le or 0))
     if log_delta_at(low) <= target:
         return low

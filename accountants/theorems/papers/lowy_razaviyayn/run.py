@@ -228,7 +228,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
-        """Return the clients as they enter the aggregates of a reading; clients with equal ξ are one group."""
+        """Return the clients as they enter the aggregates of a reading; equal clients are one group."""
         if reading not in self._federations:
             self._federations[reading] = self._federation_of_reading(reading)
         return self._federations[reading]

@@ -172,20 +172,20 @@ PURIFIED = Theorem(
     id="lowy.lemma-f.5",
     title="An (ε, δ) report is near one that is ε-private",
     statement=(
-        "if a report's law and a fixed law are (ε, δ)-indistinguishable, a law within total variation δ of it is "
-        "ε-indistinguishable from the fixed one; of a pair both of whose laws may move, each within δ/(e^ε + 1), and "
+        "if a report's distribution and a fixed one are (ε, δ)-indistinguishable, a distribution within total "
+        "variation δ of it is ε-indistinguishable from the fixed one; if both may move, each within δ/(e^ε + 1), and "
         "no nearer"
     ),
     source=Source("lowy2023", "Lemma F.5"),
     status=Status.PROVED,
-    conditions=(Condition("both-orders", "the laws are (ε, δ)-indistinguishable in both orders"),),
+    conditions=(Condition("both-orders", "the distributions are (ε, δ)-indistinguishable in both directions"),),
     formula=purification_distance,
     examples=({"epsilon": 0.5, "delta": 1e-6},),
 )
 TRANSFER = Theorem(
     id="lowy.lemma-f.6",
-    title="Two laws near an indistinguishable pair",
-    statement="laws within total variation t of an (ε, δ) pair, each of its own, are (ε, δ + (e^ε + 1) t)",
+    title="Two distributions near an indistinguishable pair",
+    statement="distributions within total variation t of the members of an (ε, δ) pair are (ε, δ + (e^ε + 1) t)",
     source=Source("lowy2023", "Lemma F.6"),
     status=Status.PROVED,
     conditions=(delta_below_one(),),

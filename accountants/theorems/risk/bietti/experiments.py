@@ -52,7 +52,7 @@ SQUARED_LOSS = Theorem(
     given="The synthetic data; the defaults are the paper's.",
     checks=(AtMost("own_coordinates", "dimension", "cannot exceed dimension"),),
 )
-def synthetic(
+def synthetic_constants(
     *,
     clients: Clients = 1000,
     dimension: Dimension = 100,
@@ -114,7 +114,7 @@ SYNTHETIC = Theorem(
             test=f"{_TESTS}::test_the_risk_is_twice_the_excess_of_the_loss",
         ),
     ),
-    formula=synthetic,
+    formula=synthetic_constants,
     examples=({},),
 )
 THEOREMS: tuple[Theorem, ...] = (SQUARED_LOSS, SYNTHETIC)

@@ -245,7 +245,7 @@ def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> floa
 
 
 @in_doubles
-def weighted_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
+def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
     """Return L_{m,α}, the variances of (13), the step size and the bound of Theorem 5.2.
 
     Args:
@@ -262,7 +262,7 @@ def weighted_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> 
 
 
 @in_doubles
-def weighted_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
+def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
     """Return L_α, the variances of (35), the step size, the bound of Theorem B.4, and the variance of (36).
 
     Args:
@@ -364,7 +364,7 @@ THEOREM_5_2 = Theorem(
     conditions=(PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED),
     errata=(NO_RATE, RATE_TOO_MANY, SYMBOLS),
     inputs=SampledInputs,
-    formula=weighted_by_samples,
+    formula=bound_by_samples,
     examples=({**EXAMPLE, "participation_rate": 0.25},),
 )
 THEOREM_B_4 = Theorem(
@@ -379,7 +379,7 @@ THEOREM_B_4 = Theorem(
     conditions=(PRINTED_SMOOTHNESS, PRINTED_VARIANCE, CONVEX_SMOOTH, FRESH, UNCLIPPED),
     errata=(NO_RATE, RATE_TOO_MANY, SYMBOLS),
     inputs=SampledInputs,
-    formula=weighted_by_clients,
+    formula=bound_by_clients,
     examples=({**EXAMPLE, "participation_rate": 0.25},),
 )
 PERSONALIZED_RISK = Theorem(

@@ -128,7 +128,7 @@ def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Readi
 
 
 @in_doubles
-def by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
+def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return σ_ζ of (12), the bound (14), and its terms, the last two of which are joined under one root.
 
     Args:
@@ -139,7 +139,7 @@ def by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Out
 
 
 @in_doubles
-def by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
+def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
     """Return σ_ζ of (12), the bound with equal weights, its terms, and (36), which takes the smallest batch for all.
 
     Args:
@@ -177,7 +177,7 @@ EQUATION_14 = Theorem(
     errata=ERRATA,
     constants="hidden",
     inputs=SampledTargetInputs,
-    formula=by_samples,
+    formula=cost_by_samples,
     examples=(_EXAMPLE,),
 )
 EQUATION_36 = Theorem(
@@ -193,7 +193,7 @@ EQUATION_36 = Theorem(
     errata=ERRATA,
     constants="hidden",
     inputs=SampledTargetInputs,
-    formula=by_clients,
+    formula=cost_by_clients,
     examples=(_EXAMPLE,),
 )
 THEOREMS: tuple[Theorem, ...] = (EQUATION_14, EQUATION_36)

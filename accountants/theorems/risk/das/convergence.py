@@ -303,9 +303,9 @@ def update_norm(
     """
     if reading == "printed":
         return {"update_norm": 2.0 / 3.0 * local_steps * gradient_norm}
-    left = 1.0 - step_size * smoothness * (local_steps - 1)
+    factor = 1.0 - step_size * smoothness * (local_steps - 1)
     return {
-        "update_norm": local_steps * left * gradient_norm,
+        "update_norm": local_steps * factor * gradient_norm,
         "constant_of_the_printed_proof": math.sqrt(31.0 / 128.0),
     }
 

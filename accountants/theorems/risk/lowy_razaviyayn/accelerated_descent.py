@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,20 +178,36 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
     least = stages_bound(best, descent, variance=variance).at(variance)
     for pace in PACES:
         length = math.ceil(pace * math.sqrt(descent.smoothness / descent.strong_convexity))
-        early: list[Stage] = []
-        squared = initial
-        while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:
-            early.append(best_stage(length, descent=descent, squared_distance=squared, variance=variance))
-            gap = stages_bound(early, descent, variance=variance).at(variance)
-            closer = descent.squared_distance(gap, most=descent.diameter)
-            if closer >= squared:
-                break
-            squared = closer
-            rest = rounds - len(early) * length
-            stages = (*early, best_stage(rest, descent=descent, squared_distance=squared, variance=variance))
+        for stages in _plans(rounds, length, descent=descent, squared_distance=initial, variance=variance):
             value = stages_bound(stages, descent, variance=variance).at(variance)
-            if value >= least and len(early) > 1:
-                break
             if value < least:
                 best, least = stages, value
+            elif len(stages) > 2:
+                break
     return best
+
+
+def _plans(
+    rounds: int, length: int, *, descent: DescentFacts, squared_distance: float, variance: float
+) -> Iterator[tuple[Stage, ...]]:
+    """Yield plans with 1, 2, … early stages of one length and a last stage with the other rounds.
+
+    There are no more plans once an early stage does not bring the iterate closer to the minimiser.
+
+    Args:
+        rounds: number R of rounds.
+        length: rounds of an early stage.
+        descent: constants of the function.
+        squared_distance: bound on the squared distance from the start to a minimiser.
+        variance: V².
+    """
+    early: list[Stage] = []
+    while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:
+        early.append(best_stage(length, descent=descent, squared_distance=squared_distance, variance=variance))
+        gap = stages_bound(early, descent, variance=variance).at(variance)
+        closer = descent.squared_distance(gap, most=descent.diameter)
+        if closer >= squared_distance:
+            return
+        squared_distance = closer
+        last = rounds - len(early) * length
+        yield (*early, best_stage(last, descent=descent, squared_distance=squared_distance, variance=variance))

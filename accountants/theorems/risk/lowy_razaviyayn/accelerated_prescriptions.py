@@ -105,7 +105,9 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     return squared * math.sqrt(totals.participants / privacy) / run.diameter
 
 
-def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected") -> AcceleratedPrescription:
+def complete_prescription(
+    run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected"
+) -> AcceleratedPrescription:
     """Evaluate the complete statements, (30) to (36), at the smallest R that meets its own prescription.
 
     Let M* be M' or M, by the smaller of Ψ/M' and ψ_max/M. Theorem E.1 prescribes
@@ -128,7 +130,7 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = run.aggregates(chosen, reading)
     smoothness = run.smoothness if run.is_smooth else envelope_for(run, totals)
-    mu, squared = run.strong_convexity, run.lipschitz * run.lipschitz
+    squared = run.lipschitz * run.lipschitz
     participants = run.federation.participation.mean
     average_noise = 256.0 * squared * chosen * totals.noise_ratio * participants
     noise = run.dimension * (average_noise / participants)
@@ -137,22 +139,12 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
     sampling = run.empirical_gradient_std * run.empirical_gradient_std / batches
     total = sampling + noise + clients
     privacy = run.dimension * squared * totals.noise_ratio
-    if mu > 0.0:
-        terms = {
-            "optimisation": run.gap * math.exp(-chosen * math.sqrt(mu / smoothness)),
-            "minibatch": sampling / (mu * chosen),
-            "clients": clients / (mu * chosen),
-            "privacy": privacy / mu,
-        }
+    if run.strong_convexity > 0.0:
+        terms = _strongly_convex_terms(run, chosen, smoothness, sampling=sampling, clients=clients, privacy=privacy)
     else:
         # (34) has L for Φ̂ even where V² has 2L (E-36).
         minibatch = sampling if run.is_smooth else squared / batches
-        terms = {
-            "optimisation": smoothness * (run.diameter / chosen) ** 2,
-            "minibatch": run.diameter * math.sqrt(minibatch / chosen),
-            "clients": run.diameter * math.sqrt(clients / chosen),
-            "privacy": run.diameter * math.sqrt(privacy),
-        }
+        terms = _convex_terms(run, chosen, smoothness, sampling=minibatch, clients=clients, privacy=privacy)
     return AcceleratedPrescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
@@ -166,6 +158,40 @@ def complete(run: ReusedRun, *, rounds: int | None = None, reading: Reading = "c
             envelope_smoothness=None if run.is_smooth else smoothness,
         ),
     )
+
+
+def _convex_terms(
+    run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
+) -> dict[str, float]:
+    """Return the terms of the convex bound before R is chosen.
+
+    Args:
+        run: the federation and the loss.
+        rounds: number R of rounds.
+        smoothness: smoothness of the loss or of its envelope.
+        sampling: variance of one round's gradient by the sampling of records.
+        clients: variance of one round's gradient by the sampling of clients.
+        privacy: d min{Ψ/M', ψ_max/M}, the part of the noise up to a constant.
+    """
+    return {
+        "optimisation": smoothness * (run.diameter / rounds) ** 2,
+        "minibatch": run.diameter * math.sqrt(sampling / rounds),
+        "clients": run.diameter * math.sqrt(clients / rounds),
+        "privacy": run.diameter * math.sqrt(privacy),
+    }
+
+
+def _strongly_convex_terms(
+    run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
+) -> dict[str, float]:
+    """Return the terms of the strongly convex bound before R is chosen; the arguments are those of `_convex_terms`."""
+    mu = run.strong_convexity
+    return {
+        "optimisation": run.gap * math.exp(-rounds * math.sqrt(mu / smoothness)),
+        "minibatch": sampling / (mu * rounds),
+        "clients": clients / (mu * rounds),
+        "privacy": privacy / mu,
+    }
 
 
 def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
@@ -218,7 +244,7 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
     }
 
 
-def informal(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
+def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
     """Evaluate the informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
 
     R is the larger of two numbers. For a smooth loss they are √(βD√M εn/(L√d)) and 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²).

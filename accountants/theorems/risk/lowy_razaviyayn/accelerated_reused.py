@@ -42,9 +42,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     AcceleratedPrescription,
     ReusedRun,
-    complete,
+    complete_prescription,
     envelope_figures,
-    informal,
+    informal_prescription,
     speedup,
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import ENVELOPE_LIPSCHITZ, envelope_lipschitz
@@ -78,8 +78,8 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
     def prescription(self, reading: Reading) -> AcceleratedPrescription:
         """Return the prescription of the variant in a reading."""
         if self.variant == "informal":
-            return informal(self.run(reading), rounds=self.rounds)
-        return complete(self.run(reading), rounds=self.rounds, reading=reading)
+            return informal_prescription(self.run(reading), rounds=self.rounds)
+        return complete_prescription(self.run(reading), rounds=self.rounds, reading=reading)
 
 
 @request
@@ -127,7 +127,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" or "corrected"; `complete` lists the differences.
+        reading: "printed" or "corrected"; `complete_prescription` lists the differences.
 
     Returns:
         `excess_risk_scale` is the risk at the prescribed rounds. `before_excess_risk_scale` is the risk before R is

@@ -92,13 +92,13 @@ class StagesInputs:
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
         """Return the stages that fit in R rounds, at most 64; none if the first does not fit."""
         stages: list[Stage] = []
-        left = self.rounds
+        remaining = self.rounds
         while len(stages) < MOST_STAGES:
             stage = self.stage(len(stages) + 1, reading)
-            if stage.rounds > left:
+            if stage.rounds > remaining:
                 break
             stages.append(stage)
-            left -= stage.rounds
+            remaining -= stage.rounds
         return tuple(stages)
 
 
@@ -152,7 +152,7 @@ ALGORITHM_2 = Theorem(
 
 
 @formula(given="A convex problem and an unbiased gradient of mean squared error at most V².")
-def convex(
+def convex_rate(
     *,
     smoothness: Smoothness,
     initial_distance: InitialDistance,
@@ -182,7 +182,7 @@ def convex(
     given="A strongly convex problem and an unbiased gradient of mean squared error at most V².",
     checks=(_strongly_convex_and_smooth,),
 )
-def strongly_convex(
+def strongly_convex_rate(
     *,
     smoothness: Smoothness,
     strong_convexity: StrongConvexity,
@@ -227,7 +227,7 @@ LEMMA_E11 = Theorem(
     status=Status.PROVED,
     constants="hidden",
     conditions=(UNBIASED, HIDDEN, Condition("loss", "the objective is convex and β-smooth on a closed convex domain")),
-    formula=convex,
+    formula=convex_rate,
     examples=({"smoothness": 2.0, "initial_distance": 1.0, "gradient_variance": 0.09, "rounds": 100},),
 )
 LEMMA_E12 = Theorem(
@@ -242,7 +242,7 @@ LEMMA_E12 = Theorem(
         HIDDEN,
         Condition("loss", "the objective is μ-strongly convex and β-smooth on a closed convex domain"),
     ),
-    formula=strongly_convex,
+    formula=strongly_convex_rate,
     examples=(
         {"smoothness": 2.0, "strong_convexity": 0.1, "initial_gap": 1.0, "gradient_variance": 0.3, "rounds": 100},
     ),

@@ -156,7 +156,7 @@ def complete_strongly_convex(
     variance += 2.0 * noise if reading == "printed" else noise
     recursion: dict[str, float] = {"contraction": mu, "variance": variance, "start": run.diameter * run.diameter}
     step = recursion_step_size(curvature=4.0 * run.smoothness, rounds=chosen, **recursion)
-    left = moments.mean * fewest - 1.0
+    other_records = moments.mean * fewest - 1.0
     return Prescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
@@ -167,7 +167,7 @@ def complete_strongly_convex(
         aggregates=totals,
         terms={
             "empirical": recursion_bound(step_size=step, averaged=chosen, **recursion),
-            "stability": 4.0 * squared / (mu * left) if left > 0.0 else math.inf,
+            "stability": 4.0 * squared / (mu * other_records) if other_records > 0.0 else math.inf,
             "logarithm_argument": run.logarithm_argument(totals),
         },
     )

@@ -340,8 +340,8 @@ EXACT_PROXIMAL_STEP = Condition(
 def _step(inputs: FederatedInputs) -> Sides:
     """Check that every ηβ_i ≤ 1, and that ηβ < 1 for the mean loss."""
     step, descended = inputs.choice.step_size, inputs.descended
-    left = step / descended.largest_step
-    return Sides(Verdict.of(left <= 1.0 and step * descended.smoothness < 1.0), left, 1.0)
+    ratio = step / descended.largest_step
+    return Sides(Verdict.of(ratio <= 1.0 and step * descended.smoothness < 1.0), ratio, 1.0)
 
 
 FEDERATED_RISK = Theorem(

@@ -51,11 +51,11 @@ class CanaryTraining:
             Its gradient has no bound, so that clipping may bind. With Gaussian features nor is it smooth: no bound applies.
         unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
         rounds (int): communication rounds
-        clipping_norm (float): bound on the ℓ2 norm of what one client sends in a round
+        clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
         noise_multiplier (float): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over
             the sensitivity
         step_size (float): step size
-        sampling_rate (float | Unset): probability that a given record, or client where clients are drawn, is in a batch
+        sampling_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
         local_steps (int | Unset): gradient steps of one client per round
         local_step_size (float | Unset): step size of a client's own gradient steps
         canary (str | Unset): gradient: sends C times a coordinate of its own in every round, the worst that clipping

@@ -50,7 +50,7 @@ class DpFedavgProblem:
 
                 Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
                 ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
-            max_rounds (int | Unset): most rounds of a run, where they are chosen; absent: taken to be 2000
+            max_rounds (int | Unset): largest number of rounds of a run, if they are chosen; absent: taken to be 2000
             communication_budget (int | Unset): bits all clients together may send over the run
             max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
                 drawn

@@ -37,9 +37,9 @@ class GaussianProblem:
             noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
                 never over the sensitivity
             rounds (int | Unset): communication rounds
-            rate (float | Unset): probability that a given record, or client where clients are drawn, is in a batch
-            batch_size (int | Unset): how many records, or clients where clients are drawn, are in a batch
-            population (int | Unset): how many records, or clients where clients are drawn, a batch is drawn from
+            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
+            batch_size (int | Unset): records in a batch, or clients if clients are drawn
+            population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double

@@ -48,8 +48,8 @@ class Parameters:
             contribution to what the noise is added to: the noise has standard deviation noise_multiplier ×
             contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one
             and zero-out-one, and 2 × contribution_norm for replace-one
-        batch_size (int | Unset): records of one client per round, of a client with samples_per_client records; or how
-            many records, or clients where clients are drawn, are in a batch; or records of one client per round
+        batch_size (int | Unset): records of one client per round, of a client with samples_per_client records; or
+            records in a batch, or clients if clients are drawn; or records of one client per round
         rounds (int | Unset): communication rounds; or rounds; or how often the mechanism is run; or communication
             rounds K; or steps of the pass: whole batches, clients left over never take part
         stages (list[Stage] | Unset): absent where no risk bound is proved
@@ -83,8 +83,8 @@ class Parameters:
             ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
         frontier (list[RunChoice] | Unset): where rounds were open: noise of the mean against rounds and traffic, fewest
             rounds first
-        rate (float | Unset): probability that a given record, or client where clients are drawn, is in a batch
-        population (int | Unset): how many records, or clients where clients are drawn, a batch is drawn from
+        rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
+        population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
         epsilon (float | Unset): certified ε
         delta (float | Unset): certified δ; absent where it is below every double
         log10_delta (float | Unset):

@@ -62,15 +62,15 @@ class PlanProblem:
             step_size (float | Unset): step size
             max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
             communication_budget (int | Unset): bits all clients together may send over the run
-            max_rounds (int | Unset): most rounds of a run, where they are chosen
+            max_rounds (int | Unset): largest number of rounds of a run, if they are chosen
             max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
                 drawn
             max_reports_per_client (float | Unset): rounds that one client may report in over the run, in expectation over
                 who is drawn
-            within (float | Unset): where rounds or batch_size are left open: how far the bound on the excess risk may be
-                above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+            within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
+                budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
             quantization_levels (int | Unset): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-            clipping_norm (float | Unset): bound on the ℓ2 norm of what one client sends in a round
+            clipping_norm (float | Unset): bound on the ℓ2 norm of one client's message in a round
             shared_dimension (int | Unset): coordinates of the shared part of the model
             shared_gradient_std (float | Unset): root mean square distance, at the optimum, of a record's shared gradient
                 from its expected one

@@ -39,18 +39,19 @@ class PpsgdProblem:
                 together are the adversary and see every model that a trusted server sends them.
             clients (int): clients in the federation
             rounds (int): communication rounds
-            clipping_norm (float): bound on the ℓ2 norm of what one client sends in a round
+            clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
             shared_dimension (int): coordinates of the shared part of the model
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             sampling (Sampling | Unset):
-            participation_rate (float | Unset): probability that a given record, or client where clients are drawn, is in a
+            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
                 batch
             smoothness (float | Unset): Lipschitz constant of the gradient
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient; absent: taken to be what clipping_norm
                 allows: nothing is clipped
             batch_size (int | Unset): records of one client per round
-            client_groups (list[Batches] | Unset): clients that are alike, as counts; what a group leaves out is as for all
+            client_groups (list[Batches] | Unset): groups of equal clients; a field that a group leaves out is as for all
+                clients
             weighting (Weighting | Unset):
             shared_gradient_std (float | Unset): root mean square distance, at the optimum, of a record's shared gradient
                 from its expected one; absent: taken to be lipschitz, its largest value

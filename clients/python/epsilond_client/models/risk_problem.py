@@ -42,7 +42,7 @@ class RiskProblem:
         dimension (int): coordinates of the model
         lipschitz (float): bound on the ℓ2 norm of one record's gradient
         diameter (float): diameter of the domain
-        noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to what is sent
+        noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to a message
         gradient_std (float | Unset): root mean square distance of a record's gradient from its client's expected one,
             at its largest
         trust (Definition | Unset):
@@ -61,15 +61,15 @@ class RiskProblem:
         initial_distance (float | Unset): bound on the distance from the start to a minimiser
         max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
         communication_budget (int | Unset): bits all clients together may send over the run
-        within (float | Unset): where rounds or batch_size are left open: how far the bound on the excess risk may be
-            above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+        within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
+            budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
         sampling (Sampling | Unset):
         identically_distributed (bool | Unset): whether all clients draw from one distribution
         heterogeneity (float | Unset): root mean square over clients of |∇F_i − ∇F|, at its largest
         readings (list[Reading] | Unset): which readings of the printed theorem to return
-        client_groups (list[ClientGroup] | Unset): clients that are alike, as counts; what a group leaves out is as for
-            all
-        participation (list[ParticipationCount] | Unset): law of the number of clients that report in one round
+        client_groups (list[ClientGroup] | Unset): groups of equal clients; a field that a group leaves out is as for
+            all clients
+        participation (list[ParticipationCount] | Unset): distribution of the number of clients that report in one round
         empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂| on the data at hand, at
             its largest over the domain
         initial_gap (float | Unset): bound on the excess risk of the start

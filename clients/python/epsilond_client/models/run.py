@@ -77,15 +77,15 @@ class Run:
             participants (int | Unset): clients that report in one round
             stages (list[Stage] | Unset): stages, whose rounds add up to the run's
             strong_convexity (float | Unset): μ in the steps of Algorithm 2; absent: that of the problem
-            noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to what is sent; or σ
-                per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or
+            noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to a message; or σ per
+                coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or
                 standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation
                 per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m
             participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
             client_groups (list[ClientGroup] | Unset): clients that are alike, as counts, in the order of the problem's
                 clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a
-                client with fewer records has the last of its population; or clients that are alike, as counts; what a group
-                leaves out is as for all
+                client with fewer records has the last of its population; or groups of equal clients; a field that a group
+                leaves out is as for all clients
             sampling (Sampling | Unset):
             local_steps (int | Unset): gradient steps of one client per round
             local_step_size (float | Unset): step size
@@ -94,7 +94,7 @@ class Run:
                 or levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent:
                 messages are sent as they are
             scaling (str | Unset): normalised to norm 1, or clipped to clipping_norm and divided by it
-            clipping_norm (float | Unset): bound on the ℓ2 norm of what one client sends in a round
+            clipping_norm (float | Unset): bound on the ℓ2 norm of one client's message in a round
             noise_at (str | Unset): clients: each adds noise to its own message; server: it adds noise once, to the sum
             noise_levels (int | Unset): largest absolute value of truncated integer noise
             decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
@@ -113,7 +113,7 @@ class Run:
                 trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
                 curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
                 other clients together are the adversary and see every model that a trusted server sends them.
-            participation_rate (float | Unset): probability that a given record, or client where clients are drawn, is in a
+            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
                 batch
             weighting (Weighting | Unset):
             personalization (float | Unbounded | Unset): a number, or an infinite value

@@ -21,7 +21,7 @@ class SensitivityRule:
         update_l2 (float | Unset): ℓ2 distance of the unit updates on neighbouring data
         update_linf (float | Unset): most that one coordinate of the unit update differs
         failure_delta (float | Unset): probability, over the rounding, that the values move further than said
-        relative_movement (float | Unset): ℓ2 distance of the unit updates on neighbouring data, as equation (6) has it
+        relative_movement (float | Unset): ℓ2 distance of the unit updates on neighbouring data, in equation (6)
     """
 
     kind: str

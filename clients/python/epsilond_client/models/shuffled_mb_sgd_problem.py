@@ -48,8 +48,8 @@ class ShuffledMbSgdProblem:
             initial_distance (float | Unset): bound on the distance from the start to a minimiser
             max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
             communication_budget (int | Unset): bits all clients together may send over the run
-            within (float | Unset): where rounds or batch_size are left open: how far the bound on the excess risk may be
-                above the least one within the budgets, as a share of it; the smallest run that is no further is chosen
+            within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
+                budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
             noise_constant (float | Unset): the constant of Theorem 4.1's noise, which the paper does not give
             readings (list[Reading] | Unset): which readings of the printed theorem to return
     """

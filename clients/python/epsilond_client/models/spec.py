@@ -128,7 +128,7 @@ class Spec:
             kind (SpecKind):
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ), 0 for a pure guarantee
-            mechanisms (list[Spec] | Unset): the mechanisms, run one after another, each free to depend on what came before
+            mechanisms (list[Spec] | Unset): the mechanisms in their order; each may depend on the outputs of earlier ones
             decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
             sensitivity (int | Unset): ℓ1 distance of the integers on neighbouring data, at its largest
             noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
@@ -287,13 +287,13 @@ class Spec:
                 loss.
 
                 Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
-            dimension (int | Unset): coordinates of what one client sends; absent: any number; or coordinates of the model
+            dimension (int | Unset): coordinates of one client's message; absent: any number; or coordinates of the model
             sampling (Sampling | Unset):
-            rate (float | Unset): probability that a given record, or client where clients are drawn, is in a batch
-            batch_size (int | Unset): how many records, or clients where clients are drawn, are in a batch
-            population (int | Unset): how many records, or clients where clients are drawn, a batch is drawn from
-            level (str | Unset): what is drawn. Absent: the unit that is protected, or, if the mechanism draws again,
-                whichever of both readings is the safe one; refused where neither bounds the other
+            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
+            batch_size (int | Unset): records in a batch, or clients if clients are drawn
+            population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+            level (str | Unset): the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one
+                of both readings. Rejected if neither reading bounds the other
             noise_levels (int | Unset): largest absolute value of truncated integer noise
             l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
             linf_sensitivity (float | Unset): most that one coordinate differs between them

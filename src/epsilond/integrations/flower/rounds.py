@@ -189,7 +189,7 @@ class RoundWatch:
         """
         steps = self.evidence.steps
         try:
-            number, models = int(state["number"]), ReleasedModels(str(each) for each in state["models"])
+            number, models = int(state["number"]), ReleasedModels(str(digest) for digest in state["models"])
             self.evidence.load_state_dict(state["evidence"])
         except (KeyError, TypeError, ValueError):
             raise InvalidInput.at("/rounds", "is not the state of a run") from None

@@ -83,7 +83,7 @@ class OptimizerStates:
             later_buffers: some of its real numbers.
         """
         self._began = True
-        if not any(_equal(identity, buffers, *each) for each in self._expected):
+        if not any(_equal(identity, buffers, *expected) for expected in self._expected):
             reason = "the optimizer was given another state than the one that its last update returned"
             self._evidence.rest_on_caller(PARAMETERS, reason)
         self._expected = [(later_identity, later_buffers)]

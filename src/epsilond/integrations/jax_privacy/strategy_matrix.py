@@ -80,7 +80,7 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
     bands = _bandwidth(_multiply(matrix, impulses), places)
     while iterations * bands <= _LARGEST:
         heights = np.random.default_rng(0).uniform(1.0, 2.0, size=(2, iterations))
-        first, second = (_multiply(matrix, _combs(each, bands)) for each in heights)
+        first, second = (_multiply(matrix, _combs(height, bands)) for height in heights)
         columns = _teeth(first, bands) / heights[0][:, None]
         expected = columns * heights[1][:, None]
         if np.allclose(_teeth(second, bands), expected, rtol=0.0, atol=_NEGLIGIBLE * np.abs(columns).max()):

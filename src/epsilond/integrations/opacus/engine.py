@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class EpsilondPrivacyEngine(PrivacyEngine):
     """Opacus' engine with the accountant `epsilond`. Its methods are those of Opacus.
 
-    With a budget every step is committed in a ledger before the model moves, and the optimizer's `step` raises
-    `LedgerExhausted` where the ledger refuses. `public_size` declares that the number of records may be known: the
+    With a budget every step is committed in a ledger before the model changes, and the optimizer's `step` raises
+    `LedgerExhausted` if the ledger rejects the step. `public_size` declares that the number of records is public: the
     denominator and the sample rate of Opacus are computed from it.
     """
 

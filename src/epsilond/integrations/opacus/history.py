@@ -28,11 +28,11 @@ class AccountantState(TypedDict):
 def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantState) -> Spec:
     """Return the record of an Opacus accountant as a Spec.
 
-    Opacus adds noise of standard deviation noise_multiplier times the clipping norm to the sum of the clipped gradients
-    of a batch in which every record is with probability sample_rate, independently. That is our `noise_multiplier` and
-    `sampling="poisson"`, and its neighbours differ by one record more or less: ask for
-    `relation="add-or-remove-one"`. Under another relation the same Spec is another question, and has another answer.
-    The history says so of every run: where `poisson_sampling=False` was set, no guarantee of it is one of the run.
+    Opacus adds noise of standard deviation noise_multiplier times the clipping norm to the sum of a batch's clipped
+    gradients. A batch contains every record independently with probability sample_rate. This is `noise_multiplier` and
+    `sampling="poisson"` here. Opacus' neighbours differ by one record more or less: account for the Spec under
+    `relation="add-or-remove-one"`. Under another relation ε differs. The history does not show whether
+    `poisson_sampling=False` was set; the guarantee does not hold for such a run.
 
     Args:
         history: `accountant.history`, triples of noise_multiplier, sample_rate and number of steps; or

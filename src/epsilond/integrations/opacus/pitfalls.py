@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class OpacusPrivacyWarning(UserWarning):
-    """Something that the certified ε rests on is not so, or not known to be."""
+    """A premise of the certified ε does not hold, or is not known to hold."""
 
 
 class DataDependentDenominator(OpacusPrivacyWarning):
-    """Gradients are divided by a number that depends on how many records there are."""
+    """Gradients are divided by a number that depends on the number of records."""
 
 
 class SamplerReplaced(OpacusPrivacyWarning):
-    """The given loader drew records in a way that Poisson sampling replaces."""
+    """Poisson sampling replaces the sampling of the given loader."""
 
 
 class LargeDelta(OpacusPrivacyWarning):
@@ -28,14 +28,14 @@ class LargeDelta(OpacusPrivacyWarning):
 
 
 class Watch:
-    """Looks at each step of an optimizer, and warns once of a divisor that depends on the number of records."""
+    """Check of each step of an optimizer, with one warning about a divisor that depends on the number of records."""
 
     def __init__(self) -> None:
         self.quiet = False
         """True once the divisor is known to be in order, or after a warning."""
 
     def before_step(self, optimizer: DPOptimizer, *, sample_rate: float) -> None:
-        """Look at the divisor of an optimizer."""
+        """Check the divisor of an optimizer."""
         if not self.quiet and getattr(optimizer, "loss_reduction", None) == "mean":
             self.quiet = True
             message = denominator(optimizer.expected_batch_size, sample_rate)

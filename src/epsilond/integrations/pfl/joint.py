@@ -23,9 +23,9 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
     """pfl's `JointPrivacyAccountant` with one exact composition of the runs of all mechanisms.
 
     Give two of total_epsilon, total_delta and noise_parameters, or all three; or mechanism_epsilons and
-    mechanism_deltas; their noises are then composed. From totals, mechanism i gets the noise of its own
-    (ε'·p_i, total_delta·p_i), p being `budget_proportions` (equal if absent), with the largest ε' for which all of them
-    together meet the totals: at least total_epsilon, by basic composition.
+    mechanism_deltas, from which the noises follow. From totals, mechanism i gets the noise of
+    (ε'·p_i, total_delta·p_i), where p is `budget_proportions` (equal if absent). Here ε' is the largest for which all
+    mechanisms together meet the totals. It is at least total_epsilon, by basic composition.
 
     Guarantees: all mechanisms together, with `noise_parameters`, are certified to be (total_epsilon, total_delta)-
     private for one user more or less. As in pfl, the guarantee ignores a `noise_scale` below 1, with a warning.
@@ -123,6 +123,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         deltas = [self.total_delta * share for share in self.budget_proportions]
 
         def noises(epsilon: float) -> list[float]:
+            """Return the noise of each mechanism at its share of ε'."""
             return self._noises([epsilon * share for share in self.budget_proportions], deltas)
 
         least, most = self.total_epsilon, self.total_epsilon / max(self.budget_proportions)

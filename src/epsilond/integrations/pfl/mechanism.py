@@ -98,7 +98,7 @@ class WatchedMechanism:
             return observer(original, **arguments)
 
         setattr(owner, name, method)
-        self._installed = [each for each in self._installed if each[:2] != (owner, name)]
+        self._installed = [installed for installed in self._installed if installed[:2] != (owner, name)]
         self._installed.append((owner, name, method))
 
     # Methods of the postprocessors ------------------------------------------------------------------------------------

@@ -121,6 +121,7 @@ def noise_for(
     """
 
     def family(noise: float, effort: Effort) -> Guarantee:
+        """Return the guarantee of the run at a noise parameter."""
         spec = spec_from_pfl(
             mechanism=mechanism,
             noise_parameter=noise,

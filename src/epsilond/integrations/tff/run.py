@@ -45,7 +45,7 @@ class TffRunState(TypedDict):
 
 
 class TffRun(Stated):
-    """Takes the rounds of one process, and accounts for them by the events of its states.
+    """The rounds of one process, accounted for by the events of its states.
 
     The status is `declared` at best: clipping, noise and the choice of clients are not observable by a program.
 

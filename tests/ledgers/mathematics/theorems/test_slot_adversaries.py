@@ -18,7 +18,7 @@ from epsilond.accountants.errors import LedgerExhausted
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.specs import RandomizedResponse
 from epsilond.ledgers.mathematics import moves
-from epsilond.ledgers.mathematics.opening import AskedSlot, open_ledger
+from epsilond.ledgers.mathematics.opening import RequestedSlot, open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState, LedgerTarget
 from tests.ledgers.mathematics.setups import SEALED
 
@@ -31,16 +31,16 @@ SETTING = Setting(relation="replace-one")
 TARGETS = ((0.5, 0.2), (1.0, 0.15), (2.0, 0.1))
 """ε and δ of ledgers."""
 SLOTS = {
-    "pure": AskedSlot(kind="pure", capacity="largest"),
-    "zcdp": AskedSlot(kind="zcdp", capacity="largest"),
-    "rdp of one order": AskedSlot(kind="rdp", capacity={"orders": [4], "budget": "largest"}),
-    "rdp of two orders": AskedSlot(
+    "pure": RequestedSlot(kind="pure", capacity="largest"),
+    "zcdp": RequestedSlot(kind="zcdp", capacity="largest"),
+    "rdp of one order": RequestedSlot(kind="rdp", capacity={"orders": [4], "budget": "largest"}),
+    "rdp of two orders": RequestedSlot(
         kind="rdp", capacity={"orders": [4, 16], "weights": [0.5, 0.5], "budget": "largest"}
     ),
 }
 
 
-def open_slot(slot: AskedSlot, epsilon: float, delta: float) -> LedgerState:
+def open_slot(slot: RequestedSlot, epsilon: float, delta: float) -> LedgerState:
     """Return a ledger that has this slot only."""
     target = LedgerTarget(epsilon=epsilon, log_delta=math.log(delta))
     return open_ledger(setting=SETTING, target=target, declared=SEALED, plan=(), slots=(slot,))[0]

@@ -20,7 +20,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_prescriptions import (
     ReusedRun,
-    complete,
+    complete_prescription,
     envelope_figures,
     speedup,
 )
@@ -96,7 +96,7 @@ def agree(found: dict[str, Any], name: str) -> None:
 @pytest.mark.parametrize("name", ["te1-03", "te1-04"])
 def test_golden_theorem_e_1(name: str) -> None:
     run = golden_run(name)
-    found = complete(run)
+    found = complete_prescription(run)
     figures = found.figures
     assert figures is not None
     agree(
@@ -118,7 +118,7 @@ def test_golden_theorem_e_1(name: str) -> None:
 
 def test_golden_theorem_2_4_convex() -> None:
     run = golden_run("t24-03")
-    found = complete(run)
+    found = complete_prescription(run)
     figures = found.figures
     assert figures is not None
     assert figures.envelope_smoothness is not None
@@ -141,7 +141,7 @@ def test_golden_theorem_2_4_convex() -> None:
 
 def test_golden_theorem_2_4_strongly_convex() -> None:
     run = golden_run("t24-04")
-    found = complete(run)
+    found = complete_prescription(run)
     figures = found.figures
     assert figures is not None
     assert figures.envelope_smoothness is not None

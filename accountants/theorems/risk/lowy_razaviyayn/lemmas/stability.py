@@ -44,8 +44,8 @@ def divergence(*, contraction: float, steps: int) -> float:
 
 def averaging_ratio(contraction: float) -> float:
     """Return 1/(1 − x), the ratio of successive weights of an averaged output; infinite if x = ημ ≥ 1."""
-    left = 1.0 - contraction
-    return 1.0 / left if left > 0.0 else math.inf
+    complement = 1.0 - contraction
+    return 1.0 / complement if complement > 0.0 else math.inf
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
@@ -105,8 +105,8 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
     squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
     records = inputs.participants * inputs.samples_per_client
     if reading == "corrected":
-        moved = mean_divergence(contraction=step * mu if step * mu < 1.0 else 0.0, rounds=inputs.rounds)
-        return {"stability": 2.0 * squared * step * moved / (float(inputs.clients) * inputs.samples_per_client)}
+        mean = mean_divergence(contraction=step * mu if step * mu < 1.0 else 0.0, rounds=inputs.rounds)
+        return {"stability": 2.0 * squared * step * mean / (float(inputs.clients) * inputs.samples_per_client)}
     if mu == 0.0:
         return {"stability": 2.0 * squared * inputs.rounds * step / records}
     return {"stability": 4.0 * squared / (mu * (records - 1.0)) if records > 1 else math.inf}

@@ -76,7 +76,7 @@ def sync_detailed(
 ) -> Response[AlgorithmList | Problem]:
     """The calibrators
 
-     Every calibrator, with a body to try and a link to its schema.
+     List every algorithm, with an example of a request and a link to its schema.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ def sync(
 ) -> AlgorithmList | Problem | None:
     """The calibrators
 
-     Every calibrator, with a body to try and a link to its schema.
+     List every algorithm, with an example of a request and a link to its schema.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +122,7 @@ async def asyncio_detailed(
 ) -> Response[AlgorithmList | Problem]:
     """The calibrators
 
-     Every calibrator, with a body to try and a link to its schema.
+     List every algorithm, with an example of a request and a link to its schema.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,7 +145,7 @@ async def asyncio(
 ) -> AlgorithmList | Problem | None:
     """The calibrators
 
-     Every calibrator, with a body to try and a link to its schema.
+     List every algorithm, with an example of a request and a link to its schema.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -142,7 +142,7 @@ def sync_detailed(
 ) -> Response[Job | Problem | SweepAnswer]:
     """One calibration at many values of one field
 
-     Send the fields of the calibration, and `sweep`. Each value is answered as a single call is.
+     Calibrate for each value of `sweep`; the other fields are those of the calibration.
 
     Args:
         algorithm (str):
@@ -183,7 +183,7 @@ def sync(
 ) -> Job | Problem | SweepAnswer | None:
     """One calibration at many values of one field
 
-     Send the fields of the calibration, and `sweep`. Each value is answered as a single call is.
+     Calibrate for each value of `sweep`; the other fields are those of the calibration.
 
     Args:
         algorithm (str):
@@ -219,7 +219,7 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | SweepAnswer]:
     """One calibration at many values of one field
 
-     Send the fields of the calibration, and `sweep`. Each value is answered as a single call is.
+     Calibrate for each value of `sweep`; the other fields are those of the calibration.
 
     Args:
         algorithm (str):
@@ -258,7 +258,7 @@ async def asyncio(
 ) -> Job | Problem | SweepAnswer | None:
     """One calibration at many values of one field
 
-     Send the fields of the calibration, and `sweep`. Each value is answered as a single call is.
+     Calibrate for each value of `sweep`; the other fields are those of the calibration.
 
     Args:
         algorithm (str):

@@ -99,7 +99,7 @@ def sync_detailed(
 ) -> Response[Job | Problem]:
     """One job: its progress, and its result
 
-     As it is now, or once it has ended if that is within the time of `Prefer: wait`.
+     Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
 
     Args:
         id (str):
@@ -133,7 +133,7 @@ def sync(
 ) -> Job | Problem | None:
     """One job: its progress, and its result
 
-     As it is now, or once it has ended if that is within the time of `Prefer: wait`.
+     Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
 
     Args:
         id (str):
@@ -162,7 +162,7 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem]:
     """One job: its progress, and its result
 
-     As it is now, or once it has ended if that is within the time of `Prefer: wait`.
+     Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
 
     Args:
         id (str):
@@ -194,7 +194,7 @@ async def asyncio(
 ) -> Job | Problem | None:
     """One job: its progress, and its result
 
-     As it is now, or once it has ended if that is within the time of `Prefer: wait`.
+     Return the job at once. With `Prefer: wait` return it when it has ended, or after that time.
 
     Args:
         id (str):

@@ -102,7 +102,7 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """The answer itself, as it would have come at once
 
-     A job that failed is answered with its problem; 409 if it has not ended, or was given up for good.
+     Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
 
     Args:
         id (str):
@@ -136,7 +136,7 @@ def sync(
 ) -> Any | Problem | None:
     """The answer itself, as it would have come at once
 
-     A job that failed is answered with its problem; 409 if it has not ended, or was given up for good.
+     Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
 
     Args:
         id (str):
@@ -165,7 +165,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """The answer itself, as it would have come at once
 
-     A job that failed is answered with its problem; 409 if it has not ended, or was given up for good.
+     Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
 
     Args:
         id (str):
@@ -197,7 +197,7 @@ async def asyncio(
 ) -> Any | Problem | None:
     """The answer itself, as it would have come at once
 
-     A job that failed is answered with its problem; 409 if it has not ended, or was given up for good.
+     Return the result; the problem of a job that failed; 409 if the job has not ended or was cancelled.
 
     Args:
         id (str):

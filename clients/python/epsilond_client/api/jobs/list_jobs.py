@@ -109,7 +109,7 @@ def sync_detailed(
 ) -> Response[JobList | Problem]:
     """The jobs that are kept
 
-     Newest first.
+     List the jobs of the caller, the newest first.
 
     Args:
         state (JobState | Unset):
@@ -149,7 +149,7 @@ def sync(
 ) -> JobList | Problem | None:
     """The jobs that are kept
 
-     Newest first.
+     List the jobs of the caller, the newest first.
 
     Args:
         state (JobState | Unset):
@@ -184,7 +184,7 @@ async def asyncio_detailed(
 ) -> Response[JobList | Problem]:
     """The jobs that are kept
 
-     Newest first.
+     List the jobs of the caller, the newest first.
 
     Args:
         state (JobState | Unset):
@@ -222,7 +222,7 @@ async def asyncio(
 ) -> JobList | Problem | None:
     """The jobs that are kept
 
-     Newest first.
+     List the jobs of the caller, the newest first.
 
     Args:
         state (JobState | Unset):

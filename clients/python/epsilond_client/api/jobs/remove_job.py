@@ -91,7 +91,7 @@ def sync_detailed(
 ) -> Response[Any | Job | Problem]:
     """Cancel a job, or forget one that has ended
 
-     One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204.
+     Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
     Args:
         id (str):
@@ -122,7 +122,7 @@ def sync(
 ) -> Any | Job | Problem | None:
     """Cancel a job, or forget one that has ended
 
-     One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204.
+     Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
     Args:
         id (str):
@@ -148,7 +148,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Job | Problem]:
     """Cancel a job, or forget one that has ended
 
-     One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204.
+     Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
     Args:
         id (str):
@@ -177,7 +177,7 @@ async def asyncio(
 ) -> Any | Job | Problem | None:
     """Cancel a job, or forget one that has ended
 
-     One that waits or runs is cancelled, and answered; one that has ended is forgotten: 204.
+     Cancel a job that waits or runs, and return it. Delete a job that has ended: 204.
 
     Args:
         id (str):

@@ -130,7 +130,8 @@ def sync_detailed(
 ) -> Response[Job | Problem | str]:
     """A calibration or an account as a page to sign
 
-     One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+     Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its
+    answer again.
 
     Args:
         prefer (str | Unset):
@@ -167,7 +168,8 @@ def sync(
 ) -> Job | Problem | str | None:
     """A calibration or an account as a page to sign
 
-     One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+     Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its
+    answer again.
 
     Args:
         prefer (str | Unset):
@@ -199,7 +201,8 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | str]:
     """A calibration or an account as a page to sign
 
-     One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+     Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its
+    answer again.
 
     Args:
         prefer (str | Unset):
@@ -234,7 +237,8 @@ async def asyncio(
 ) -> Job | Problem | str | None:
     """A calibration or an account as a page to sign
 
-     One page of HTML that needs no other file; `epsilond verify` checks it and computes its answer anew.
+     Return one page of HTML that needs no other file. `epsilond verify` checks it and computes its
+    answer again.
 
     Args:
         prefer (str | Unset):

@@ -67,7 +67,7 @@ def sync_detailed(
 ) -> Response[Kind | Problem]:
     """One kind of problem
 
-     What a problem of this kind means, and what to do.
+     Explain a kind of problem, and the remedy.
 
     Args:
         slug (str):
@@ -98,7 +98,7 @@ def sync(
 ) -> Kind | Problem | None:
     """One kind of problem
 
-     What a problem of this kind means, and what to do.
+     Explain a kind of problem, and the remedy.
 
     Args:
         slug (str):
@@ -124,7 +124,7 @@ async def asyncio_detailed(
 ) -> Response[Kind | Problem]:
     """One kind of problem
 
-     What a problem of this kind means, and what to do.
+     Explain a kind of problem, and the remedy.
 
     Args:
         slug (str):
@@ -153,7 +153,7 @@ async def asyncio(
 ) -> Kind | Problem | None:
     """One kind of problem
 
-     What a problem of this kind means, and what to do.
+     Explain a kind of problem, and the remedy.
 
     Args:
         slug (str):

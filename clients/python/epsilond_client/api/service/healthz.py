@@ -70,7 +70,7 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Is the process alive?
 
-     The event loop turns. With `?verbose`, also which version and which engine answers.
+     Answer as long as the process runs. With `?verbose`, name the version and the engine.
 
     Args:
         verbose (str | Unset):
@@ -101,7 +101,7 @@ def sync(
 ) -> Problem | str | None:
     """Is the process alive?
 
-     The event loop turns. With `?verbose`, also which version and which engine answers.
+     Answer as long as the process runs. With `?verbose`, name the version and the engine.
 
     Args:
         verbose (str | Unset):
@@ -127,7 +127,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Is the process alive?
 
-     The event loop turns. With `?verbose`, also which version and which engine answers.
+     Answer as long as the process runs. With `?verbose`, name the version and the engine.
 
     Args:
         verbose (str | Unset):
@@ -156,7 +156,7 @@ async def asyncio(
 ) -> Problem | str | None:
     """Is the process alive?
 
-     The event loop turns. With `?verbose`, also which version and which engine answers.
+     Answer as long as the process runs. With `?verbose`, name the version and the engine.
 
     Args:
         verbose (str | Unset):

@@ -76,7 +76,7 @@ def sync_detailed(
 ) -> Response[ApiKeyList | Problem]:
     """The API keys, for operators
 
-     Those that have expired or were revoked are listed as long as the file has them.
+     List all keys of the file, also expired and revoked ones.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ def sync(
 ) -> ApiKeyList | Problem | None:
     """The API keys, for operators
 
-     Those that have expired or were revoked are listed as long as the file has them.
+     List all keys of the file, also expired and revoked ones.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +122,7 @@ async def asyncio_detailed(
 ) -> Response[ApiKeyList | Problem]:
     """The API keys, for operators
 
-     Those that have expired or were revoked are listed as long as the file has them.
+     List all keys of the file, also expired and revoked ones.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,7 +145,7 @@ async def asyncio(
 ) -> ApiKeyList | Problem | None:
     """The API keys, for operators
 
-     Those that have expired or were revoked are listed as long as the file has them.
+     List all keys of the file, also expired and revoked ones.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

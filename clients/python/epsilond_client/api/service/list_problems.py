@@ -56,7 +56,7 @@ def sync_detailed(
 ) -> Response[Problem | ProblemList]:
     """Every kind of problem
 
-     Every `type` a problem may have.
+     List every `type` of a problem.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -81,7 +81,7 @@ def sync(
 ) -> Problem | ProblemList | None:
     """Every kind of problem
 
-     Every `type` a problem may have.
+     List every `type` of a problem.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -102,7 +102,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | ProblemList]:
     """Every kind of problem
 
-     Every `type` a problem may have.
+     List every `type` of a problem.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -125,7 +125,7 @@ async def asyncio(
 ) -> Problem | ProblemList | None:
     """Every kind of problem
 
-     Every `type` a problem may have.
+     List every `type` of a problem.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

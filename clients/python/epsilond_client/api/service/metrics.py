@@ -74,7 +74,7 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Figures for Prometheus
 
-     Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop.
+     Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -99,7 +99,7 @@ def sync(
 ) -> Problem | str | None:
     """Figures for Prometheus
 
-     Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop.
+     Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -120,7 +120,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Figures for Prometheus
 
-     Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop.
+     Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -143,7 +143,7 @@ async def asyncio(
 ) -> Problem | str | None:
     """Figures for Prometheus
 
-     Latency by route and algorithm, problems and CPU time by caller, widths, workers, cache, event loop.
+     Return latencies, problems, CPU time by caller, and the state of workers, cache and event loop.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -59,7 +59,7 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Should it get requests?
 
-     503 while this service should get no requests: no worker is warm, it is stopping, its store is away.
+     Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -84,7 +84,7 @@ def sync(
 ) -> Problem | str | None:
     """Should it get requests?
 
-     503 while this service should get no requests: no worker is warm, it is stopping, its store is away.
+     Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -105,7 +105,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Should it get requests?
 
-     503 while this service should get no requests: no worker is warm, it is stopping, its store is away.
+     Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -128,7 +128,7 @@ async def asyncio(
 ) -> Problem | str | None:
     """Should it get requests?
 
-     503 while this service should get no requests: no worker is warm, it is stopping, its store is away.
+     Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -87,8 +87,7 @@ def sync_detailed(
 ) -> Response[ApiKey | Problem]:
     """Revoke an API key, for operators
 
-     It opens nothing any more in this service, at once; in others that read the same file, within two
-    seconds.
+     Revoke a key: at once in this service, and within two seconds in others that read the same file.
 
     Args:
         id (str):
@@ -119,8 +118,7 @@ def sync(
 ) -> ApiKey | Problem | None:
     """Revoke an API key, for operators
 
-     It opens nothing any more in this service, at once; in others that read the same file, within two
-    seconds.
+     Revoke a key: at once in this service, and within two seconds in others that read the same file.
 
     Args:
         id (str):
@@ -146,8 +144,7 @@ async def asyncio_detailed(
 ) -> Response[ApiKey | Problem]:
     """Revoke an API key, for operators
 
-     It opens nothing any more in this service, at once; in others that read the same file, within two
-    seconds.
+     Revoke a key: at once in this service, and within two seconds in others that read the same file.
 
     Args:
         id (str):
@@ -176,8 +173,7 @@ async def asyncio(
 ) -> ApiKey | Problem | None:
     """Revoke an API key, for operators
 
-     It opens nothing any more in this service, at once; in others that read the same file, within two
-    seconds.
+     Revoke a key: at once in this service, and within two seconds in others that read the same file.
 
     Args:
         id (str):

@@ -142,7 +142,7 @@ def sync_detailed(
 ) -> Response[EvaluationAnswer | Job | Problem]:
     """A theorem's formula, and its conditions, at given inputs
 
-     The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}.
+     Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
 
     Args:
         id (str):
@@ -183,7 +183,7 @@ def sync(
 ) -> EvaluationAnswer | Job | Problem | None:
     """A theorem's formula, and its conditions, at given inputs
 
-     The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}.
+     Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
 
     Args:
         id (str):
@@ -219,7 +219,7 @@ async def asyncio_detailed(
 ) -> Response[EvaluationAnswer | Job | Problem]:
     """A theorem's formula, and its conditions, at given inputs
 
-     The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}.
+     Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
 
     Args:
         id (str):
@@ -258,7 +258,7 @@ async def asyncio(
 ) -> EvaluationAnswer | Job | Problem | None:
     """A theorem's formula, and its conditions, at given inputs
 
-     The inputs of each theorem's formula, its outputs and examples of both stand at /v1/theorems/{id}.
+     Evaluate the formula. Its inputs, outputs and examples are at /v1/theorems/{id}.
 
     Args:
         id (str):

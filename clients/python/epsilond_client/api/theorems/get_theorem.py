@@ -87,8 +87,7 @@ def sync_detailed(
 ) -> Response[Problem | TheoremDetail]:
     """One theorem
 
-     Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and
-    outputs.
+     Return the statement, source, conditions, errata and readings, and the schemas of the formula.
 
     Args:
         id (str):
@@ -119,8 +118,7 @@ def sync(
 ) -> Problem | TheoremDetail | None:
     """One theorem
 
-     Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and
-    outputs.
+     Return the statement, source, conditions, errata and readings, and the schemas of the formula.
 
     Args:
         id (str):
@@ -146,8 +144,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | TheoremDetail]:
     """One theorem
 
-     Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and
-    outputs.
+     Return the statement, source, conditions, errata and readings, and the schemas of the formula.
 
     Args:
         id (str):
@@ -176,8 +173,7 @@ async def asyncio(
 ) -> Problem | TheoremDetail | None:
     """One theorem
 
-     Its statement, source, conditions, errata, readings, and the schemas of its formula's inputs and
-    outputs.
+     Return the statement, source, conditions, errata and readings, and the schemas of the formula.
 
     Args:
         id (str):

@@ -101,7 +101,7 @@ def sync_detailed(
 ) -> Response[Problem | TheoremList]:
     """Every theorem
 
-     Every theorem the service uses or can evaluate, in the order of the catalogue.
+     List every theorem that the service uses or can evaluate, in the order of the catalogue.
 
     Args:
         status (Status | Unset): Whether the statement, read as it is used here, holds.
@@ -135,7 +135,7 @@ def sync(
 ) -> Problem | TheoremList | None:
     """Every theorem
 
-     Every theorem the service uses or can evaluate, in the order of the catalogue.
+     List every theorem that the service uses or can evaluate, in the order of the catalogue.
 
     Args:
         status (Status | Unset): Whether the statement, read as it is used here, holds.
@@ -164,7 +164,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | TheoremList]:
     """Every theorem
 
-     Every theorem the service uses or can evaluate, in the order of the catalogue.
+     List every theorem that the service uses or can evaluate, in the order of the catalogue.
 
     Args:
         status (Status | Unset): Whether the statement, read as it is used here, holds.
@@ -196,7 +196,7 @@ async def asyncio(
 ) -> Problem | TheoremList | None:
     """Every theorem
 
-     Every theorem the service uses or can evaluate, in the order of the catalogue.
+     List every theorem that the service uses or can evaluate, in the order of the catalogue.
 
     Args:
         status (Status | Unset): Whether the statement, read as it is used here, holds.

@@ -73,14 +73,14 @@ class DrawCheck:
         if handed is None:
             self._compared = self._compared and by_value
             self._unknown = self._unknown or (by_value and has_numbers(inputs))
-        elif all(handed is not each for each in self._handed):
+        elif all(handed is not earlier for earlier in self._handed):
             self._handed.append(handed)
 
     def _compares_values(self, inputs: list[object]) -> bool:
         self._looks += 1
         if self._looks <= _DEVICE_LOOKS or self._looks % 16 == 0:
             return True
-        return all(each.device.type == "cpu" for each in inputs if isinstance(each, torch.Tensor))
+        return all(tensor.device.type == "cpu" for tensor in inputs if isinstance(tensor, torch.Tensor))
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def shows_draw(self, rows: ClippedRows, rate: float) -> bool:
@@ -138,7 +138,7 @@ class DrawCheck:
     # Parts of the check -----------------------------------------------------------------------------------------------
     def _read_batches(self) -> tuple[list[HandedBatch], bool]:
         """Return the fresh batches that the model read, and whether it read used ones."""
-        fresh = [each for each in self._handed if not each.used]
+        fresh = [candidate for candidate in self._handed if not candidate.used]
         used = len(fresh) < len(self._handed)
         for handed in self._handed:
             handed.used = True
@@ -225,7 +225,7 @@ class DrawCheck:
 
 def _draw_of(handed: list[HandedBatch]) -> IndexBatch | None:
     """Return the unused draw of these batches; None if they belong to several draws or to none."""
-    draws = {id(each.draw): each.draw for each in handed}
+    draws = {id(batch.draw): batch.draw for batch in handed}
     if len(draws) != 1:
         return None
     draw = next(iter(draws.values()))

@@ -90,7 +90,7 @@ class ParameterCheck:
     def see_forward(self) -> None:
         """Take the versions of the tensors in a forward pass."""
         tensors = self._present()
-        if not all(each in self._digests.recorded for each in self.identities):
+        if not all(identity in self._digests.recorded for identity in self.identities):
             self._digests.recorded.update(zip(self.identities, self._digest(tensors), strict=True))
         elif not self._recorded and not self._is_recorded(tensors):
             self.report("before the first recorded step, while the model was trained")
@@ -115,7 +115,7 @@ class ParameterCheck:
         self._digests.recorded.update(zip(self.identities, digests, strict=True))
         self.accept(digests)
         self._recorded = True
-        self._gradients = [_weak(each) for each in self._first_gradients()]
+        self._gradients = [_weak(gradient) for gradient in self._first_gradients()]
 
     def accept(self, digests: list[Digest]) -> None:
         """Take the digests of a released state, or of one that was computed from released states."""
@@ -151,7 +151,7 @@ class ParameterCheck:
 
     def has_new_gradients(self) -> bool:
         """Return whether gradients were computed since the last recorded step."""
-        earlier = [each() for each in self._gradients] or [None for _ in _GRADIENTS]
+        earlier = [reference() for reference in self._gradients] or [None for _ in _GRADIENTS]
         pairs = zip(self._first_gradients(), earlier, strict=True)
         return any(present is not None and present is not known for present, known in pairs)
 
@@ -168,7 +168,7 @@ class ParameterCheck:
 
     def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
         recorded = self._digests.recorded
-        if not tensors or any(each not in recorded for each in self.identities):
+        if not tensors or any(identity not in recorded for identity in self.identities):
             return True
         present = self._digest(tensors)
         return [recorded[name] for name in self.identities] == present or hash(

@@ -118,7 +118,7 @@ class ObservedRun:
         return None
 
     def _add(self, part: ObservedPart) -> None:
-        self.parts = [*(each for each in self.parts if each.optimizer is not None), part]
+        self.parts = [*(earlier for earlier in self.parts if earlier.optimizer is not None), part]
         watch.add(part)
 
     # Steps ------------------------------------------------------------------------------------------------------------

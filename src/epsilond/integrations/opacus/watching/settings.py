@@ -112,20 +112,20 @@ def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
     if getattr(step, "_wrapped_by_lr_sched", False):  # schedulers of learning rates count the calls
         step = getattr(step, "__wrapped__", None)
     own = step is None or step is kind.step
-    return own and all(str(each.__module__).startswith("torch.optim.") for each in (kind, kind.step))
+    return own and all(str(member.__module__).startswith("torch.optim.") for member in (kind, kind.step))
 
 
 def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
     """Return whether functions of the program run before or after each step."""
     own = [getattr(optimizer, name, {}) for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")]
     both = (*own, _global_optimizer_pre_hooks, _global_optimizer_post_hooks)
-    hooks = itertools.chain.from_iterable(each.values() for each in both)
+    hooks = itertools.chain.from_iterable(group.values() for group in both)
     return not all(str(getattr(hook, "__module__", None)).startswith(_TRUSTED) for hook in hooks)
 
 
 def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], list[object]]:
     """Return the tensors of an optimizer's state, and its numbers with the number of writes to each tensor."""
-    states = [each for each in getattr(optimizer, "state", {}).values() if isinstance(each, dict)]
+    states = [state for state in getattr(optimizer, "state", {}).values() if isinstance(state, dict)]
     entries = [value for state in states for value in state.values()]
     tensors = [value for value in entries if isinstance(value, torch.Tensor)]
     return tensors, [_plain(value, named=False) for value in entries]
@@ -156,5 +156,5 @@ def _plain(value: object, *, named: bool = True) -> object:
     if isinstance(value, torch.Tensor):
         return (id(value) if named else None, value._version)  # noqa: SLF001  torch has no other counter of writes
     if isinstance(value, list | tuple):
-        return tuple(_plain(each, named=named) for each in value)
+        return tuple(_plain(item, named=named) for item in value)
     return value if isinstance(value, bool | int | float | str | None) else None

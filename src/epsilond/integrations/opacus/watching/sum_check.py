@@ -164,4 +164,4 @@ def divisor_of(optimizer: DPOptimizer, batches: int) -> tuple[str, float]:
 
 def gradient_marks(parameters: list[torch.nn.Parameter]) -> list[tuple[int, int]]:
     """Return the identity of each gradient and the number of writes to it."""
-    return marks_of([each.grad for each in parameters])
+    return marks_of([parameter.grad for parameter in parameters])

@@ -55,7 +55,7 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
             return
     if any(part.inside for part in parts):  # an optimizer that wraps another one calls its step
         return
-    identities = {id(each) for group in optimizer.param_groups for each in group["params"]}
+    identities = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
     runs: set[int] = set()
     for part in parts:
         if (

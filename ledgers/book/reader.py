@@ -27,7 +27,7 @@ TRIES = 20
 """Largest number of attempts to assign organisations while other processes move ledgers."""
 
 
-class Looked(PublishedLog):
+class BookReader(PublishedLog):
     """Reader of the ledgers of organisations."""
 
     def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
