@@ -137,7 +137,7 @@ def within(
     log10_delta = _short(log_delta / math.log(10.0))
     estimate = _clip(compartment.likely_epsilon(log_delta))
     require_possible(calibrator.name, calibrator.definition(problem(estimate, log10_delta)), state.setting)
-    runs = _Runs(state, calibrator, problem, compartment, log10_delta)
+    runs = _CalibratedRuns(state, calibrator, problem, compartment, log10_delta)
     start = -math.log(estimate)
     strictness = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
     if strictness is None:
@@ -155,7 +155,7 @@ def within(
     return Within(algorithm=calibrator.name, request=request, spec=spec, held=reservation, slack=slack)
 
 
-class _Runs:
+class _CalibratedRuns:
     """Runs of one algorithm by their strictness −log ε, each with the least noise that meets the target (ε, δ).
 
     A stricter run has more noise, and costs the ledger less.
