@@ -195,7 +195,7 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
         verification: receives the findings.
 
     Returns:
-        The heads whose root is that of the first entries.
+        The heads with the root of exactly that many first entries.
     """
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)

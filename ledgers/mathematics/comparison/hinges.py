@@ -145,7 +145,7 @@ class _Values:
 
 
 def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
-    """Return the function F whose corners are the lower convex hull of points on or above E.
+    """Return the function F with its corners on the lower convex hull of points on or above E.
 
     The mass p_∞ is raised until F is above all points despite rounding.
 

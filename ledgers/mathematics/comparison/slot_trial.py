@@ -38,9 +38,9 @@ _MOST_STEPS = 40
 class SlotTrial:
     """Comparison of one mechanism with one state of a slot, at some ε (the points) or certified at every ε.
 
-    The gap of a cost at a point is log E − log(E_slot + η′). Here E is the profile of the mechanism composed with the
-    Gaussian of the remaining amount less the cost, E_slot is the profile of the slot, and η′ a share of η. A cost
-    suffices at a point if its gap is at most 0.
+    The gap of a cost at a point is log E − log(E_slot + η′). Here E is the profile of the mechanism, composed with the
+    Gaussian that the cost leaves. E_slot is the profile of the slot, and η′ a share of η. A cost suffices at a point
+    if its gap is at most 0.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class SlotTrial:
         Returns:
             The cost. None if not even the whole slot suffices.
         """
-        if self._whole_fits is None:  # the mechanism alone, with no Gaussian beside it, can take seconds
+        if self._whole_fits is None:  # without a Gaussian, the mechanism's profile can take seconds
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
         if not self._whole_fits:
             return None
