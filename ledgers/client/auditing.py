@@ -99,9 +99,6 @@ def _verify_bundle(
 
     Returns:
         The bundle with the evidence of `log`, and the findings.
-
-    Raises:
-        InvalidInput: a file cannot be read, or is of another kind.
     """
     complete = bundle if log is None else _with_log(bundle, log)
     old = [note for path in checkpoints for note in _notes(path)]
@@ -305,21 +302,15 @@ def _compare_balances(place: FilePlace, entries: Sequence[Record], verification:
         stored = place.ledger(name)
         has_status = (stored["state"] == "contradicted") == (state.status == "contradicted")
         has_approval = stored["approval"] == state.approval
-        if _has_balances(stored, state) and has_status and has_approval:
-            message = f"The balances of ledger {stored['name']} in the file are those that its entries give."
-            verification.add(ClaimOutcome.VERIFIED, message)
-        else:
-            message = f"The balances of ledger {stored['name']} in the file are not those that its entries give."
-            verification.add(ClaimOutcome.FAILED, message)
+        is_same = _has_balances(stored, state) and has_status and has_approval
+        outcome = ClaimOutcome.VERIFIED if is_same else ClaimOutcome.FAILED
+        verb = "are" if is_same else "are not"
+        message = f"The balances of ledger {stored['name']} in the file {verb} those that its entries give."
+        verification.add(outcome, message)
 
 
 def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a stored ledger has the amounts and runs of this state.
-
-    Args:
-        stored: the ledger as the file shows it, with `plan` and `slots`.
-        state: the ledger as its entries give it.
-    """
+    """Return whether a ledger in the file has the amounts and runs of the state that its entries give."""
     expected = balances(state)
     plan = {}
     for item in stored["plan"]:
