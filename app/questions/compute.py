@@ -365,7 +365,8 @@ class RecentQuestions:
 
     def remember(self, identity: str, digest: str | bytes) -> bool:
         """Return whether this caller has posed the question with this digest before, and remember it."""
-        name, question = _short(identity), _short(digest)
+        name = _short(identity)
+        question = _short(digest)
         questions = self._asked.get(name)
         if questions is None:
             questions = self._asked[name] = OrderedDict()

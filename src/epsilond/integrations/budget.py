@@ -225,6 +225,14 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
+        """Pay runs of a step in the ledger from the reservation, or from a new one if it is used up.
+
+        Nothing is paid if the reservation has expired; the next call makes a new one.
+
+        Args:
+            step: spec of one run.
+            wanted: number of runs to pay. More are paid if the chunk is larger, fewer if the reservation is smaller.
+        """
         held, left = self._held
         if held != step or not left or self._run is None:
             self.close()
@@ -234,7 +242,8 @@ class LedgerBudget:
             self.receipts.append(self._run.commit(count))
             self._paid_by[self._run.id] = None
         except ReservationEnded:  # the reservation expired: the rest of it went back, and is reserved anew
-            self._run, self._held = None, (None, 0)
+            self._run = None
+            self._held = (None, 0)
             return
         self._paid[step] += count
         self._held = (step, left - count)

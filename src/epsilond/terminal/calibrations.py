@@ -116,9 +116,10 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
         for below in answer.lower
     ]
     reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
-    conditions = [(above.theorem, condition) for above in answer.upper for condition in above.conditions]
-    conditions += [(below.theorem, condition) for below in answer.lower for condition in below.conditions]
-    failing = [f"{name}: {verdict(condition)}" for name, condition in conditions if condition.holds == Verdict.NO]
+    failing = []
+    for bound in (*answer.upper, *answer.lower):
+        violated = [condition for condition in bound.conditions if condition.holds == Verdict.NO]
+        failing.extend(f"{bound.theorem}: {verdict(condition)}" for condition in violated)
     return Group(
         pairs("Run", as_json(answer.run)),
         table(f"Excess risk ({answer.objective})", rows),
