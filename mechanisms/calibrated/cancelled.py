@@ -172,7 +172,7 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
         a larger norm than the noise is calibrated for.
 
     Raises:
-        InvalidInput: the answer has an unknown noise rule, is added by an unknown party, or contradicts itself.
+        InvalidInput: the noise rule or the party that adds the noise is unknown, or the answer contradicts itself.
     """
     parameters = answer.parameters
     guarantee = answer.guarantee

@@ -74,8 +74,8 @@ DESCRIBED: Mapping[str, quantities.Quantity] = {
 def name_enumerations(document: Schema) -> None:
     """Give the enumerations of an OpenAPI document a schema with a name, and refer to it.
 
-    The tag of a union gets a schema of its own, and every shared enumeration one for all. Any further enumeration
-    becomes a text with a pattern: a schema for each would make a quarter of the document.
+    The tag of a union gets a schema of its own, and each shared enumeration has one schema for all its uses. Any other
+    enumeration becomes a text with a pattern: a schema for each would make a quarter of the document.
 
     Args:
         document: the OpenAPI document, which is changed in place.

@@ -124,7 +124,7 @@ def _alternatives(union: Schema) -> Iterator[Schema]:
 def share_parts(document: Schema) -> None:
     """Replace header parameters, headers and responses of several operations by references to shared components.
 
-    Headers are replaced first, so that responses that have equal headers are equal.
+    Headers are replaced first, so that responses with equal headers become equal.
 
     Args:
         document: the OpenAPI document, which is changed in place.

@@ -225,7 +225,7 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
-        """Pay runs of a step in the ledger from the reservation, or from a new one if it is used up.
+        """Pay runs of a step in the ledger from the present reservation, or from a new one if that is used up.
 
         Nothing is paid if the reservation has expired; the next call makes a new one.
 

@@ -107,7 +107,15 @@ def verify(
 
 @dataclass(frozen=True)
 class _Signature:
-    """A valid signature: kind and name of the document, version of its engine, digest of its request, and the key."""
+    """The statement of a valid signature.
+
+    Attributes:
+        kind: kind of the signed document.
+        name: name of the question among the questions of its kind.
+        engine_version: version of the engine that made the document.
+        request: SHA-256 digest of the request.
+        by: name and id of the key.
+    """
 
     kind: str
     name: str
@@ -117,6 +125,17 @@ class _Signature:
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _Signature | None:
+    """Return the statement of a valid signature; None if neither signature nor keys are given.
+
+    Args:
+        page: text of the signed document.
+        signature: the signature.
+        keys: trusted keys.
+
+    Raises:
+        InvalidInput: only one of signature and keys is given.
+        NoSignature: the signature is not valid.
+    """
     if signature is None and keys is None:
         return None
     if signature is None:
@@ -125,7 +144,11 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _S
         raise InvalidInput.at("/signature", "is of no use without keys")
     statement, key = verify_statement(page.encode("utf-8", "surrogatepass"), signature, keys)
     return _Signature(
-        statement.kind, statement.name, statement.engine_version, statement.request, f"{key.name} {key.kid}"
+        kind=statement.kind,
+        name=statement.name,
+        engine_version=statement.engine_version,
+        request=statement.request,
+        by=f"{key.name} {key.kid}",
     )
 
 

@@ -200,8 +200,8 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
         references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
 
     Returns:
-        Texts by heading: ε, the measured mean with its confidence band, the reference runs, and the least of the bounds
-        that the measurement is compared with, with whether it holds.
+        Texts by heading: ε, the measured mean with its confidence band, the reference runs, the least of the bounds
+        that the measurement is compared with, and whether that bound holds.
     """
     final = cell["final_excess"]
     measurements = cell.get("beside", {})

@@ -119,7 +119,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         ]
 
     def _distribute_budget(self) -> list[float]:
-        """Return the noise of each mechanism at the largest sum of budgets whose composition meets the totals.
+        """Return the noise of each mechanism at the largest sum of budgets with a composition that meets the totals.
 
         Each mechanism gets its proportion of a trial ε'. The composition needs less than the sum of its parts, so that
         ε' may exceed the total ε. It is found by bisection of log ε', to the relative `EPSILON_TOLERANCE`.

@@ -203,7 +203,9 @@ class DrawCheck:
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], used: bool) -> bool:
-        """Return whether the step shows that the model read only the batch of its draw, and reset the marks of a step.
+        """Return whether the model read only the batch of the step's draw; report it otherwise.
+
+        The marks of the step are reset for the next one.
 
         Args:
             rows: rows whose clipped gradients the step summed.

@@ -126,7 +126,7 @@ class Draws:
         self._digests: dict[tuple[int, int], None] = {}
 
     def record(self, indices: list[int]) -> None:
-        """Count a draw, and raise the alarm if it repeats an earlier draw or has another random generator.
+        """Count a draw, and raise the alarm if it repeats an earlier draw or the random generator was replaced.
 
         A fresh draw at rate q equals a given set of s of n records with probability q^s (1 − q)^(n − s). A repetition
         raises the alarm only if this is at most the level of the test of this draw.
