@@ -115,8 +115,8 @@ class Cluster:
             work: the pickled computation. It is taken back from the cluster if the wait for it is cancelled.
 
         Raises:
-            ClusterError: the cluster cannot be used, or has no workers.
-            Exception: any error by which the cluster fails to run the work.
+            ClusterError: the cluster cannot be reached, has no workers left or lost the work. Other errors of its
+                client pass through.
         """
         client = await self._connect()
         executor = client.get_executor(pure=False, retries=RETRIES)
