@@ -110,7 +110,10 @@ class LedgerBudget:
         self.refused: LedgerExhausted | None = None
         self.observations: tuple[Observation, ...] = ()
         self._words: _Words = {"slot": slot, "eta": eta, "delta": delta}
-        self._item, self._hold, self._chunk, self._expires_in = item, hold, min(chunk, hold), expires_in
+        self._item = item
+        self._hold = hold
+        self._chunk = min(chunk, hold)
+        self._expires_in = expires_in
         self._paid: Counter[Spec] = Counter()
         self._paid_by: dict[str, None] = {}
         self._unsent: dict[str, tuple[Observation, ...]] = {}

@@ -68,7 +68,7 @@ def report_run(
         "observer": observer,
     }
     account = find_question("account")
-    problem = read_problem(account.problem, request)
+    problem: object = read_problem(account.problem, request)
     return make_page(account, problem, request, date, run=support)
 
 
