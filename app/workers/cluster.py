@@ -103,7 +103,11 @@ class Cluster:
         return await self._locally(computation, caller)
 
     async def _run_on_cluster(self, work: bytes) -> Outcome:
-        """Raises ClusterError, or whatever else a cluster may do to work that it is given."""
+        """Run work on the cluster.
+
+        Raises:
+            ClusterError: the cluster lost the work or cannot be reached. Other errors of its client pass through.
+        """
         client = await self._connect()
         executor = client.get_executor(pure=False, retries=RETRIES)
         future = await to_thread.run_sync(executor.submit, run_on_cluster, work)
