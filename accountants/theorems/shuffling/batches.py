@@ -149,8 +149,8 @@ class BatchClonesBound(ScaledBound):
         """Return the charges of some choices of ε₀ and ε₁."""
         log_delta = self.victim.pair.log_delta(victim).upper
         log_crowd = self.crowd_curve.pair.log_delta(crowd).upper
-        distance = np.asarray(self._distance(victim, log_delta, crowd, log_crowd))
-        return Costs(distance, lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
+        distance = self._distance(victim, log_delta, crowd, log_crowd)
+        return Costs(np.asarray(distance), lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
 
     def plan(self) -> tuple[tuple[FloatArray, FloatArray], Table]:
         """Return the table of these guarantees, and ε₀ and ε₁ of its choices, interpolated between the best points."""
@@ -175,8 +175,7 @@ class BatchClonesBound(ScaledBound):
         """Return ε₀ and ε₁ that are nearly the best at a subset of the ε, and interpolated values between these."""
         subset = epsilon[::_STRIDE]
         best = self._scan(subset)
-        curves = (self.victim, self.crowd_curve)
-        reach = [_STRIDE * curve.log_step for curve in curves]
+        reach = [_STRIDE * curve.log_step for curve in (self.victim, self.crowd_curve)]
         for _ in range(_ROUNDS):
             best = self._refine(subset, best, reach)
             reach = [0.5 * width for width in reach]
@@ -190,8 +189,8 @@ class BatchClonesBound(ScaledBound):
         victim, log_delta, crowd, log_crowd = self._points()
         victim, log_delta = victim[::_STRIDE], log_delta[::_STRIDE]
         crowd, log_crowd = crowd[:, ::_STRIDE], log_crowd[:, ::_STRIDE]
-        rough = self._estimate(epsilon[:, None, None], victim, log_delta, crowd, log_crowd)
-        rows, columns = np.unravel_index(np.argmin(rough.reshape(epsilon.size, -1), axis=1), rough.shape[1:])
+        estimates = self._estimate(epsilon[:, None, None], victim, log_delta, crowd, log_crowd)
+        rows, columns = np.unravel_index(np.argmin(estimates.reshape(epsilon.size, -1), axis=1), estimates.shape[1:])
         return [np.log(victim[rows, 0]), np.log(crowd[0, columns])]
 
     def _refine(self, epsilon: FloatArray, logs: list[FloatArray], reach: list[float]) -> list[FloatArray]:
@@ -199,14 +198,10 @@ class BatchClonesBound(ScaledBound):
         victim = self.victim.spread_points(logs[0], reach[0])
         crowd = self.crowd_curve.spread_points(logs[1], reach[1])
         log_delta, log_crowd = self.victim.estimate(victim), self.crowd_curve.estimate(crowd)
-        estimates = self._estimate(
-            epsilon[:, None, None],
-            victim[:, :, None],
-            log_delta[:, :, None],
-            crowd[:, None, :],
-            log_crowd[:, None, :],
-        ).reshape(epsilon.size, -1)
-        rows, columns = np.divmod(np.argmin(estimates, axis=1), OFFSETS.size)
+        rows_of_victim = (victim[:, :, None], log_delta[:, :, None])
+        columns_of_crowd = (crowd[:, None, :], log_crowd[:, None, :])
+        estimates = self._estimate(epsilon[:, None, None], *rows_of_victim, *columns_of_crowd)
+        rows, columns = np.divmod(np.argmin(estimates.reshape(epsilon.size, -1), axis=1), OFFSETS.size)
         places = np.arange(epsilon.size)
         return [np.log(victim[places, rows]), np.log(crowd[places, columns])]
 
@@ -320,7 +315,6 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     bound = BatchClonesBound(
         spec.clients, LocalCurve(record.curve.upper), LocalCurve(client.curve.upper), case.effort == "coarse"
     )
-    inner = scaled_pair(bound)
     step = BATCH_AMONG_CLONES.because(
         WITHOUT_REPLACEMENT.because(rate=sampling.inclusion_probability),
         record.derivation,
@@ -332,7 +326,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     rate = sampling.inclusion_probability
     attained = _attained_pairs(spec.clients, release, rate, case.setting)
     declared = tuple(dict.fromkeys((*record.declared, FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER)))
-    return _amplify(inner, rate, attained, step, case.setting, declared)
+    return _amplify(scaled_pair(bound), rate, attained, step, case.setting, declared)
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -371,12 +365,12 @@ def _amplify(
         setting: relation, unit and observer of the guarantee.
         declared: conditions that the caller declares.
     """
+    amplified = inner
     if rate < 1.0:
         rounded_up = min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)  # q is a product of rounded factors
         profile = AmplifiedProfile(inner.forward, rounded_up)
-        curve = Curve(Pair(profile, profile), witnesses)
-    else:
-        curve = Curve(inner, witnesses)
+        amplified = Pair(profile, profile)
+    curve = Curve(amplified, witnesses)
     return Guarantee(setting=setting, curve=curve, derivation=step, declared=declared)
 
 
