@@ -121,7 +121,15 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ), rounded down; 0 if no double is so small."""
+    """Compute the largest μ at which every mechanism with μ²/2-zCDP is (ε, δ), rounded down.
+
+    Args:
+        epsilon: ε, in nats.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        A lower bound of μ; 0 if the largest μ is below every positive double.
+    """
 
     def excess(log_mu: float) -> float:
         """Return an upper bound of log δ at ε, minus the requested log δ; margin: four times the stated accuracy."""
