@@ -161,8 +161,8 @@ ZCDP_PAIR = Theorem(
     id="epsilond.zcdp-pair",
     title="A pair that dominates zero-concentrated privacy",
     statement=(
-        "The bound of Corollary 13 is convex in e^ε, with P(L > ε) = e^{−ρb²} and Q(L > ε) = e^{−ρ(b+1)²} at its "
-        "minimiser b = a − 1; near ε = 0, where these exceed one together, a chord bounds δ by less"
+        "The bound of Corollary 13 is convex in e^ε. At its minimiser b = a − 1, P(L > ε) = e^{−ρb²} and Q(L > "
+        "ε) = e^{−ρ(b+1)²}. Near ε = 0 the sum of these exceeds one, and a chord gives a smaller bound on δ"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Concentrated privacy as a pair"),
     status=Status.PROVED,

@@ -362,8 +362,8 @@ SEQUENTIAL = Theorem(
     id="lowy.f.1",
     title="From local to central privacy by shuffling, one round",
     statement=(
-        "a sequentially interactive algorithm, shuffled, is (ε^r, (1 + 2e(e^{ε^r} + 1)) Nnδ₀), printed 7Nnδ₀, with ε^r "
-        "of order ε₀ ln(1/(nNδ₀))/√N"
+        "A sequentially interactive algorithm, shuffled, is (ε^r, (1 + 2e(e^{ε^r} + 1)) Nnδ₀). The printed δ "
+        "is 7Nnδ₀. The order of ε^r is ε₀ ln(1/(nNδ₀))/√N"
     ),
     source=Source("lowy2023", "Theorem F.1, sequential part"),
     status=Status.PROVED,

@@ -180,8 +180,8 @@ OBSERVED = Theorem(
     id="lowy.appendix-d.1",
     title="Privacy against an observer of all messages holds against weaker observers",
     statement=(
-        "A guarantee (ε₀, δ₀) for every record against all messages holds with a trusted server and with a trusted "
-        "shuffler: their outputs are computed from the messages. The converse fails"
+        "Let (ε₀, δ₀) hold for every record against all messages. It then holds with a trusted server and with "
+        "a trusted shuffler. Their outputs are computed from the messages. The converse fails"
     ),
     source=Source("lowy2023", "Appendix D.1"),
     status=Status.PROVED,

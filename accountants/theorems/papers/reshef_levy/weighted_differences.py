@@ -147,8 +147,8 @@ MALICIOUS = Erratum(
     grade=Grade.REFINEMENT,
     printed="|s_{t,i}| ≤ S = G + 2LD at the x_t of Algorithm 1",
     truth=(
-        "a guarantee against a server that departs from Algorithm 1 needs clients that clip s to S: with x_t and "
-        "x_{t−1} far apart |s| reaches G + (t − 1)LD"
+        "A guarantee against a server that departs from Algorithm 1 needs clients that clip s to S. With x_t "
+        "and x_{t−1} far apart |s| reaches G + (t − 1)LD"
     ),
     test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
 )
