@@ -115,8 +115,9 @@ COALITION = Theorem(
     id="epsilond.coalition-participation",
     title="A fixed number of participants gives no amplification against the other clients",
     statement=(
-        "If Q of N clients are drawn, all others together know whether client i was: a client of k rounds is exactly "
-        "k_rel√k/z-Gaussian differentially private to them (k_rel = 2 replaced, 1 zeroed), without any amplification"
+        "If Q of N clients are drawn, all others together know whether client i was. A client of k rounds is "
+        "exactly k_rel√k/z-Gaussian differentially private to them (k_rel = 2 replaced, 1 zeroed), without any "
+        "amplification"
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/billboard.py"),
     status=Status.PROVED,

@@ -335,8 +335,9 @@ SINGLE_ROUND = Theorem(
     id="lowy.f.2",
     title="One shuffled round, in closed form",
     statement=(
-        "(ε₀, δ₀) reports of N clients with n records each are (ε^r, δ̃) after shuffling, ε^r = ln[1 + tanh(ε₀/2)"
-        "(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] and, corrected, δ̃ = δ + (e^{ε^r} + 1) 2Nn e^{(n−1)ε₀} δ₀"
+        "Reports of N clients with n records each are (ε₀, δ₀), and (ε^r, δ̃) after shuffling. Here ε^r = ln[1 "
+        "+ tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. Corrected, δ̃ = δ + (e^{ε^r} + 1) 2Nn e^{(n−1)ε₀} "
+        "δ₀"
     ),
     source=Source("lowy2023", "Theorem F.2, equation (39)"),
     status=Status.PROVED,

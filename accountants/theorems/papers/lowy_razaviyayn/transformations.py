@@ -202,8 +202,8 @@ COMPOSED = Theorem(
     id="lowy.definition-4.advanced-composition",
     title="Algorithms accounted for by advanced composition are 1-compositional",
     statement=(
-        "if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} "
-        "(printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
+        "Let ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1). Then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} "
+        "(printed: below 1/3). The same holds with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
     ),
     source=Source("lowy2023", "Definition 4 and the text after it"),
     status=Status.PROVED,
