@@ -66,9 +66,10 @@ BATCH_AMONG_CLONES = Theorem(
     id="epsilond.batch-among-clones",
     title="A record's batch, hidden among the reports of other clients",
     statement=(
-        "Let one record move a report by (ε₀, δ₀), and let any two reports be (ε₁, δ₁). Shuffled reports on batches of "
-        "K of n records: δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)), δ that of the clone pair with ε₀ for the victim "
-        "and clones at probability e^−ε₁, plus (1 + e^ε)(sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁)), s = 1/(1 + e^ε₀)"
+        "Let one record move a report by (ε₀, δ₀), and let any two reports be (ε₁, δ₁). Shuffled reports on "
+        "batches of K of n records have δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)). Here δ is that of a clone "
+        "pair, plus (1 + e^ε)(sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁)). The clone pair has ε₀ for the victim and clones "
+        "at probability e^−ε₁. The share is s = 1/(1 + e^ε₀)"
     ),
     source=Source("epsilond", _PROOF),
     status=Status.PROVED,
@@ -78,9 +79,9 @@ BOTH_DRAWS = Theorem(
     id="epsilond.shuffled-batches-of-clients",
     title="Drawing clients and then their records, with shuffled reports",
     statement=(
-        "M of N clients draw K of their n records each and their reports are shuffled: for one record and whoever does "
-        "not see who takes part, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with q = MK/(Nn) and δ the profile of replacing "
-        "one client's whole report among M"
+        "M of N clients draw K of their n records each, and their reports are shuffled. The observer does not "
+        "see who takes part. For one record, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with q = MK/(Nn). Here δ is "
+        "the profile of replacing one client's whole report among M"
     ),
     source=Source("epsilond", _PROOF),
     status=Status.PROVED,

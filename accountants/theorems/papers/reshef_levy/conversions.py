@@ -322,8 +322,8 @@ LEMMA_2_6 = Theorem(
     id="reshef.lemma-2.6",
     title="From concentrated privacy to (ε, δ), as printed",
     statement=(
-        "ρ²/2-zCDP is (ρ²/2 + ρ√(2 ln(1/δ)), δ), by the divergence of order α* = 1 + √(2 ln(1/δ))/ρ and "
-        "(α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ)"
+        "ρ²/2-zCDP implies (ρ²/2 + ρ√(2 ln(1/δ)), δ). The proof uses (α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ) at "
+        "the order α* = 1 + √(2 ln(1/δ))/ρ"
     ),
     source=Source("reshef2025", "Lemma 2.6"),
     status=Status.PROVED,
@@ -344,9 +344,9 @@ EXACT = Theorem(
     id="epsilond.gaussian-composition-epsilon",
     title="ε of adaptively composed Gaussian mechanisms, exactly",
     statement=(
-        "Where Lemma 2.6 is applied, to Gaussian mechanisms composed adaptively, ρ²/2-zCDP is ρ-Gaussian differential "
-        "privacy, and ε(δ) is the inverse of its curve: never above the best conversion of zCDP, which is never above "
-        "Lemma 2.6"
+        "Lemma 2.6 is applied to Gaussian mechanisms composed adaptively. There ρ²/2-zCDP is ρ-Gaussian "
+        "differential privacy, and ε(δ) is the inverse of its curve. It never exceeds the best conversion of "
+        "zCDP, which never exceeds Lemma 2.6"
     ),
     source=Source(
         "epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"

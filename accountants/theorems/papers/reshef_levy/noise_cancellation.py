@@ -336,9 +336,9 @@ UNTRUSTED = Theorem(
     id="reshef.5.1",
     title="Privacy of noise cancellation against the server",
     statement=(
-        "The messages of machine i are ρ_i²/2-zCDP for each of its records, ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}), for "
-        "every participation of the others; read here: ρ_i-Gaussian differentially private, attained by the first "
-        "record"
+        "The messages of machine i are ρ_i²/2-zCDP for each of its records, for every participation of the "
+        "others. Here ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}). Read here: ρ_i-Gaussian differentially private, "
+        "attained by the first record"
     ),
     source=Source("reshef2025", "Theorem 5.1"),
     status=Status.PROVED,
@@ -352,8 +352,8 @@ RECORDS = Theorem(
     id="epsilond.noise-cancellation-records",
     title="Noise cancellation, record by record",
     statement=(
-        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, exactly; all "
-        "its records at once √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
+        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, "
+        "exactly. For all its records at once the parameter is √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
     ),
     source=Source("epsilond", "the running sums of a client's messages are Gaussian mechanisms"),
     status=Status.PROVED,
