@@ -119,12 +119,8 @@ class DpFedAvg(Stated, Strategy):
         source: RandomSource | None = None,
     ) -> None:
         require_settings(clipping_norm, participants, cohort, population)
-        self.strategy = strategy
-        self.cohort = cohort
-        self.population = population
-        self.noise_multiplier = noise_multiplier
-        self.clipping_norm = clipping_norm
-        self.participants = participants
+        self.strategy, self.cohort, self.population = strategy, cohort, population
+        self.noise_multiplier, self.clipping_norm, self.participants = noise_multiplier, clipping_norm, participants
         self.adaptive = adaptive
         self._noise = adaptive.noise_of_updates(noise_multiplier) if adaptive else noise_multiplier
         self.step: Spec = round_mechanism(noise_multiplier, participants, cohort, population)
@@ -253,10 +249,6 @@ class DpFedAvg(Stated, Strategy):
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Commit the round, and return the model with the noisy mean of the updates.
-
-        Args:
-            server_round: number of the round, from 1.
-            replies: replies of the clients.
 
         Returns:
             The model, and the metrics of the round. Both are None if the round was not configured here.
