@@ -155,10 +155,6 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _S
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     """Return the outcome for the page of a ledger, of which only the signature is checked.
 
-    Args:
-        page: text of the page.
-        keys: trusted keys.
-
     Raises:
         InvalidInput: no keys are given.
         NoSignature: no trusted key has signed the page.
@@ -193,11 +189,6 @@ def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, o
     """Return the outcome for an answer in JSON. Only the signature connects it with a request and with the signer.
 
     The answer is computed anew if its request is given and is no sweep.
-
-    Args:
-        text: the answer.
-        signed: the statement of its valid signature.
-        request: the request; None if it is not given.
 
     Raises:
         InvalidInput: the answer has no signature.
