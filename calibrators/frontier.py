@@ -16,26 +16,23 @@ from __future__ import annotations
 
 import bisect
 import contextlib
-import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from epsilond.accountants.errors import EpsilondError, InvalidInput
-from epsilond.accountants.numerics.root_search import bisect_integers
+from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import FrontierRun
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
 from epsilond.calibrators.serving.long_runs import LONG_BITS, SHORT_ROUNDS, is_long
 
 Chosen_co = TypeVar("Chosen_co", covariant=True)
-ROUNDS_RATIO, BATCH_RATIO = 1.1, 2.0
-"""Ratios of neighbouring values of rounds and of batch sizes in the lattice that is searched."""
-MOST_ROUNDS = 10**9
-"""Largest number of rounds that is chosen. A longer run is answered only if the request gives its rounds."""
 BEST_TRIALS = 3
+"""Limit on the expensive certificates that are spent on the best run."""
 MOST_TRIALS = 12
+"""Limit on the further expensive certificates that are spent on the smallest run."""
 THRIFTY_TRIALS = 3
+"""Limit on the certificates if each takes seconds."""
 HAIR = 2e-3
 """Relative error that is assumed of predicted bounds, at most. A run that exceeds the limit by less is certified before
 it is passed over. A run that is better than the best run by less is not certified."""
@@ -47,10 +44,16 @@ SHOWN = 12
 class Outlook:
     """Functions by which a calibrator compares its runs.
 
-    `risk` returns the bound of the answer at a noise, and `quick_risk` approximates it in less time. Noises are σ per
-    coordinate, the root mean square over clients if they differ. `rarity` orders runs by the error of the estimated
-    noise. `cheap` returns whether a run is certified almost without work. `reference` is a cheap run, if any exists; it
-    may exceed the budgets.
+    Noises are standard deviations σ per coordinate, the root mean square over clients if they differ.
+
+    Attributes:
+        likely_noise: run ↦ estimate of its noise.
+        certified_noise: run ↦ its certified noise, which may take seconds to compute.
+        quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, in less time.
+        risk: (run, noise) ↦ the bound on the excess risk, as the answer states it.
+        rarity: run ↦ a number that orders runs by the error of the estimated noise.
+        reference: a run that is certified almost without work, or None; it may exceed the budgets.
+        cheap: run ↦ whether it is certified almost without work.
     """
 
     likely_noise: Callable[[Run], float]
@@ -77,49 +80,6 @@ class _CertifiedRun:
     noise: float
     risk: float
     risk_ratio: float
-
-
-def lattice(most: int, ratio: float) -> tuple[int, ...]:
-    """Return integers from 1 to `most`, both included, each about `ratio` times the previous; none if `most` < 1."""
-    values = [1] if most >= 1 else []
-    while values and values[-1] < most:
-        values.append(min(most, max(values[-1] + 1, int(values[-1] * ratio))))
-    return tuple(values)
-
-
-def runs_within(
-    most_rounds: Callable[[int], int], *, rounds: int | None, batch_size: int | None, largest_batch: int
-) -> list[Run]:
-    """Return the lattice of runs within the budgets.
-
-    At each number of rounds the largest batch that the budgets pay for is included.
-
-    Args:
-        most_rounds: batch size ↦ largest number of rounds that the budgets pay for.
-        rounds: the number of rounds if the problem fixes it.
-        batch_size: the batch size if the problem fixes it.
-        largest_batch: the largest batch size to try.
-
-    Raises:
-        InvalidInput: the budgets leave no run.
-    """
-    most_rounds = functools.cache(most_rounds)
-    all_rounds = lattice(min(most_rounds(batch_size or 1), MOST_ROUNDS), ROUNDS_RATIO) if rounds is None else (rounds,)
-    runs = []
-    for count in all_rounds:
-        if batch_size is None:
-            sizes = lattice(_largest(most_rounds, count, largest_batch), BATCH_RATIO)
-        else:
-            sizes = (batch_size,)
-        runs += [Run(batch_size=size, rounds=count) for size in sizes if count <= most_rounds(size)]
-    if not runs:
-        raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
-    return runs
-
-
-def _largest(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
-    """Return the largest batch size at which the budgets pay for `rounds` rounds, 0 if there is none."""
-    return bisect_integers(lambda size: rounds <= most_rounds(size), 0, largest_batch + 1)
 
 
 def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
@@ -153,6 +113,7 @@ def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float,
 
 
 def _size(run: Run) -> tuple[int, int]:
+    """Return the sorting key of a run: its rounds, then its batch size."""
     return run.rounds, run.batch_size
 
 
@@ -170,9 +131,11 @@ class _Survey:
         self._corrected = False
         """True if any correction is not 0."""
         self._noises: dict[Run, float] = {}
-        self._found: dict[Run, _CertifiedRun] = {}
-        self._seen: dict[Run, tuple[float, float]] = {}
-        self._foreseen: dict[Run, float] = {}
+        """Estimated noises under the current corrections."""
+        self._certified: dict[Run, _CertifiedRun] = {}
+        self._quick: dict[Run, tuple[float, float]] = {}
+        """The last noise at which the quick bound was computed, and that bound."""
+        self._predicted: dict[Run, float] = {}
         """Predicted bounds under the current corrections."""
         self._answer: Run | None = None
         if outlook.reference is not None:
@@ -183,8 +146,8 @@ class _Survey:
         """Return the smallest certified run whose bound is at most (1 + within) times the best certified bound."""
         self._certify_until(self._next_best, trials=BEST_TRIALS)
         self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)
-        limit = (1.0 + within) * self._found[self._best].risk
-        self._answer = min((run for run, trial in self._found.items() if trial.risk <= limit), key=_size)
+        limit = (1.0 + within) * self._certified[self._best].risk
+        self._answer = min((run for run, trial in self._certified.items() if trial.risk <= limit), key=_size)
         return self._answer
 
     def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
@@ -198,19 +161,19 @@ class _Survey:
     def _next_best(self) -> Run | None:
         """Return the run with the best predicted bound, or None if a certified run is as good up to `HAIR`."""
         run = self._best_prediction()
-        is_certified = self._found and self._prediction(run) * (1.0 + HAIR) >= self._found[self._best].risk
+        is_certified = self._certified and self._prediction(run) * (1.0 + HAIR) >= self._certified[self._best].risk
         return None if is_certified else run
 
     def _next_smallest(self, within: float) -> Run | None:
         """Return the smallest run whose prediction is within the limit, or None if that run is certified."""
-        limit = (1.0 + within) * self._found[self._best].risk
+        limit = (1.0 + within) * self._certified[self._best].risk
         run = next(
             run
             for run in self._runs
             if self._lower_bound(run) <= self._tolerable_limit(run, limit)
             and self._prediction(run) <= self._tolerable_limit(run, limit)
         )
-        return None if run in self._found else run
+        return None if run in self._certified else run
 
     def choose_thriftily(self, within: float) -> Run:
         """Certify the smallest run that is predicted to pass, and repeat until a run passes.
@@ -220,35 +183,49 @@ class _Survey:
         for _ in range(THRIFTY_TRIALS):
             limit = (1.0 + within) * min(map(self._prediction, self._runs))
             self._answer = next(run for run in self._runs if self._prediction(run) <= limit)
-            if self._answer in self._found:
+            if self._answer in self._certified:
                 return self._answer
             self._certify(self._answer)
-            if self._found[self._answer].risk <= (1.0 + within) * min(map(self._prediction, self._runs)):
+            if self._certified[self._answer].risk <= (1.0 + within) * min(map(self._prediction, self._runs)):
                 return self._answer
         self._answer = self._best
         return self._answer
 
     @property
     def _best(self) -> Run:
-        return min(self._found, key=lambda run: self._found[run].risk)
+        """The certified run with the least bound."""
+        return min(self._certified, key=lambda run: self._certified[run].risk)
 
     def _tolerable_limit(self, run: Run, limit: float) -> float:
-        return limit if run in self._found else limit * (1.0 + HAIR)
+        """Return the limit of a run's bound, increased by the error of a prediction if the run is not certified."""
+        return limit if run in self._certified else limit * (1.0 + HAIR)
 
     def _certify(self, run: Run) -> None:
+        """Certify a run, and correct the estimates by its noise and its bound.
+
+        Raises:
+            EpsilondError: no noise can be certified for the run.
+        """
         noise = self._outlook.certified_noise(run)
-        risk, expected = self._outlook.risk(run, noise), self._outlook.quick_risk(run, noise)
-        self._found[run] = _CertifiedRun(noise, risk, _ratio(risk, expected))
+        risk = self._outlook.risk(run, noise)
+        expected = self._outlook.quick_risk(run, noise)
+        self._certified[run] = _CertifiedRun(noise, risk, _ratio(risk, expected))
         self._correct(run, noise)
 
     def _correct(self, run: Run, noise: float) -> None:
+        """Store the correction of the estimated noise that a certified noise shows, and drop all estimates.
+
+        Args:
+            run: the certified run.
+            noise: its certified noise.
+        """
         likely = self._likely[run] if run in self._likely else self._outlook.likely_noise(run)
         correction = math.log(noise / likely)
         self._corrections.setdefault(self._outlook.rarity(run), []).append((run, correction))
         self._known_rarities = sorted(self._corrections)
         self._corrected = self._corrected or correction != 0.0
         self._noises.clear()
-        self._foreseen.clear()
+        self._predicted.clear()
 
     def _noise(self, run: Run) -> float:
         """Return the estimated noise, corrected by interpolation between certified runs of adjacent rarity."""
@@ -277,25 +254,26 @@ class _Survey:
 
     def _prediction(self, run: Run) -> float:
         """Return the certified bound if the run is certified, and the predicted bound otherwise."""
-        if run in self._found:
-            return self._found[run].risk
-        predicted = self._foreseen.get(run)
+        if run in self._certified:
+            return self._certified[run].risk
+        predicted = self._predicted.get(run)
         if predicted is None:
-            predicted = self._foreseen[run] = self._foresee(run)
+            predicted = self._predicted[run] = self._predict(run)
         return predicted
 
-    def _foresee(self, run: Run) -> float:
+    def _predict(self, run: Run) -> float:
+        """Return the quick bound at the estimated noise, times the error of the nearest certified run's quick bound."""
         noise = self._noise(run)
-        if run not in self._seen or self._seen[run][0] != noise:
-            self._seen[run] = noise, self._outlook.quick_risk(run, noise)
-        near = min(self._found, key=lambda certified_run: _distance(certified_run, run), default=None)
-        return self._seen[run][1] * (1.0 if near is None else self._found[near].risk_ratio)
+        if run not in self._quick or self._quick[run][0] != noise:
+            self._quick[run] = noise, self._outlook.quick_risk(run, noise)
+        near = min(self._certified, key=lambda certified_run: _distance(certified_run, run), default=None)
+        return self._quick[run][1] * (1.0 if near is None else self._certified[near].risk_ratio)
 
     def _lower_bound(self, run: Run) -> float:
         """Return an approximate lower bound on a prediction: risks rise with the noise, at most with its square."""
-        if run in self._found or run in self._foreseen or run not in self._seen:
+        if run in self._certified or run in self._predicted or run not in self._quick:
             return self._prediction(run)
-        noise, risk = self._seen[run]
+        noise, risk = self._quick[run]
         return risk * min(1.0, self._noise(run) / noise) ** 2 * self._least_ratio * (1.0 - HAIR)
 
     def _best_prediction(self) -> Run:
@@ -311,7 +289,8 @@ class _Survey:
 
     @property
     def _least_ratio(self) -> float:
-        return min((trial.risk_ratio for trial in self._found.values()), default=1.0)
+        """The least ratio of a certified run's bound to its quick approximation; 1 if no run is certified."""
+        return min((trial.risk_ratio for trial in self._certified.values()), default=1.0)
 
     def frontier(self, traffic: Traffic, *, certify_shorter: bool = False) -> tuple[FrontierRun, ...]:
         """Return runs none of which is at least as good as another in rounds, batch size and bound.
@@ -328,12 +307,12 @@ class _Survey:
         """
         assert self._answer is not None
         shorter = self._shorter(traffic)
-        if shorter is not None and certify_shorter and shorter not in self._found:
+        if shorter is not None and certify_shorter and shorter not in self._certified:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered
                 self._certify(shorter)
         runs = dict.fromkeys(run for run in (self._answer, self._best, shorter, *self._between()) if run is not None)
         for run in runs:
-            if run not in self._found and self._outlook.cheap(run):
+            if run not in self._certified and self._outlook.cheap(run):
                 self._certify(run)
         listed = [self._frontier_run(run, traffic) for run in runs]
         answer = listed[0]
@@ -368,7 +347,8 @@ class _Survey:
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / wanted)))]
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        certified = self._found.get(run)
+        """Return a run as the answer states it, with its certified noise if there is one."""
+        certified = self._certified.get(run)
         noise = self._noise(run) if certified is None else certified.noise
         return FrontierRun(
             rounds=run.rounds,
@@ -388,10 +368,14 @@ def _distance(left: Run, right: Run) -> float:
 
 
 def _ratio(risk: float, expected: float) -> float:
-    return risk / expected if 0.0 < expected < math.inf and risk < math.inf else 1.0
+    """Return the ratio of a bound to its quick approximation; 1 if it is not finite."""
+    if 0.0 < expected < math.inf and risk < math.inf:
+        return risk / expected
+    return 1.0
 
 
 def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
     """Return whether a run is at least as good as a rival in rounds, batch size and bound, and better in any."""
     pairs = [(run.rounds, rival.rounds), (run.batch_size, rival.batch_size), (run.risk, rival.risk)]
-    return all(mine <= theirs for mine, theirs in pairs) and any(mine < theirs for mine, theirs in pairs)
+    is_as_good = all(value <= rival_value for value, rival_value in pairs)
+    return is_as_good and any(value < rival_value for value, rival_value in pairs)

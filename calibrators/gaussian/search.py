@@ -14,6 +14,8 @@ from epsilond.calibrators.parameter_search import Limits, least_parameter
 from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, shortfall_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from epsilond.accountants.rule import Effort
     from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
@@ -32,7 +34,7 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     Args:
         counted: function from a count to its guarantee.
         target: the target (ε, δ).
-        most: largest count on offer.
+        most: the largest count that may be returned.
         name: name of the count in error messages.
         guess: initial estimate of the count.
 
@@ -46,23 +48,12 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     def meets(count: int, effort: Effort) -> bool:
         try:
             return counted(count, effort).curve.upper_log_delta(target.epsilon) <= target.log_delta
-        except BeyondBudget:  # what cannot be certified is not offered
+        except BeyondBudget:  # a count that cannot be certified counts as a miss
             return False
 
     start = int(min(max(guess, 1.0), most))
-    low, high = (start, start + 1) if meets(start, "coarse") else (start - 1, start)
-    while low > 0 and not meets(low, "coarse"):
-        low, high = low // 2, low
-    while high <= most and meets(high, "coarse"):
-        low, high = high, 2 * high
-    rough = bisect_integers(lambda count: meets(count, "coarse"), low, min(high, most + 1))
-    low, step = rough, 1
-    while low > 0 and not meets(low, "default"):
-        low, step = max(low - step, 0), 2 * step
-    high, step = max(rough, low) + 1, 1
-    while high <= most and meets(high, "default"):
-        low, high, step = high, high + 2 * step, 2 * step
-    best = bisect_integers(lambda count: meets(count, "default"), low, min(high, most + 1))
+    rough = _estimate_largest(functools.partial(meets, effort="coarse"), start, most)
+    best = _refine_largest(functools.partial(meets, effort="default"), rough, most)
     if best == 0:
         upper = counted(1, "default").curve.upper_log_delta(target.epsilon)
         raise Infeasible(
@@ -76,11 +67,55 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
             ),
             nearest_of(counted(1, "default"), target),
         )
+    slack = 0.0 if best < most and _provably_misses(counted, target, best + 1) else None
+    return Certified(best, counted(best, "default"), slack)
+
+
+def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
+    """Return the largest count that meets the target, by doubling or halving from a distant start and bisection.
+
+    Args:
+        meets: whether a count meets the target; no larger count does after one that does not.
+        start: initial estimate, from 1 to `most`.
+        most: the largest count.
+
+    Returns:
+        The count; 0 if none meets the target.
+    """
+    low, high = (start, start + 1) if meets(start) else (start - 1, start)
+    while low > 0 and not meets(low):
+        low, high = low // 2, low
+    while high <= most and meets(high):
+        low, high = high, 2 * high
+    return bisect_integers(meets, low, min(high, most + 1))
+
+
+def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
+    """Return the largest count that meets the target, by steps from a close start that double, and bisection.
+
+    Args:
+        meets: whether a count meets the target; no larger count does after one that does not.
+        start: close estimate, from 0 to `most`.
+        most: the largest count.
+
+    Returns:
+        The count; 0 if none meets the target.
+    """
+    low, step = start, 1
+    while low > 0 and not meets(low):
+        low, step = max(low - step, 0), 2 * step
+    high, step = max(start, low) + 1, 1
+    while high <= most and meets(high):
+        low, high, step = high, high + 2 * step, 2 * step
+    return bisect_integers(meets, low, min(high, most + 1))
+
+
+def _provably_misses(counted: Family, target: Target, count: int) -> bool:
+    """Decide whether the lower bound on δ at a count exceeds the target's; False if it is too costly to compute."""
     try:
-        beyond = counted(best + 1, "default").curve.bound_log_delta(target.epsilon).lower if best < most else -math.inf
+        return counted(count, "default").curve.bound_log_delta(target.epsilon).lower > target.log_delta
     except BeyondBudget:
-        beyond = -math.inf
-    return Certified(best, counted(best, "default"), 0.0 if beyond > target.log_delta else None)
+        return False
 
 
 def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:

@@ -28,7 +28,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
 )
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import FEDERATED_RISK, UnequalProblem
 from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
-from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
+from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
 from epsilond.calibrators.mb_sgd.members import (
     likely_mean_noise_std,
     mean_noise_std,
@@ -37,6 +37,7 @@ from epsilond.calibrators.mb_sgd.members import (
 )
 from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_std, theorem_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, PacedProblem, Run
+from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,18 +74,25 @@ class StepPlan:
 
 @dataclass(frozen=True)
 class _Pace:
-    """A step size and, for a loss without smoothness, the envelope that it is on."""
+    """A step size and, for a loss that is not smooth, the smoothness of the Moreau envelope that is minimised."""
 
     step_size: float
     envelope_smoothness: float | None
 
 
 def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
-    """Return the inputs of the risk bound; None if that bound does not apply.
+    """Return the inputs of the bound on the excess risk.
 
-    The bound needs batches drawn without replacement. A loss without smoothness has infinite smoothness here, and an
-    envelope is chosen later. Gradient statistics are at their largest values: the request's heterogeneity describes
-    the populations, and does not bound that of the data at hand.
+    A loss that is not smooth has infinite smoothness here, and an envelope is chosen later. Gradient statistics are at
+    their largest values: the request's heterogeneity describes the populations, and does not bound that of the data at
+    hand.
+
+    Args:
+        problem: the request.
+        run: the run, whose batch size is used.
+
+    Returns:
+        The inputs; None if the bound does not apply, because batches are not drawn without replacement.
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None
@@ -123,11 +131,19 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
     )
 
 
-def _bound(seen: ExcessRiskProblem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
+def _bound(inputs: ExcessRiskProblem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
+    """Return the bound on the excess risk at a step size, on the envelope if there is one.
+
+    Args:
+        inputs: sizes and constants of the loss.
+        pace: the step size and the envelope.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: number of rounds.
+    """
     if pace.envelope_smoothness is None:
-        return excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=pace.step_size)
+        return excess_risk(inputs, noise_std=noise_std, rounds=rounds, step_size=pace.step_size)
     return enveloped_excess_risk(
-        seen,
+        inputs,
         envelope_smoothness=pace.envelope_smoothness,
         noise_std=noise_std,
         rounds=rounds,
@@ -135,11 +151,20 @@ def _bound(seen: ExcessRiskProblem, pace: _Pace, *, noise_std: float, rounds: in
     )
 
 
-def _best_pace(seen: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
-    if math.isinf(seen.smoothness):
-        chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds, quick=quick)
-        return _Pace(chosen.step_size, chosen.envelope_smoothness)
-    return _Pace((closed_step_size if quick else best_step_size)(seen, noise_std=noise_std, rounds=rounds), None)
+def _best_pace(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
+    """Return the step size that minimises the bound and, for a loss that is not smooth, the best envelope.
+
+    Args:
+        inputs: sizes and constants of the loss; its smoothness is infinite if it is not smooth.
+        noise_std: σ per coordinate, root mean square over clients.
+        rounds: number of rounds.
+        quick: whether to approximate the minimum in less time.
+    """
+    if math.isinf(inputs.smoothness):
+        envelope = best_envelope(inputs, noise_std=noise_std, rounds=rounds, quick=quick)
+        return _Pace(envelope.step_size, envelope.envelope_smoothness)
+    choose_step = closed_step_size if quick else best_step_size
+    return _Pace(choose_step(inputs, noise_std=noise_std, rounds=rounds), None)
 
 
 def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | None:
@@ -150,12 +175,12 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
     """
-    seen = risk_problem(problem, run)
-    if seen is None:
+    inputs = risk_problem(problem, run)
+    if inputs is None:
         return None
-    pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds)
-    bound = _bound(seen, pace, noise_std=noise_std, rounds=run.rounds)
-    mu = _curvature(seen, pace)
+    pace = _best_pace(inputs, noise_std=noise_std, rounds=run.rounds)
+    bound = _bound(inputs, pace, noise_std=noise_std, rounds=run.rounds)
+    mu = _curvature(inputs, pace)
     ratio = 1.0 / (1.0 - pace.step_size * mu) if pace.step_size * mu < 1.0 else math.inf
     theorem = risk_theorem(problem)
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
@@ -173,11 +198,11 @@ def risk_theorem(problem: PacedProblem) -> Theorem:
     return FEDERATED_RISK if problem.client_groups or problem.smoothness is None else EXCESS_RISK_BOUND
 
 
-def _curvature(seen: ExcessRiskProblem, pace: _Pace) -> float:
+def _curvature(inputs: ExcessRiskProblem, pace: _Pace) -> float:
     """Return the strong convexity of the loss or, if there is an envelope, of the envelope."""
     if pace.envelope_smoothness is None:
-        return seen.strong_convexity
-    return on_envelope(seen, pace.envelope_smoothness).strong_convexity
+        return inputs.strong_convexity
+    return on_envelope(inputs, pace.envelope_smoothness).strong_convexity
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
@@ -201,14 +226,14 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
         noise_std: the certified σ of the prescribed run, root mean square over clients.
     """
     prescription = prescription_of(problem, prescribed, prescribed.rounds)
-    seen = risk_problem(problem, prescribed)
-    assert seen is not None
+    inputs = risk_problem(problem, prescribed)
+    assert inputs is not None
     assert prescription.step_size is not None
     assert plan.risk.upper is not None
     pace = _Pace(prescription.step_size, prescription.envelope_smoothness)
 
     def at(noise_std: float) -> float:
-        return _bound(seen, pace, noise_std=noise_std, rounds=prescribed.rounds).total
+        return _bound(inputs, pace, noise_std=noise_std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)
     certified = at(noise_std)
@@ -340,8 +365,8 @@ def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = 
         noise_std: σ per coordinate, root mean square over clients.
         quick: whether to approximate the best step size in less time.
     """
-    seen = risk_problem(problem, run)
-    if seen is None:
+    inputs = risk_problem(problem, run)
+    if inputs is None:
         return math.inf
-    pace = _best_pace(seen, noise_std=noise_std, rounds=run.rounds, quick=quick)
-    return _bound(seen, pace, noise_std=noise_std, rounds=run.rounds).total
+    pace = _best_pace(inputs, noise_std=noise_std, rounds=run.rounds, quick=quick)
+    return _bound(inputs, pace, noise_std=noise_std, rounds=run.rounds).total

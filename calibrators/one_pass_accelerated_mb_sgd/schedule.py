@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_bound import AcceleratedProblem
 from epsilond.calibrators.accelerated_mb_sgd.answer import plan_at
 from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risks, problem_of, risk_of
-from epsilond.calibrators.frontier import Choice, Outlook, runs_within, smallest_run
+from epsilond.calibrators.frontier import Choice, Outlook, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
+from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable

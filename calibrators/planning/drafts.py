@@ -16,11 +16,21 @@ from epsilond.calibrators.planning.answer import GuaranteeKind, Reason
 from epsilond.calibrators.planning.problem import PlanProblem
 
 TARGET = ("epsilon", "delta", "log10_delta")
+"""Fields of the plan that state the target. They are passed to every algorithm."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """The request that one adapter of an algorithm makes from a plan, or the reasons why there is none."""
+    """The request that one adapter of an algorithm makes from a plan, or the reasons why there is none.
+
+    Attributes:
+        calibrator: the algorithm.
+        adapter: the adapter of one of its variants.
+        guarantee: the kind of guarantee that the variant gives.
+        unused: given fields of the plan that do not affect the request.
+        request: the request; None if the variant does not apply.
+        why: assumptions that the adapter makes; without a request, the reasons why there is none.
+    """
 
     calibrator: Calibrator
     adapter: PlanAdapter
@@ -49,22 +59,41 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
         relation=plan.relation,
         observer=adapter.observer,
     )
-    used = set(TARGET) | set(adapter.copied) | set(adapter.read)
-    unused = tuple(name for name in plan.given if name not in used)
-    reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
     values = _values(calibrator, adapter, plan, kind)
+    reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
     reasons += _missing_reasons(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
     request = None
     if not reasons:
-        try:
-            request = calibrator.problem(**values)
-            if isinstance(request, SettingFields):
-                require_present_clients(request, adapter.definition)
-        except InvalidInput as error:
-            request = None
-            reasons += [_rename_pointer(Reason.of(fault), adapter) for fault in error.faults]
-    why = tuple(reasons) if request is None else tuple(adapter.assumptions(plan))
-    return Draft(calibrator=calibrator, adapter=adapter, guarantee=kind, unused=unused, request=request, why=why)
+        request, reasons = _make_request(calibrator, adapter, values)
+    used = {*TARGET, *adapter.copied, *adapter.read}
+    return Draft(
+        calibrator=calibrator,
+        adapter=adapter,
+        guarantee=kind,
+        unused=tuple(name for name in plan.given if name not in used),
+        request=request,
+        why=tuple(reasons) if request is None else tuple(adapter.assumptions(plan)),
+    )
+
+
+def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) -> tuple[Any, list[Reason]]:
+    """Make the request of an algorithm from its fields.
+
+    Args:
+        calibrator: the algorithm.
+        adapter: the adapter, which knows the plan's names of the fields.
+        values: the fields.
+
+    Returns:
+        The request and no reasons; or None and a reason for each fault of the fields.
+    """
+    try:
+        request = calibrator.problem(**values)
+        if isinstance(request, SettingFields):
+            require_present_clients(request, adapter.definition)
+    except InvalidInput as error:
+        return None, [_rename_pointer(Reason.of(fault), adapter) for fault in error.faults]
+    return request, []
 
 
 def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
@@ -90,11 +119,21 @@ def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Rea
 
 
 def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kind: GuaranteeKind) -> Fields:
-    own = {item.name for item in fields(calibrator.problem)}
-    passed: Fields = {name: getattr(plan, name) for name in (*TARGET, *adapter.copied)}
-    wanted: Fields = {name: getattr(kind, name) for name in ("unit", "relation", "observer") if name in own}
-    passed |= wanted | dict(adapter.computed(plan))
-    return {name: value for name, value in passed.items() if value is not None}
+    """Return the fields of an algorithm's request that a plan gives; fields without a value are left out.
+
+    Args:
+        calibrator: the algorithm.
+        adapter: the adapter, which copies and computes fields.
+        plan: the plan.
+        kind: the kind of guarantee. Its unit, relation and observer are passed to requests that have such fields.
+    """
+    field_names = {item.name for item in fields(calibrator.problem)}
+    values: Fields = {name: getattr(plan, name) for name in (*TARGET, *adapter.copied)}
+    for name in ("unit", "relation", "observer"):
+        if name in field_names:
+            values[name] = getattr(kind, name)
+    values |= dict(adapter.computed(plan))
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _missing_reasons(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.planning.problem import PlanProblem
 
 BITS_PER_COORDINATE = 32
+"""Bits of one coordinate of a message, a single-precision number."""
 CHOSEN = Reason(
     message="the fewest rounds whose noise against the signal is about within a tenth of the least, within the limits "
     f"and {USUAL_ROUNDS}",
@@ -41,7 +42,12 @@ def share_drawn(plan: PlanProblem) -> Fraction:
 def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
     """Return the largest number of rounds within the limits, for messages of 32 bits per coordinate.
 
-    The result is None if nothing limits the rounds, and 0 if the limits do not pay for one round.
+    Args:
+        plan: the plan, with its limits.
+        dimension: coordinates of a message; those of the plan if absent. Limits on traffic are ignored without both.
+
+    Returns:
+        The number of rounds; None if nothing limits the rounds, and 0 if the limits do not pay for one round.
     """
     if plan.clients is None:
         return plan.max_rounds
@@ -57,7 +63,12 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
 
 
 def as_budget(plan: PlanProblem) -> JsonObject:
-    """Return all limits as one communication budget, for algorithms that choose their rounds within it."""
+    """Return all limits as one communication budget in bits, for algorithms that choose their rounds within it.
+
+    Returns:
+        The field `communication_budget`, that of at least one bit; no field if nothing limits the rounds, or if the
+        dimension or the number of clients is unknown.
+    """
     most = most_rounds(plan)
     if most is None or plan.dimension is None or plan.clients is None:
         return {}
@@ -67,7 +78,7 @@ def as_budget(plan: PlanProblem) -> JsonObject:
 
 
 def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iterator[str]:
-    """Yield the names of the limits that a run exceeds.
+    """Yield the names of the limits that a run exceeds. Without a number of clients there are no limits.
 
     Args:
         plan: the plan.
@@ -76,20 +87,21 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
     """
     if plan.clients is None:
         return
-    if plan.max_rounds is not None and rounds is not None and rounds > plan.max_rounds:
+    if _exceeds(rounds, plan.max_rounds):
         yield "max_rounds"
-    if plan.communication_budget is not None and bits is not None and bits > plan.communication_budget:
+    if _exceeds(bits, plan.communication_budget):
         yield "communication_budget"
     bytes_per_client = None if bits is None else Fraction(bits, 8 * plan.clients)
-    if (
-        plan.max_bytes_per_client is not None
-        and bytes_per_client is not None
-        and bytes_per_client > plan.max_bytes_per_client
-    ):
+    if _exceeds(bytes_per_client, plan.max_bytes_per_client):
         yield "max_bytes_per_client"
-    often = None if rounds is None else rounds * share_drawn(plan)
-    if plan.max_reports_per_client is not None and often is not None and often > plan.max_reports_per_client:
+    reports_per_client = None if rounds is None else rounds * share_drawn(plan)
+    if _exceeds(reports_per_client, plan.max_reports_per_client):
         yield "max_reports_per_client"
+
+
+def _exceeds(figure: Fraction | int | None, limit: float | None) -> bool:
+    """Decide whether a figure exceeds a limit; False if either is None."""
+    return figure is not None and limit is not None and figure > limit
 
 
 def likely_rounds(
@@ -111,13 +123,16 @@ def likely_rounds(
     if plan.rounds is not None or plan.epsilon is None:
         return plan.rounds
     target = Target.of(plan.epsilon, plan.delta, plan.log10_delta)
-    rate, distance = drawn / population, sensitivity_factor(relation)
+    rate = drawn / population
+    distance = sensitivity_factor(relation)
     limit = most_rounds(plan, dimension)
+    most = USUAL_ROUNDS if limit is None else max(1, min(limit, USUAL_ROUNDS))
     shares = {}
-    for rounds in ladder(USUAL_ROUNDS if limit is None else max(1, min(limit, USUAL_ROUNDS))):
+    for rounds in ladder(most):
         if seen:
             noise = likely_noise(target, rate=1.0, rounds=math.ceil(rate * rounds), distance=distance)
         else:
             noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
         shares[rounds] = math.sqrt((1.0 + dimension * (noise / drawn) ** 2) / rounds)
-    return min(rounds for rounds, share in shares.items() if share <= WITHIN * min(shares.values()))
+    least = min(shares.values())
+    return min(rounds for rounds, share in shares.items() if share <= WITHIN * least)

@@ -83,7 +83,7 @@ def _draft_inputs(
         if wanted not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{place}", message, allowed=", ".join(names))
-    concrete = plan if plan.unknown is None else _begun(plan)
+    concrete = plan if plan.unknown is None else _at_first_value(plan)
     return tuple(
         (calibrator, adapter, concrete)
         for calibrator in listed
@@ -92,7 +92,8 @@ def _draft_inputs(
     )
 
 
-def _begun(plan: PlanProblem) -> PlanProblem:
+def _at_first_value(plan: PlanProblem) -> PlanProblem:
+    """Return the plan with the first trial value of its unknown."""
     return _with(plan, first_value(plan))
 
 
@@ -109,12 +110,15 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
         if plan.unknown is not None:
             return reach(entry_draft.calibrator, entry_draft.adapter, plan)
         return found_of(entry_draft.calibrator.solve(entry_draft.request), entry_draft.request)
-    except EpsilondError as refusal:
-        return refusal
+    except EpsilondError as error:
+        return error
 
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
-    """Return the plan's answer.
+    """Return the plan's answer: entries in groups with one kind of guarantee, ranked within each group.
+
+    Groups are ordered by the trust that they require, the least first. After them come the entries that were not
+    decided, and then those that do not apply.
 
     Args:
         plan: the plan.
@@ -126,11 +130,11 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
         if entry.applies == Verdict.YES:
             groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
     ordered: list[PlanEntry] = []
-    made = []
+    plan_groups = []
     for (kind, compares), members in sorted(groups.items(), key=lambda item: _trust_key(item[0])):
         ranked, unranked = _rank(plan, members)
         ordered += [*ranked, *unranked]
-        made.append(
+        plan_groups.append(
             PlanGroup(
                 guarantee=kind,
                 compares=compares,
@@ -144,13 +148,20 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
         rank_by=plan.rank_by,
         recommended=recommend(plan, ordered),
         trusts=trusts(plan, ordered),
-        groups=tuple(made),
+        groups=tuple(plan_groups),
         entries=tuple(ordered),
         engine_version=ENGINE_VERSION,
     )
 
 
 def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
+    """Return the entry of the answer for one draft.
+
+    Args:
+        entry_draft: the draft.
+        outcome: its outcome; None if the draft has no request, so that the algorithm does not apply.
+        plan: the plan.
+    """
     entry = PlanEntry(
         algorithm=entry_draft.calibrator.name,
         variant=entry_draft.adapter.variant,
@@ -173,43 +184,45 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
 
 
 def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
-    answer = as_json(outcome.calibration)
-    kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
-    risk = PlannedRisk.from_json(answer.get("risk", {}))
-    vacuous, said = _worth(risk, answer["parameters"].get("convergence"))
-    parameters = answer["parameters"]
-    noise_std = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
-    rounds, bits = parameters.get("rounds", outcome.request.get("rounds")), _bits(answer.get("communication", {}))
+    """Return an entry with the figures of its calibration, by which it is ranked.
+
+    Args:
+        entry: the entry without figures.
+        outcome: the calibration and its request.
+        adapter: the adapter that made the request.
+        plan: the plan; its unknown, if any, takes the solved value.
+    """
     concrete = plan if outcome.reached is None else _with(plan, outcome.reached.value)
+    answer = as_json(outcome.calibration)
+    parameters = answer["parameters"]
+    kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
+    rounds = parameters.get("rounds", outcome.request.get("rounds"))
+    bits = _total_bits(answer.get("communication", {}))
+    bytes_per_client = bits / 8 / concrete.clients if bits is not None and concrete.clients else None
+    reports_per_client = float(rounds * share_drawn(concrete)) if rounds is not None and concrete.clients else None
+    risk = PlannedRisk.from_json(answer.get("risk", {}))
+    vacuous, vacuity = _compare_with_start(risk, parameters.get("convergence"))
     signal = signal_of(adapter, concrete, parameters)
     share, basis = share_and_basis(risk, signal, rounds)
-    over = tuple(exceeded_limits(concrete, rounds=rounds, bits=bits))
-    limits = (Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in over)
-    figures: Fields = {}
-    if bits is not None and concrete.clients:
-        figures["bytes_per_client"] = bits / 8 / concrete.clients
-    if rounds is not None and concrete.clients:
-        figures["reports_per_client"] = float(rounds * share_drawn(concrete))
-    if signal is not None:
-        figures |= {"noise_norm": signal.noise_norm, "noise_to_signal": signal.ratio}
-    if risk is not None and risk.objective is not None:
-        figures["objective"] = risk.objective
-    why = list(entry.why)
-    why += said
-    why += limits
+    exceeded = tuple(exceeded_limits(concrete, rounds=rounds, bits=bits))
+    excesses = [Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in exceeded]
     return replace(
         entry,
         applies=Verdict.YES,
-        why=tuple(why),
+        why=(*entry.why, *vacuity, *excesses),
         guarantee=kind,
+        objective=entry.objective if risk is None or risk.objective is None else risk.objective,
         vacuous=vacuous,
-        noise_std=noise_std,
+        noise_std=parameters.get("noise_std", parameters.get("noise_std_of_mean")),
         rounds=rounds,
         bits=bits,
-        **figures,
+        bytes_per_client=bytes_per_client,
+        reports_per_client=reports_per_client,
+        noise_norm=None if signal is None else signal.noise_norm,
+        noise_to_signal=None if signal is None else signal.ratio,
         remaining_share=share,
         basis=basis,
-        exceeds=over,
+        exceeds=exceeded,
         risk=risk,
         reach=outcome.reached,
         request=outcome.request,
@@ -217,8 +230,13 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
     )
 
 
-def _bits(communication: JsonObject) -> int | None:
-    """Return the bits of all clients: the expectation if their number is random, and the exact integer otherwise."""
+def _total_bits(communication: JsonObject) -> int | None:
+    """Return the bits that all clients send over the run, from the JSON form of an answer's communication.
+
+    Returns:
+        The expectation, rounded up, if the number of participants is random. Otherwise the exact integer. None if the
+        answer states no traffic.
+    """
     if "expected_total_bits" in communication:
         return math.ceil(float(communication["expected_total_bits"]))
     exact: str | int | None = communication.get("total_bits_exact", communication.get("total_bits"))
@@ -232,32 +250,49 @@ def _with(plan: PlanProblem, value: float) -> PlanProblem:
     return replace(plan, **values)
 
 
-def _worth(risk: PlannedRisk | None, convergence: JsonObject | None) -> tuple[bool | None, tuple[Reason, ...]]:
-    """Return whether the bound is no better than the start, with a reason in words; None without a bound."""
+def _compare_with_start(
+    risk: PlannedRisk | None, convergence: JsonObject | None
+) -> tuple[bool | None, tuple[Reason, ...]]:
+    """Compare an entry's bound with the bound on the start, before any training.
+
+    Args:
+        risk: the bound on the excess risk, with the bound on the start as its baseline.
+        convergence: JSON form of the bound on the gradient norm; it is used if there is no comparable risk.
+
+    Returns:
+        Whether the bound is no better than that on the start, None without a bound; and the reason in words if it is
+        no better.
+    """
     if risk is not None and risk.baseline is not None:
-        what, vacuous, baseline = "risk", risk.vacuous, risk.baseline
+        quantity, vacuous, baseline = "risk", risk.vacuous, risk.baseline
     elif convergence is not None:
-        what, vacuous, baseline = "gradient norm", convergence["vacuous"], Baseline.from_json(convergence["baseline"])
+        quantity, vacuous = "gradient norm", convergence["vacuous"]
+        baseline = Baseline.from_json(convergence["baseline"])
     else:
         return None, ()
-    return vacuous, (Reason(message=f"its bound on the {what} is {no_better(baseline)}"),) if vacuous else ()
+    if not vacuous:
+        return vacuous, ()
+    return vacuous, (Reason(message=f"its bound on the {quantity} is {no_better(baseline)}"),)
 
 
-def reasons_of(refusal: EpsilondError) -> tuple[Reason, ...]:
-    """Return an error of a calibration in words, with both sides of the failed condition if it has them."""
-    if isinstance(refusal, InvalidInput):
-        return tuple(map(Reason.of, refusal.faults))
-    if not isinstance(refusal, NoCertificate):
-        return (Reason(message=str(refusal)),)
-    failed = refusal.condition
-    condition = (
-        None
-        if failed is None
-        else ConditionAnswer(
+def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
+    """Return the reasons in words why a calibration failed.
+
+    Args:
+        error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
+            reason, with both sides of the failed condition if it is known.
+    """
+    if isinstance(error, InvalidInput):
+        return tuple(Reason.of(fault) for fault in error.faults)
+    if not isinstance(error, NoCertificate):
+        return (Reason(message=str(error)),)
+    condition = None
+    if error.condition is not None:
+        failed = error.condition
+        condition = ConditionAnswer(
             id=failed.id, statement=failed.statement, holds=failed.holds, left=failed.left, right=failed.right
         )
-    )
-    return (Reason(message=refusal.message, condition=condition, nearest=refusal.nearest or None),)
+    return (Reason(message=error.message, condition=condition, nearest=error.nearest or None),)
 
 
 FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
@@ -292,29 +327,42 @@ def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
 
 
 def _trust_key(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
+    """Return the sorting key of a group: its kind of trust, then all of its key for a fixed order."""
     return get_args(Trust).index(key[0].definition), repr(key)
 
 
 def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
-    """Return the ranked entries, best first with equal ranks for equal figures, and the unranked entries.
+    """Rank entries with one kind of guarantee by their figures, the smallest first.
 
-    An entry is not ranked if it is no better than the start, drowned by its noise, or beyond the plan's limits. The
-    figure does not matter then. Unranked entries of these kinds come first, by their figures.
+    An entry is ranked if it has a finite figure and is informative: within the plan's limits, better than the start,
+    and not dominated by its noise. Equal figures have equal ranks.
+
+    Args:
+        plan: the plan, which determines the figure.
+        members: entries whose figures measure the same quantity.
+
+    Returns:
+        The ranked entries by rank, and the other entries: first those that are not informative, by their figures.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
-    saying = {
-        name_of(entry): value
-        for entry in members
-        if is_informative(entry) and (value := figures[name_of(entry)]) is not None
-    }
-    values = sorted(saying.values())
-    ranked = [
-        replace(entry, rank=values.index(saying[name_of(entry)]) + 1) for entry in members if name_of(entry) in saying
-    ]
+    ranked_figures: dict[str, float] = {}
+    for entry in members:
+        figure = figures[name_of(entry)]
+        if figure is not None and is_informative(entry):
+            ranked_figures[name_of(entry)] = figure
+    ascending = sorted(ranked_figures.values())
+    ranked = []
+    unranked = []
+    for entry in members:
+        if name_of(entry) in ranked_figures:
+            rank = ascending.index(ranked_figures[name_of(entry)]) + 1
+            ranked.append(replace(entry, rank=rank))
+        else:
+            unranked.append(entry)
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
 
-    def place(entry: PlanEntry) -> tuple[bool, float]:
-        value = figures[name_of(entry)]
-        return is_informative(entry), math.inf if value is None else value
+    def place_of(entry: PlanEntry) -> tuple[bool, float]:
+        figure = figures[name_of(entry)]
+        return is_informative(entry), math.inf if figure is None else figure
 
-    return ranked, sorted((entry for entry in members if name_of(entry) not in saying), key=place)
+    return ranked, sorted(unranked, key=place_of)

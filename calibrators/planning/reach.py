@@ -24,20 +24,36 @@ from epsilond.calibrators.planning.problem import PlanProblem, Unknown
 DECADE = 9000
 """Number of grid values from one power of ten to the next: those with four significant digits."""
 MOST_TRIALS = 60
+"""Limit on the calibrations of one search. A search takes far fewer if the risk follows a power law."""
 STRIDE = 16.0
 """Factor between successive trials until two trials bracket the target."""
+LEAST_EPSILON_PLACE = 1000
+"""Place of the smallest ε that is tried, 0.001."""
+MOST_PLACES = 10**9
+"""Limit on the places of a grid before it is cut to the largest value; it is never reached."""
+ROUNDING = 1e-12
+"""Relative excess over a grid value that counts as rounding."""
 HIGHEST = {"epsilon": 1e3, "samples_per_client": 1e9, "participants": 1e9, "clients": 1e9}
+"""Largest value of each unknown that is tried."""
 STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
     "epsilon": lambda _: 1.0,
     "samples_per_client": lambda plan: max(1000, plan.batch_size or 1),
     "participants": lambda plan: plan.clients or 1,
     "clients": lambda plan: max(100, plan.participants or 1),
 }
+"""First trial value of each unknown, from the plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValueGrid:
-    """A grid of values: n at place n up to 10000, and above that in relative steps of 1e-3 to 1e-4."""
+    """A grid of values of four significant digits, addressed by integer places.
+
+    The value at place n is n up to 10000. Above that, values follow each other in relative steps of 1e-3 to 1e-4.
+
+    Attributes:
+        least: smallest place.
+        most: largest place.
+    """
 
     least: int
     most: int
@@ -45,7 +61,7 @@ class ValueGrid:
     """True if values are millionths of those at a place; used for a quantity that is not a count."""
 
     def value(self, place: int) -> float | int:
-        """Return the value at a place."""
+        """Return the value at a place: a float for a grid in millionths, an integer otherwise."""
         decades = max(0, (place - 1000) // DECADE)
         digits = place - decades * DECADE
         if self.micro:
@@ -54,7 +70,7 @@ class ValueGrid:
 
     def place(self, value: float) -> int:
         """Return the place of the least grid value at or above `value`, limited to the grid."""
-        units = max(math.ceil(value * 1e6 * (1 - 1e-12)) if self.micro else math.ceil(value), 1)
+        units = max(math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value), 1)
         decades = max(0, len(str(units)) - 4)
         step = int(10**decades)
         digits = -(-units // step)
@@ -72,12 +88,15 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A trial value, with the risk there or the error."""
+    """A trial value of the unknown, and the bound on the excess risk there.
+
+    The risk is infinite if the calibration raised an `error`; otherwise `result` is the calibration.
+    """
 
     value: float
     risk: float = math.inf
     result: Found | None = None
-    refusal: EpsilondError | None = None
+    error: EpsilondError | None = None
 
 
 def first_value(plan: PlanProblem) -> float:
@@ -91,16 +110,17 @@ def grid_of(plan: PlanProblem) -> ValueGrid:
     assert plan.unknown is not None
     most = HIGHEST[plan.unknown]
     if plan.unknown == "epsilon":
-        grid = ValueGrid(least=1000, most=10**9, micro=True)
+        grid = ValueGrid(least=LEAST_EPSILON_PLACE, most=MOST_PLACES, micro=True)
         return replace(grid, most=grid.place(most))
     least = plan.participants or 1 if plan.unknown == "clients" else 1
     if plan.unknown == "participants" and plan.clients is not None:
         most = plan.clients
-    grid = ValueGrid(least=1, most=10**9)
+    grid = ValueGrid(least=1, most=MOST_PLACES)
     return replace(grid, least=grid.place(least), most=_last_within(grid, most))
 
 
 def _last_within(grid: ValueGrid, most: float) -> int:
+    """Return the place of the largest grid value that is at most `most`."""
     place = grid.place(most)
     return place if grid.value(place) <= most else place - 1
 
@@ -123,93 +143,165 @@ def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Fo
 
 
 class _Search:
+    """The search of one adapter for the smallest value of the plan's unknown at which the risk meets the target.
+
+    Values are addressed by their place on a grid. Each place is calibrated at most once.
+    """
+
     def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
         assert plan.reach is not None
-        self._ask = (calibrator, adapter, plan)
+        self._calibrator = calibrator
+        self._adapter = adapter
+        self._plan = plan
         self._name = plan.reach.solve_for
         self._target = plan.reach.risk
         self._grid = grid_of(plan)
         self._first = first_value(plan)
-        self._tried: dict[int, Trial] = {}
+        self._trials: dict[int, Trial] = {}
 
     def run(self) -> Found:
-        """Find a bracket, and shrink it by the power law, a neighbour, and the middle if it shrinks slowly."""
-        fails, meets = self._bracket()
-        while meets - fails > 1:
-            wide = meets - fails
-            guess = self._guess(fails, meets)
-            for place in (guess, guess - 1 if self._meets(guess) else guess + 1, (fails + meets) // 2):
-                if fails < place < meets and (place != (fails + meets) // 2 or 2 * (meets - fails) > wide):
-                    fails, meets = (fails, place) if self._meets(place) else (place, meets)
-        return self._answer(fails, meets)
+        """Find a bracket, and narrow it to two neighbouring places.
+
+        Each step tries the place that the power law suggests, its neighbour towards the root, and the middle if the
+        bracket is still wider than half.
+
+        Raises:
+            EpsilondError: as `reach` says.
+        """
+        failing, meeting = self._bracket()
+        while meeting - failing > 1:
+            width = meeting - failing
+            guess = self._guess(failing, meeting)
+            neighbour = guess - 1 if self._meets(guess) else guess + 1
+            for place in (guess, neighbour, (failing + meeting) // 2):
+                failing, meeting = self._narrow(failing, meeting, place, width)
+        return self._answer(failing, meeting)
+
+    def _narrow(self, failing: int, meeting: int, place: int, width: int) -> tuple[int, int]:
+        """Narrow a bracket at a place, unless it is outside, or the middle of a bracket that has already halved.
+
+        Args:
+            failing: place that misses the target.
+            meeting: larger place that meets it.
+            place: place to try.
+            width: width of the bracket at the start of the step.
+        """
+        is_middle = place == (failing + meeting) // 2
+        has_halved = 2 * (meeting - failing) <= width
+        if not failing < place < meeting or (is_middle and has_halved):
+            return failing, meeting
+        if self._meets(place):
+            return failing, place
+        return place, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Return two places of which only the larger meets the target; `least` − 1 if no smaller value exists."""
-        grid = self._grid
-        place = grid.place(self._first)
-        if self._meets(place):
-            while place > grid.least:
-                lower = max(grid.place(grid.value(place) / STRIDE), grid.least)
-                if not self._meets(lower):
-                    return lower, place
-                place = lower
-            return grid.least - 1, grid.least
-        while place < grid.most:
-            higher = min(max(grid.place(grid.value(place) * STRIDE), place + 1), grid.most)
-            if self._meets(higher):
-                return place, higher
-            place = higher
-        raise self._never(self._tried[place])
+        """Return two places of which only the larger meets the target; `least` − 1 if no smaller value exists.
 
-    def _never(self, last: Trial) -> EpsilondError:
-        if last.refusal is not None:
-            return last.refusal
+        Raises:
+            EpsilondError: the largest place misses the target.
+        """
+        start = self._grid.place(self._first)
+        if self._meets(start):
+            return self._bracket_below(start)
+        return self._bracket_above(start)
+
+    def _bracket_below(self, meeting: int) -> tuple[int, int]:
+        """Return a bracket below a place that meets the target, by steps of the factor `STRIDE`."""
+        grid = self._grid
+        while meeting > grid.least:
+            lower = max(grid.place(grid.value(meeting) / STRIDE), grid.least)
+            if not self._meets(lower):
+                return lower, meeting
+            meeting = lower
+        return grid.least - 1, grid.least
+
+    def _bracket_above(self, failing: int) -> tuple[int, int]:
+        """Return a bracket above a place that misses the target, by steps of the factor `STRIDE`.
+
+        Raises:
+            EpsilondError: the largest place misses the target.
+        """
+        grid = self._grid
+        while failing < grid.most:
+            higher = min(max(grid.place(grid.value(failing) * STRIDE), failing + 1), grid.most)
+            if self._meets(higher):
+                return failing, higher
+            failing = higher
+        raise self._error_at_largest(self._trials[failing])
+
+    def _error_at_largest(self, last: Trial) -> EpsilondError:
+        """Return the error to raise if the largest value misses the target: its own, or that the risk is too large."""
+        if last.error is not None:
+            return last.error
         statement = f"the bound on the risk is at most the target at the largest {self._name}, {last.value:g}"
         message = f"no {self._name} that is offered takes the bound on its risk to the target"
         condition = ConditionResult("risk-reached", statement, Verdict.NO, last.risk, self._target)
         return Infeasible(message, condition, {"risk": last.risk})
 
-    def _guess(self, fails: int, meets: int) -> int:
-        """Return the place where the power law through both ends meets the target; the middle if a risk is unknown."""
-        low, high = (self._tried.get(place) for place in (fails, meets))
-        middle = (fails + meets) // 2
+    def _guess(self, failing: int, meeting: int) -> int:
+        """Return the place inside a bracket at which a power law for the risk meets the target.
+
+        The power law goes through both sides of the bracket. The result is the middle if there is no such law.
+
+        Args:
+            failing: place that misses the target.
+            meeting: larger place that meets it.
+        """
+        low, high = self._trials.get(failing), self._trials.get(meeting)
+        middle = (failing + meeting) // 2
         if low is None or high is None or not math.isfinite(low.risk) or not 0 < high.risk < low.risk:
             return middle
         share = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
         value = low.value * (high.value / low.value) ** share
-        return min(max(self._grid.place(value), fails + 1), meets - 1)
+        return min(max(self._grid.place(value), failing + 1), meeting - 1)
 
     def _meets(self, place: int) -> bool:
-        if place not in self._tried:
-            if len(self._tried) >= MOST_TRIALS:
+        """Decide whether the value at a place meets the target.
+
+        Raises:
+            BeyondBudget: too many trials.
+            ConditionViolated: the algorithm has no explicit bound on its risk.
+        """
+        if place not in self._trials:
+            if len(self._trials) >= MOST_TRIALS:
                 raise BeyondBudget(f"the risk does not fall with {self._name} as a search needs it to")
-            self._tried[place] = self._trial(self._grid.value(place))
-        return self._tried[place].risk <= self._target
+            self._trials[place] = self._trial(self._grid.value(place))
+        return self._trials[place].risk <= self._target
 
     def _trial(self, value: float) -> Trial:
-        calibrator, adapter, plan = self._ask
+        """Calibrate the plan at a value of the unknown; an error counts as an infinite risk.
+
+        Raises:
+            ConditionViolated: the algorithm has no explicit bound on its risk, at any value.
+        """
         changes: Fields = {self._name: value, "reach": None}
-        drafted = draft(calibrator, adapter, replace(plan, **changes))
+        drafted = draft(self._calibrator, self._adapter, replace(self._plan, **changes))
         if drafted.request is None:
             reason = drafted.why[0]
             condition = ConditionResult("asked", reason.message, Verdict.NO)
-            return Trial(value=value, refusal=ConditionViolated(reason.message, condition))
+            return Trial(value=value, error=ConditionViolated(reason.message, condition))
         try:
-            answer: Calibration = calibrator.solve(drafted.request)
-        except EpsilondError as refusal:
-            return Trial(value=value, refusal=refusal)
+            answer: Calibration = self._calibrator.solve(drafted.request)
+        except EpsilondError as error:
+            return Trial(value=value, error=error)
         upper = answer.risk.upper if answer.risk is not None else None
         if upper is None or upper.constant == "hidden":
             missing = "no theorem bounds its risk" if upper is None else "the constant of its risk bound is hidden"
             raise ConditionViolated(f"{missing}: there is nothing that reaches a target")
         return Trial(value=value, risk=upper.value, result=Found(request=as_json(drafted.request), calibration=answer))
 
-    def _answer(self, fails: int, meets: int) -> Found:
-        best, below = self._tried[meets], self._tried.get(fails)
+    def _answer(self, failing: int, meeting: int) -> Found:
+        """Return the calibration at a place that meets the target, with the risk at the next smaller place.
+
+        Args:
+            failing: the next smaller place; outside the grid if there is none.
+            meeting: the smallest place that meets the target.
+        """
+        best = self._trials[meeting]
         assert best.result is not None
-        below_answer = (
-            None if below is None else Tried(value=below.value, risk=None if below.refusal is not None else below.risk)
-        )
-        return replace(
-            best.result, reached=Reached(solve_for=self._name, value=best.value, risk=best.risk, below=below_answer)
-        )
+        below = self._trials.get(failing)
+        below_answer = None
+        if below is not None:
+            below_answer = Tried(value=below.value, risk=None if below.error is not None else below.risk)
+        reached = Reached(solve_for=self._name, value=best.value, risk=best.risk, below=below_answer)
+        return replace(best.result, reached=reached)

@@ -111,10 +111,18 @@ def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 
 
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
-    """Return the entry that requires the least trust among those whose remaining share is nearly the least.
+    """Recommend the entry that requires the least trust among those whose remaining share is nearly the least.
 
-    Nearly means within the factor 1 + `within`. Among entries of equal trust the fewest rounds win. Entries with a
-    proved bound, if there are any, exclude those with only a measure of the noise.
+    Nearly means within the factor 1 + `within` of the plan. Among entries of equal trust, that with the fewest rounds
+    is chosen, and then that with the least share. If there are entries with a proved bound on the risk, those with only
+    a measure of the noise are left out. Likewise for the objective that the plan asks for.
+
+    Args:
+        plan: the plan.
+        entries: all entries of the answer.
+
+    Returns:
+        The recommendation with its reasons; without an entry, but with the reason, if no entry is usable.
     """
     candidates = usable(entries)
     if not candidates:
@@ -134,24 +142,36 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
     """Return the best entry of every accepted kind of trust, proved bounds first, with its price.
 
     The price is the remaining share over the least share of these entries.
+
+    Args:
+        plan: the plan, which may restrict the kinds of trust.
+        entries: all entries of the answer.
     """
     accepted = [trust for trust in TRUSTS if plan.trust is None or trust in plan.trust]
     candidates = usable(entries)
     best = {}
     for definition in accepted:
-        mine = [entry for entry in candidates if entry.guarantee.definition == definition]
-        if mine:
-            best[definition] = min(mine, key=lambda trust: (trust.basis != "risk", share_of(trust)))
+        same_trust = [entry for entry in candidates if entry.guarantee.definition == definition]
+        if same_trust:
+            best[definition] = min(same_trust, key=lambda entry: (entry.basis != "risk", share_of(entry)))
     least = min(map(share_of, best.values()), default=math.inf)
     return tuple(_price(definition, best.get(definition), least) for definition in accepted)
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
+    """Return the price of a kind of trust.
+
+    Args:
+        definition: the kind of trust.
+        best: the best entry of this kind; None if no entry is usable.
+        least: the least remaining share of all kinds, by which that of the entry is divided.
+    """
+    in_words = f"Trusted: {TRUSTED[definition]}."
     if best is None:
-        return TrustPrice(definition=definition, in_words=f"Trusted: {TRUSTED[definition]}.")
+        return TrustPrice(definition=definition, in_words=in_words)
     return TrustPrice(
         definition=definition,
-        in_words=f"Trusted: {TRUSTED[definition]}.",
+        in_words=in_words,
         best=name_of(best),
         guarantee=best.guarantee,
         remaining_share=share_of(best),
@@ -161,44 +181,65 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
 
 
 def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -> Iterator[str]:
+    """Yield the sentences that justify a recommendation: guarantee, risk, warnings, noise, traffic, other trust.
+
+    Args:
+        plan: the plan.
+        best: the recommended entry.
+        entries: all entries, for the comparison with other kinds of trust.
+    """
     kind = best.guarantee
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
     about = join_statements([statement for statement in statements if statement.about != "sampling"])
     yield f"{name_of(best)} is recommended. {about}"
-    if best.risk is not None and best.basis == "risk":
-        assert best.risk.baseline is not None
-        value, baseline = float(number_of(best.risk.value)), best.risk.baseline
-        yield (
-            f"After {_rounds(best.rounds)} its excess risk ({best.objective}) is at most {value:.3g}, where the start "
-            f"has at most {baseline}: {share_of(best):.2g} of it is left."
-        )
-    else:
-        yield (
-            f"No bound on its risk is known here; by its noise against the signal {share_of(best):.2g} of what the "
-            f"start may lose is left after {_rounds(best.rounds)}."
-        )
-    for warning in as_json(best.calibration)["warnings"] if best.calibration is not None else ():
-        if warning["code"] == LONG_RUN:
-            yield f"Mind that {warning['message']}."
+    yield _risk_sentence(best)
+    if best.calibration is not None:
+        for warning in as_json(best.calibration)["warnings"]:
+            if warning["code"] == LONG_RUN:
+                yield f"Mind that {warning['message']}."
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
         yield f"A client reports {best.reports_per_client:.3g} times and sends {_bytes(best.bytes_per_client)} in all."
-    other_prices = [
-        price for price in trusts(plan, entries) if price.best is not None and price.definition != kind.definition
-    ]
     prices = [
-        f"{price.definition} {_times(float(price.remaining_share or 0.0) / share_of(best))} ({price.best}, of a "
-        f"{'' if price.guarantee is None else price.guarantee.unit})"
-        for price in other_prices
+        _price_in_words(price, best)
+        for price in trusts(plan, entries)
+        if price.best is not None and price.definition != kind.definition
     ]
     if prices:
         yield f"What is left under other trust, beside it: {', '.join(prices)}."
 
 
+def _risk_sentence(best: PlanEntry) -> str:
+    """Return the sentence on the remaining share of an entry: by its bound on the risk, or by its noise."""
+    if best.risk is None or best.basis != "risk":
+        return (
+            f"No bound on its risk is known here; by its noise against the signal {share_of(best):.2g} of what the "
+            f"start may lose is left after {_rounds(best.rounds)}."
+        )
+    assert best.risk.baseline is not None
+    value = float(number_of(best.risk.value))
+    return (
+        f"After {_rounds(best.rounds)} its excess risk ({best.objective}) is at most {value:.3g}, where the start "
+        f"has at most {best.risk.baseline}: {share_of(best):.2g} of it is left."
+    )
+
+
+def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
+    """Return the remaining share under another kind of trust, relative to that of the recommended entry."""
+    ratio = float(price.remaining_share or 0.0) / share_of(best)
+    unit = "" if price.guarantee is None else price.guarantee.unit
+    return f"{price.definition} {_times(ratio)} ({price.best}, of a {unit})"
+
+
 def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
+    """Return the sentence that says why no entry is recommended, with advice.
+
+    Args:
+        entries: all entries; none of them is usable.
+    """
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     over = [entry for entry in applying if entry.exceeds]
     if not applying:
@@ -219,6 +260,15 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
 
 
 def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | None:
+    """Return the runs that the calibration of the recommended entry compared, with figures per client.
+
+    Args:
+        plan: the plan.
+        best: the recommended entry.
+
+    Returns:
+        The runs, or None if none were compared or if the number of clients is unknown.
+    """
     answer = as_json(best.calibration)
     runs = answer["parameters"].get("frontier") or answer.get("frontier")
     if not runs or not plan.clients:
@@ -231,13 +281,29 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
 
 
 def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
-    """Return the remaining share if gradients are bounded by `lipschitz`; the run's share uses the clipping norm."""
+    """Return the remaining share √((s + ν²)/R) of a run if gradients are bounded by their Lipschitz constant.
+
+    The run's own share has the same form with ν relative to the clipping norm, from which the term s follows.
+
+    Args:
+        run: JSON form of a run, with R rounds and the norm of the noise in a round's mean.
+        clipping_norm: bound on the norm of a clipped update.
+        lipschitz: bound on the norm of a gradient.
+    """
     noise, rounds = run["noise_norm_of_mean"], run["rounds"]
     signal = number_of(run["remaining_share"]) ** 2 * rounds - (noise / clipping_norm) ** 2
     return math.sqrt((max(signal, 1.0) + (noise / lipschitz) ** 2) / rounds)
 
 
 def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
+    """Return one compared run in the form of the plan's answer.
+
+    Args:
+        run: JSON form of the run. It has a remaining share or a bound on the excess risk.
+        baseline: bound on the excess risk of the start, by which the risk is divided.
+        clipping_norm: bound on the norm of a clipped update; None if the noise is not relative to such a bound.
+        clients: number of clients.
+    """
     bits = int(run.get("total_bits_exact", run["total_bits"]))
     noise = None if clipping_norm is None else run["noise_norm_of_mean"] / clipping_norm
     share = run.get("remaining_share")
@@ -257,10 +323,14 @@ def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None
 
 
 def _rounds(count: int | None) -> str:
-    return "its rounds" if count is None else "one round" if count == 1 else f"{count} rounds"
+    """Return a number of rounds in words; `its rounds` if it is unknown."""
+    if count is None:
+        return "its rounds"
+    return "one round" if count == 1 else f"{count} rounds"
 
 
 def _bytes(count: float) -> str:
+    """Return a number of bytes with three significant digits, in the unit that keeps it below 1000."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if count < 1000.0 or unit == "TB":
             return f"{count:.3g} {unit}"
@@ -269,4 +339,5 @@ def _bytes(count: float) -> str:
 
 
 def _times(ratio: float) -> str:
+    """Return a ratio in words, with three significant digits."""
     return f"{ratio:.3g} times as much"

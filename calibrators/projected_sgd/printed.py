@@ -11,13 +11,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.json_types import Fields
-from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant
 from epsilond.accountants.theorem import Status, Theorem
@@ -38,6 +37,7 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, S
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Claims, PrintedReading
 from epsilond.calibrators.envelope import TheoremAtInputs, condition_answers
+from epsilond.calibrators.projected_sgd.printed_noise import least_log_factor
 from epsilond.calibrators.projected_sgd.problem import (
     AnySchedule,
     ProjectedSgdProblem,
@@ -56,17 +56,36 @@ MOST_SOLVED_STEPS = 2**14
 """Largest number of steps of changing size whose noise is solved for; else a bound is read at the answer's noise."""
 MOST_LISTED_STEPS = 100
 """Largest number of steps for which a changing schedule is listed among an evaluation's inputs."""
-SPAN, FIRST_STEP = 1e8, 0.25
-"""Largest factor of the answer's noise in the search for printed noise, and the logarithm of the first factor tried."""
+SAME_NOISE = 1e-6
+"""Difference of log noise that is due to the searches' tolerance: the bound is then that of the answer."""
+LARGEST_EXCESS = 1e6
+"""Limit on the size of an excess of log δ, so that interpolation uses finite numbers."""
+LEAST_LOG_DELTA = -1e300
+"""Least log δ that is claimed, so that an infinite one is not served."""
+LEAST_DOUBLE_LOG_DELTA = -708.0
+"""Least log δ whose δ is served: the exponential of a smaller one is not a normal double."""
+CLAIM_TOLERANCE = 1e-6
+"""Relative difference of log δ from the target's below which a bound claims the target: the tolerance of the search."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """A printed bound: the run by which it models a plan, and the conditions under which its radius is valid."""
+    """A printed bound on δ, in one reading.
+
+    Attributes:
+        theorem: the theorem or corollary.
+        reading: name of the reading.
+        question: returns the theorem at the inputs of a plan; None if its schedules are too long to be listed.
+        radius_conditions: conditions under which the radius of the ball's image is valid. If one fails, the bound is
+            refuted.
+        other_conditions: conditions that do not affect the status.
+        status: status if all conditions on the radius hold.
+    """
 
     theorem: Theorem
     reading: Reading
     run: Callable[[RunSchedules], ProjectedRun]
+    """Function from a plan to the run by which the bound models it."""
     bound: Callable[[RunSchedules], float] | None = None
     """Function from a plan to log δ, if it is not that of the run."""
     question: Callable[[RunSchedules], TheoremAtInputs | None]
@@ -74,7 +93,9 @@ class Printed:
     other_conditions: tuple[ConditionResult, ...] = ()
     status: Status = Status.PROVED
     fixed_noise: float | None = None
+    """Noise that the paper prescribes; None if the noise is solved for."""
     shows_kernel: bool = True
+    """Whether the answer states the diameter of the ball's image and the contraction coefficient."""
 
     def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
         """Return log δ that the bound claims for a plan."""
@@ -164,6 +185,7 @@ def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Prin
 
 
 def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> ProjectedRun:
+    """Return the run of a plan with other assumptions on the losses."""
     return replace(run_of(problem, at), **losses)
 
 
@@ -177,7 +199,7 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
     )
 
 
-# What is asked of the theorems --------------------------------------------------------------------------------------
+# Inputs of the theorems ---------------------------------------------------------------------------------------------
 def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
     """Return the constant value, or a value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
     if schedule.constant is not None:
@@ -265,23 +287,31 @@ def _answer(
     printed: Printed,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    own = _plan_at_printed_noise(problem, plan, printed)
-    noise = own.least_noise(problem.clients)
-    valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
+    """Return a reading at the noise that it prescribes, with its claims and the certified figures of that run.
+
+    Args:
+        problem: the request.
+        plan: the run of the answer.
+        printed: the printed bound.
+        truth: returns the certified figures of a plan, or None if they are not requested.
+    """
+    printed_plan = _plan_at_printed_noise(problem, plan, printed)
+    noise = printed_plan.least_noise(problem.clients)
+    is_valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
     excess_risk = None
     if printed.theorem is COROLLARY_1:
-        excess_risk = math.fsum(risk_terms(corollary_inputs(problem, own), "printed").values())
-    kernel = _kernel(printed.run(own), problem.epsilon) if printed.shows_kernel else {}
-    question = printed.question(own)
-    steps = float(problem.spec(own).steps)
+        excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
+    kernel = _kernel(printed.run(printed_plan), problem.epsilon) if printed.shows_kernel else {}
+    question = printed.question(printed_plan)
+    steps = float(problem.spec(printed_plan).steps)
     parameters = {"noise_std": noise, "noise_multiplier": noise / problem.lipschitz, "steps": steps}
     return PrintedReading(
         theorem=printed.theorem.id,
         reading=printed.reading,
-        status=printed.status if valid else Status.REFUTED,
+        status=printed.status if is_valid else Status.REFUTED,
         parameters=parameters | kernel,
-        claims=_claims(problem.target, printed.log_delta(problem.epsilon, own), excess_risk),
-        true=truth(own),
+        claims=_claims(problem.target, printed.log_delta(problem.epsilon, printed_plan), excess_risk),
+        true=truth(printed_plan),
         conditions=condition_answers(printed.radius_conditions + printed.other_conditions),
         evaluations=() if question is None else (question.served,),
     )
@@ -297,43 +327,43 @@ def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
     """Return the target as claim if it is met within the accuracy of the search, and the claimed δ otherwise."""
-    log_delta = max(log_delta, -1e300)
-    if abs(log_delta - target.log_delta) <= 1e-6 * (1.0 + abs(log_delta)):
+    log_delta = max(log_delta, LEAST_LOG_DELTA)
+    delta: float | None
+    if abs(log_delta - target.log_delta) <= CLAIM_TOLERANCE * (1.0 + abs(log_delta)):
         delta, log10_delta = target.delta, target.log10_delta
     else:
-        delta, log10_delta = math.exp(log_delta) if log_delta > -708.0 else None, log_delta / LOG_10
+        delta = math.exp(log_delta) if log_delta > LEAST_DOUBLE_LOG_DELTA else None
+        log10_delta = log_delta / LOG_10
     return Claims(epsilon=target.epsilon, delta=delta, log10_delta=log10_delta, excess_risk=excess_risk)
 
 
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Printed) -> RunSchedules:
-    """Return the plan with the smallest noise at which the bound claims the target; unchanged if there is none."""
+    """Return the plan with the smallest noise at which a printed bound claims the target.
 
-    def at(log_factor: float) -> RunSchedules:
+    The noise schedule is scaled as a whole. The plan is unchanged if no noise within the factor 10⁸ meets the
+    target, if its changing steps are too many to search, or if its own noise is the smallest up to `SAME_NOISE`.
+
+    Args:
+        problem: the request, with the target.
+        plan: the run of the answer.
+        printed: the printed bound.
+    """
+
+    def plan_at(log_factor: float) -> RunSchedules:
         return replace(plan, noise_schedule=scale_schedule(plan.noise_schedule, math.exp(log_factor)))
 
     if printed.fixed_noise is not None:
-        return at(math.log(printed.fixed_noise / plan.least_noise(problem.clients)))
+        return plan_at(math.log(printed.fixed_noise / plan.least_noise(problem.clients)))
     run = run_of(problem, plan)
     if not run.constant and run.steps > MOST_SOLVED_STEPS:
         return plan
 
     @functools.cache
     def excess(log_factor: float) -> float:
-        value = printed.log_delta(problem.epsilon, at(log_factor)) - problem.target.log_delta
-        return min(max(value, -1e6), 1e6)
+        value = printed.log_delta(problem.epsilon, plan_at(log_factor)) - problem.target.log_delta
+        return min(max(value, -LARGEST_EXCESS), LARGEST_EXCESS)
 
-    here = excess(0.0)
-    if here == 0.0:
+    log_factor = least_log_factor(excess)
+    if log_factor is None or abs(log_factor) <= SAME_NOISE:
         return plan
-    # More noise lowers the bound: outwards from the answer's own, in steps that grow.
-    side, reach, inner, outer = math.copysign(1.0, here), math.log(SPAN), 0.0, 0.0
-    while (excess(side * outer) > 0.0) == (here > 0.0):
-        if outer >= reach:
-            return plan
-        inner, outer = outer, min(3.0 * outer + FIRST_STEP, reach)
-    low, high = sorted((side * inner, side * outer))
-    root = brent_root(excess, low, high, absolute=1e-15, relative=1e-15)
-    pads: Iterable[float] = (0.0, *(10.0**-k for k in range(15, 7, -1)))
-    root = next((root + pad for pad in pads if excess(root + pad) <= 0.0), root + 1e-7)
-    # The same bound as the answer's: its noise is the answer's, to within the searches' accuracy.
-    return plan if abs(root) <= 1e-6 else at(root)
+    return plan_at(log_factor)

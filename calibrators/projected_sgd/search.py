@@ -31,18 +31,25 @@ if TYPE_CHECKING:
     from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem, RunSchedules
 
 STEP_RANGE, STEPS_PER_DECADE = 1e9, 2
+"""Largest factor of the grid of step sizes around the step that crosses the ball, and its points per decade."""
 STEP_WIDTH = 1e-9
+"""Relative width of the last bracket of a step size."""
+TURN_MARGIN = 1e-12
+"""Relative distance of a step size below a turning point, for rounding: η ≤ 2/β is checked in doubles."""
 MOST_NODES = 128
+"""Limit on the ranges of batch sizes m that are examined for constant schedules."""
 MOST_LISTED = 256
+"""Limit on the values of m that are tried for changing schedules."""
 MOST_STEPS_TRIED = 20_000
-"""Limits: ranges of m that are examined for constant schedules; for others, values of m, and steps of a trial run."""
+"""Limit on the steps of a run that is tried for changing schedules."""
 MARGIN = 1e-8
+"""Margin in log δ by which a bound for a range of m decides it, for rounding."""
 MOST_SCHEDULED, MOST_SCHEDULED_NOISES = 10**6, 2 * 10**5
 """Largest numbers of steps of changing size in a search; the second applies if the noise changes or the stop is random.
 An account takes more steps."""
 
 Accounted = Callable[..., "Guarantee"]
-"""Guarantee of the run with these numbers solved."""
+"""Function from a value of the unknown, by name, to the guarantee of the run with that value."""
 
 
 class Accounts:
@@ -108,7 +115,18 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
 def solve_unknown(
     problem: ProjectedSgdProblem, accounts: Accounts
 ) -> tuple[Certified, RunSchedules, BatchRanges | None]:
-    """Return the certificate, the plan with the solved value, and the feasible batch sizes if they were searched."""
+    """Solve for the unknown of the request.
+
+    Args:
+        problem: the request.
+        accounts: accounts of its runs.
+
+    Returns:
+        The certificate; the run with the solved value; and the feasible batch sizes, None unless they are the unknown.
+
+    Raises:
+        Infeasible: no value of the unknown meets the target.
+    """
     if problem.solve_for == "noise_std":
         certified = _smallest_noise(problem, accounts)
         return certified, problem.plan(noise_std=certified.noise * problem.lipschitz), None
@@ -121,7 +139,11 @@ def solve_unknown(
 
 
 def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:
-    """Search on the bound that is least at the target ε, and certify the result by the bounds for all ε."""
+    """Return the smallest certified noise, in units of the Lipschitz constant.
+
+    The search uses only the bound that is least at the target ε, which takes less time. The result is certified by the
+    bounds for all ε.
+    """
     target = problem.target
 
     def guarantee_at_noise(noise: float, effort: Effort = "default") -> Guarantee:
@@ -191,9 +213,8 @@ def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
-        # A hair below, as the condition η ≤ 2/β is checked in doubles.
         turns = (2.0 / problem.smoothness, 2.0 / (problem.smoothness + problem.strong_convexity))
-        steps |= {turn * (1.0 - 1e-12) for turn in turns}
+        steps |= {turn * (1.0 - TURN_MARGIN) for turn in turns}
     return sorted(steps)
 
 
@@ -296,11 +317,11 @@ class _RangeSearch:
         wanted = self.problem.target.log_delta
         if high * (self.problem.clients // low) > LARGEST_COUNT:
             return None
-        # The ends first: they cost the same and often tell at once that the range is mixed.
-        ends = {self.meets(low), self.meets(high)}
-        if len(ends) == 2:
+        # Both limits first: they cost the same, and often show at once that the range is mixed.
+        meets_at_low, meets_at_high = self.meets(low), self.meets(high)
+        if meets_at_low != meets_at_high:
             return None
-        if ends == {True}:
+        if meets_at_low:
             return True if self._corner(high, low).upper <= wanted - MARGIN else None
         return False if self._corner(low, high).lower > wanted + MARGIN else None
 
@@ -344,6 +365,7 @@ class _RangeSearch:
 
 
 def _join_range(ranges: list[Feasible], more: Feasible) -> list[Feasible]:
+    """Return ascending ranges with one more at their end, joined to the last if it follows it directly."""
     if ranges and ranges[-1].most + 1 == more.least:
         return [*ranges[:-1], Feasible(least=ranges[-1].least, most=more.most)]
     return [*ranges, more]

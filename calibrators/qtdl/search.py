@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.accountants.estimates.bounds import closed_form_decides, likely_concentrated_log_delta
@@ -24,6 +22,7 @@ from epsilond.accountants.numerics.root_search import bisect_reals, least_intege
 from epsilond.accountants.numerics.truncated_laplace import largest_rate, least_levels, variance
 from epsilond.accountants.quantities import NOISE_LEVELS
 from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.qtdl.escapes import real_levels
 from epsilond.calibrators.qtdl.family import CertifiedNoise, IntegerRelease
 from epsilond.calibrators.qtdl.problem import METHODS
 
@@ -33,12 +32,21 @@ if TYPE_CHECKING:
     from epsilond.calibrators.qtdl.problem import GridProblem, Method
 
 LARGEST_RATE = 700.0
+"""Largest decay rate α that is tried: the exponential of a larger one is not a double."""
 HOPELESS, WORSE = 1.05, 1.0005
 """Ratios of estimated levels to the best certified levels above which a noise is not certified. The second applies if a
 closed form decides, whose estimates err by at most one level."""
 
 _GROWTH = 4
 """Ratio of the lengths of successive steps in a search for levels."""
+LEAST_RATE_SHARE = 1e-9
+"""Smallest rate that is tried, relative to the largest rate without a loss above ε inside the support."""
+LARGEST_RHO = 1e9
+"""ρ of zCDP above which log δ counts as 0."""
+LEVELS_TOLERANCE = 1e-6
+"""Tolerance of log α in the comparison with another candidate."""
+LEAST_FURTHEST = 1024
+"""Least number of levels by which a search may move up from its start."""
 FAR = 0.5
 """Fraction of log δ; a loss inside the support whose estimate exceeds the target by more than that is not bounded."""
 
@@ -64,7 +72,15 @@ def log_difference_of(larger: float, smaller: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """Noise of rate α that `method` probably certifies with `levels` levels; `closed` if by the closed form."""
+    """Noise that probably meets the target.
+
+    Attributes:
+        method: name of the method that certifies it.
+        release: the rounds of noisy integers.
+        rate: decay rate α of the noise.
+        levels: number of levels m.
+        closed: whether the guarantee is a closed form, in which only escapes from the common support count.
+    """
 
     method: Method
     release: IntegerRelease
@@ -83,7 +99,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Yield noise that needs about the fewest levels by a proof; nothing is certified yet.
 
-    Nothing is yielded if rounding only, or every α on offer, uses up δ, or if `beat` levels are certain to be fewer.
+    Nothing is yielded if the failures of rounding use up δ, if the losses of every rate α do, or if every candidate
+    certainly needs more than `beat` levels.
 
     Args:
         release: the rounds of noisy integers.
@@ -113,33 +130,31 @@ def candidates(
 
 
 def _common(release: IntegerRelease, rate: float) -> float:
-    """Return approximately log δ at ε of the losses inside the common support, with many levels against escapes."""
+    """Return approximately log δ at the target ε of the losses inside the common support.
+
+    The common support is the set of messages that both neighbours can send. Escapes from it are made negligible by many
+    levels.
+
+    Args:
+        release: the rounds of noisy integers.
+        rate: decay rate α.
+
+    Raises:
+        InvalidInput: ε is so small that the noise is not a double.
+    """
     problem, target = release.problem, release.problem.target
     if release.movement.l2 is not None and problem.rate == 1.0:
         rho = 0.5 * problem.rounds * rate * rate * math.floor(release.movement.l2**2)
         if rho == 0.0:
             raise InvalidInput.at("/epsilon", "is so small that the noise leaves the doubles")
-        return likely_concentrated_log_delta(rho, target.epsilon) if rho < 1e9 else 0.0
+        return likely_concentrated_log_delta(rho, target.epsilon) if rho < LARGEST_RHO else 0.0
     away = 60.0 - 2.0 * target.log_delta + math.log(release.total)
     levels = min(math.ceil(away / rate) + release.parts[0][0], int(NOISE_LEVELS.le or 0))
     curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
     if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
-        return estimate  # no room for escapes, and how little there is tells nothing
+        return estimate  # no room for escapes, so that an estimate is enough
     return curve.upper_log_delta(target.epsilon)
-
-
-def _real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """Return the real m at which the escape probability is about e^`log_escape` (F7 of the catalogue)."""
-    size = release.parts[0][0]
-    log_each = log_escape - math.log(release.problem.rate * release.total / size)
-    log_grown = _log_expm1(rate * size)
-    log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)
-    return float(log_top - log_each - math.log1p(math.exp(-rate))) / rate - 1.0
-
-
-def _log_expm1(x: float) -> float:
-    return x if x > 40.0 else math.log(math.expm1(x))
 
 
 def _best_rates(
@@ -151,23 +166,36 @@ def _best_rates(
     split: bool,
     beat: float,
 ) -> tuple[float, ...]:
-    """Return the values of α that need the fewest levels, by golden section on log α.
+    """Return the decay rates α that need the fewest levels m, by golden section on log α.
 
-    The search stays below the largest α that leaves room for escapes. A larger α needs fewer levels for the same
+    The search stays below the largest α that leaves a part of δ for escapes. A larger α needs fewer levels for the same
     escapes, so the largest α with all of δ bounds m from below.
+
+    Args:
+        release: the rounds of noisy integers.
+        log_delta: log of the δ that is left for losses inside the support and for escapes.
+        common: α ↦ log δ of the losses inside the common support; an increasing function.
+        plain: the largest α without a loss above ε inside the support.
+        split: whether δ is divided between losses inside the support and escapes, at least half of it for escapes.
+        beat: number of levels of another candidate. Rates that need more are of no use.
+
+    Returns:
+        The rate with the fewest levels, and the largest rate with as few if there is one. Empty if every rate uses up
+        δ, or needs more than `beat` levels.
     """
-    width, low = QUICK if release.problem.rate == 1.0 else SLOW, plain
+    width = QUICK if release.problem.rate == 1.0 else SLOW
+    low = plain
     if math.isfinite(beat) and _cannot_beat(release, log_delta, common, plain, beat):
         return ()
     if common(low) >= log_delta:
-        while low > plain * 1e-9 and common(low) >= log_delta:
+        while low > plain * LEAST_RATE_SHARE and common(low) >= log_delta:
             low /= 4.0
         if common(low) >= log_delta:
             return ()
     high = low
     while high < LARGEST_RATE and common(high) < log_delta:
         low, high = high, min(2.0 * high, LARGEST_RATE)
-    if _real_levels(release, high, log_delta) > beat:
+    if real_levels(release, high, log_delta) > beat:
         return ()
     first, last = math.log(low), math.log(high)
     if common(math.exp(last)) >= log_delta:
@@ -182,12 +210,12 @@ def _best_rates(
     def cost(log_rate: float) -> float:
         rate = math.exp(log_rate)
         left = log_difference_of(log_delta, common(rate))
-        return math.inf if math.isinf(left) else _real_levels(release, rate, left)
+        return math.inf if math.isinf(left) else real_levels(release, rate, left)
 
-    # The ends are often the best: α that is exactly free of loss inside, or where half of δ is left.
-    free = [] if split or plain > LARGEST_RATE else [math.log(plain)]
-    best = min([golden_section(cost, start, last, width=width.flat), start, *free], key=cost)
-    if best in free:
+    # The limits of the interval are often the best rates: half of δ is left there, or no loss inside the support.
+    without_loss = [] if split or plain > LARGEST_RATE else [math.log(plain)]
+    best = min([golden_section(cost, start, last, width=width.flat), start, *without_loss], key=cost)
+    if best in without_loss:
         return (plain,)
     if release.problem.rate < 1.0:
         return (math.exp(best),)
@@ -202,25 +230,39 @@ def _best_rates(
 def _cannot_beat(
     release: IntegerRelease, log_delta: float, common: Callable[[float], float], plain: float, beat: float
 ) -> bool:
-    """Return whether every α that needs at most `beat` levels leaves no room for escapes.
+    """Return whether every decay rate α that needs at most `beat` levels leaves nothing of δ for escapes.
 
     A smaller α needs more levels even with all of δ for escapes, and a larger α has a larger loss inside the support.
+
+    Args:
+        release: the rounds of noisy integers.
+        log_delta: log of the δ that is left for losses inside the support and for escapes.
+        common: α ↦ log δ of the losses inside the common support.
+        plain: the largest α without a loss above ε inside the support.
+        beat: number of levels of another candidate.
     """
-    if _real_levels(release, LARGEST_RATE, log_delta) > beat:
+    if real_levels(release, LARGEST_RATE, log_delta) > beat:
         return False
 
     def needs_more(log_rate: float) -> bool:
         """Return whether this α needs more than `beat` levels."""
-        return _real_levels(release, math.exp(log_rate), log_delta) > beat
+        return real_levels(release, math.exp(log_rate), log_delta) > beat
 
-    enough, _ = bisect_reals(needs_more, math.log(plain) - SPREAD, math.log(LARGEST_RATE), width=1e-6)
+    enough, _ = bisect_reals(needs_more, math.log(plain) - SPREAD, math.log(LARGEST_RATE), width=LEVELS_TOLERANCE)
     return enough > math.log(plain) and common(math.exp(enough)) >= log_delta
 
 
 def _certify(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNoise | None:
-    """Return the least m near the candidate's whose certified upper bound meets the target; None if `best` is less.
+    """Certify the least number of levels near a candidate's at which the upper bound on δ meets the target.
 
-    Its guarantee does not include the lower bounds that neighbours on the grid attain.
+    The guarantee does not include the lower bounds that neighbours on the grid attain.
+
+    Args:
+        candidate: the noise that probably meets the target.
+        best: the best certified noise so far.
+
+    Returns:
+        The noise; None if it is no better than `best`, or if it needs more levels than may be used.
     """
     release, rate, start = candidate.release, candidate.rate, candidate.levels
     target = release.problem.target
@@ -275,7 +317,7 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first: in
 
     Steps grow away from the start, beginning with `first`, until they bracket the least m.
     """
-    high, low, step, furthest = start, start - 1, max(first, 1), 2 * max(start, 1024)
+    high, low, step, furthest = start, start - 1, max(first, 1), 2 * max(start, LEAST_FURTHEST)
     while excess(high) > 0.0:
         if high > most or high - start > furthest:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field, fields, is_dataclass, make_dataclass
 from enum import Enum
 from functools import cache
@@ -19,9 +19,13 @@ LARGEST_EXACT = 2**53
 
 
 def as_json(value: Any) -> Any:
-    """Return the JSON form of an answer.
+    """Return the JSON form of an answer or of a part of it.
 
-    Absent parts are dropped. Infinities are spelled out. A huge integer has a sibling `_exact`, a string.
+    Fields that are None are left out. An infinity becomes the string "unbounded" or "-unbounded". An integer member
+    that a double cannot represent exactly has a second member, with the suffix `_exact` and its digits as a string.
+
+    Args:
+        value: a data class, mapping, sequence, enumeration, number, string or None.
 
     Raises:
         ValueError: on a NaN, which no answer may hold.
@@ -35,7 +39,9 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float):
         if math.isnan(value):
             raise ValueError("an answer held a NaN")
-        return value if math.isfinite(value) else UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
+        if math.isfinite(value):
+            return value
+        return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -83,17 +89,24 @@ def _served_class(kind: type) -> type:
     )
 
 
-def _members(items: Any) -> JsonRecord:
+def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
+    """Return the JSON form of named values. A huge integer is rounded up, and its exact digits are added.
+
+    Args:
+        items: names and values.
+    """
     members: JsonRecord = {}
     for name, item in items:
         kind = type(item)
-        if kind is str or kind is bool or ((kind is float or kind is int) and -LARGEST_EXACT < item < LARGEST_EXACT):
+        is_small_number = (kind is float or kind is int) and -LARGEST_EXACT < item < LARGEST_EXACT
+        if kind is str or kind is bool or is_small_number:
+            # The fast path: most members of an answer have their JSON form already.
             members[name] = item
-            continue
-        inexact = kind is not bool and isinstance(item, int) and abs(item) >= LARGEST_EXACT
-        if inexact:
+        elif isinstance(item, int) and kind is not bool and abs(item) >= LARGEST_EXACT:
             members[f"{name}_exact"] = str(item)
-        members[name] = _rounded_up(item) if inexact else as_json(item)
+            members[name] = _rounded_up(item)
+        else:
+            members[name] = as_json(item)
     return members
 
 

@@ -26,7 +26,18 @@ GIGABIT = 1e9
 
 @dataclass(frozen=True, kw_only=True)
 class RunFigures:
-    """A run as the warning describes it."""
+    """A compared run as the warning describes it.
+
+    Attributes:
+        rounds: number of rounds.
+        batch_size: records in a batch; None if it was not compared.
+        quality: excess risk, or remaining share of the start's excess risk; less is better.
+        quality_name: words before the quality in the message.
+        bits_per_client: bits that a client sends if it reports in every round.
+        certified: whether the noise of the run is certified; otherwise it is an estimate.
+        chosen: whether it is the run of the answer.
+        vacuous: whether its bound is no better than the start.
+    """
 
     rounds: int
     batch_size: int | None
@@ -44,11 +55,12 @@ class RunFigures:
 
     def __str__(self) -> str:
         batch = "" if self.batch_size is None else f", batch_size = {self.batch_size}"
+        about = "" if self.certified else "about "
         useless = ", no better than the start" if self.vacuous else ""
-        still = f", still above {LONG_BITS / GIGABIT:g} Gbit" if self.bits_per_client > LONG_BITS else ""
+        gigabits = f"{self.bits_per_client / GIGABIT:.3g} Gbit per client"
+        excess = f", still above {LONG_BITS / GIGABIT:g} Gbit" if self.bits_per_client > LONG_BITS else ""
         return (
-            f"rounds = {self.rounds}{batch}, {self.quality_name} {'' if self.certified else 'about '}"
-            f"{self.quality:.4g}{useless}, {self.bits_per_client / GIGABIT:.3g} Gbit per client{still}"
+            f"rounds = {self.rounds}{batch}, {self.quality_name} {about}{self.quality:.4g}{useless}, {gigabits}{excess}"
         )
 
 
@@ -132,6 +144,7 @@ def _leaves_run_open(problem: object) -> bool:
 
 
 def _risk_figures(run: FrontierRun) -> RunFigures:
+    """Return the figures of a run that was compared by its risk."""
     return RunFigures(
         rounds=run.rounds,
         batch_size=run.batch_size,
@@ -145,6 +158,7 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
 
 
 def _noise_figures(run: RoundsRun) -> RunFigures:
+    """Return the figures of a run that was compared by its noise."""
     return RunFigures(
         rounds=run.rounds,
         batch_size=None,

@@ -85,7 +85,9 @@ class Ends:
 
 def number_of(value: float | str) -> float:
     """Return a number from its JSON form."""
-    return float(value) if isinstance(value, int | float) else -math.inf if value.startswith("-") else math.inf
+    if isinstance(value, int | float):
+        return float(value)
+    return -math.inf if value.startswith("-") else math.inf
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,18 +25,23 @@ if TYPE_CHECKING:
     from epsilond.calibrators.search import Family
 
 SLACK = 1e-3
+"""Relative decrease of the noise at which the answer's minimality is proved."""
 STEP = 9.5e-4
 """Step of log noise, less than the slack. Answers are integer multiples, so they do not depend on the start."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Relative fall of log δ per e-fold of noise: typical, as shuffling hides noisier reports better; and least."""
 MIDDLE = 4
+"""Number of steps inside a bracket after which it is halved."""
 MOST_COARSE = 8
+"""Limit on the coarse trials that estimate the root."""
 COARSE_EXCESS, ENOUGH = 3e-3, 6e-2
 """Distances in log noise: approximate excess of coarse trials, and distance within which a line finds the root."""
 COARSE_ROOM = 0.03
 """Relative excess of log δ of a coarse bound over the finer bound, at most; about the excess times the steepness."""
 MOST_TRIALS = 40
+"""Limit on the certified trials of one bound. A search that reaches it takes the largest noise."""
 FURTHEST = math.log(2.0)
+"""Longest step of log noise by the slope."""
 
 
 def smallest_noise_in_few_trials(
@@ -63,7 +68,7 @@ def smallest_noise_in_few_trials(
     near = trail.likely(log_mu) if trail else None
     start = math.log(min(max(guess, LEAST), MOST))
     following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
-    # Of several bounds that are composed one is followed, then each that may need less noise: the order tells nothing.
+    # If several bounds are composed, one is followed, and then each other one that may need less noise.
     trials_by_bound = dict[int, _Trials]()
     while following is not None:
         trials = _Trials(family, target, following)
@@ -86,7 +91,14 @@ def smallest_noise_in_few_trials(
 
 
 def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
-    """Return the guarantee with only the alternative that is likely to be least at ε: valid, and maybe looser."""
+    """Return the guarantee with only that bound, of several, which is probably the least at ε.
+
+    The result is valid, and may be looser.
+
+    Args:
+        guarantee: a guarantee whose curve is the minimum of several bounds.
+        epsilon: ε at which the bounds are estimated.
+    """
     chosen = alternatives(guarantee.curve)[likely_least(guarantee.curve, epsilon)]
     return replace(guarantee, curve=replace(guarantee.curve, upper=chosen.upper))
 
@@ -97,6 +109,7 @@ def _place(index: int) -> float:
 
 
 LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) / STEP)
+"""Smallest and largest log noise on offer, in steps."""
 
 
 class _Trial(NamedTuple):
@@ -120,6 +133,13 @@ class _Trials:
     """The trials of a single composed bound, from both sides of the root."""
 
     def __init__(self, family: Family, target: Target, followed: int) -> None:
+        """Start without trials.
+
+        Args:
+            family: function from a noise to its guarantee.
+            target: the target (ε, δ).
+            followed: index of the bound among the alternatives of the guarantee's curve.
+        """
         self._family, self._target, self.followed = family, target, followed
         self._least, self._most = math.log(LEAST), math.log(MOST)
         self._failing: _Trial | None = None
@@ -240,6 +260,7 @@ class _Trials:
         return min((second[1] - first[1]) / (second[0] - first[0]), -LEAST_STEEPNESS)
 
     def _trial(self, index: int) -> _Trial:
+        """Certify the followed bound at a multiple of the step, limited to the noise on offer."""
         index = min(max(index, LOWEST), HIGHEST)
         guarantee, wanted = self._family(math.exp(_place(index)), "default"), self._target.log_delta
         several = alternatives(guarantee.curve)
@@ -247,7 +268,8 @@ class _Trials:
         return _Trial(index, (max(upper, DEEP) - wanted) / -wanted, lower, guarantee)
 
     def _note(self, trial: _Trial) -> None:
-        # On two neighbouring places a slope is that of what is not smooth.
+        """Store a trial as the last one, and as the last that failed or passed; update the slope."""
+        # Between neighbouring places the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
             self.slope = self._slope_to((self._last.place, self._last.miss), (trial.place, trial.miss))
         self._last = trial
@@ -280,6 +302,7 @@ class _Trials:
         return self._inside % MIDDLE == 0
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
+        """Return the error to raise if the largest noise misses the target, with the nearest target that it meets."""
         sides = ConditionResult(
             "noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST
         )

@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.answer import FrontierRun
-from epsilond.calibrators.frontier import (
-    HAIR,
-    MOST_TRIALS,
-    Outlook,
-    lattice,
-    runs_within,
-    smallest_likely_run,
-    smallest_run,
-)
+from epsilond.calibrators.frontier import HAIR, MOST_TRIALS, Outlook, smallest_likely_run, smallest_run
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
+from epsilond.calibrators.run_lattice import lattice, runs_within
 
 TRAFFIC = Traffic(bits_per_client=10, bits_per_round=70)
 WITHINS = st.sampled_from([0.0, 1e-6, 0.01, 0.1, 0.5, 3.0])

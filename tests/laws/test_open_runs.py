@@ -10,8 +10,9 @@ import pytest
 
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.frontier import BATCH_RATIO, HAIR, ROUNDS_RATIO, lattice
+from epsilond.calibrators.frontier import HAIR
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
+from epsilond.calibrators.run_lattice import BATCH_RATIO, ROUNDS_RATIO, lattice
 from epsilond.reading import read
 
 CHOOSING = {one.name: one for one in CALIBRATORS if "within" in {field.name for field in fields(one.problem)}}

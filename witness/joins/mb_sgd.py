@@ -52,6 +52,8 @@ ANY_DELTA = 1e-5
 """δ for evaluating Theorem 2.1. Its risk depends on (ε, δ) only by σ, so that at every δ some ε gives the run's σ."""
 LARGEST_EPSILON = 1e9
 """Largest ε for evaluating Theorem 2.1, the largest that its inputs accept."""
+ANSWERS_KEPT = 256
+"""Number of answers that each function of this module keeps, for the cells of an experiment that repeat a problem."""
 SAME = 1e-9
 """Relative tolerance for equal step sizes and weights; it allows for rounding."""
 
@@ -71,7 +73,7 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         InvalidInput: the run has no step, and no bound for this sampling chooses one.
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = MbSgdProblem(
+    calibration_problem = MbSgdProblem(
         **target_fields(target),
         relation="replace-one",
         unit="record",
@@ -81,18 +83,18 @@ def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple
         strong_convexity=problem.constants.strong_convexity,
         sampling=run.sampling,
     )
-    answer = solve(question)
+    answer = solve(calibration_problem)
     return set_parameters(run, answer.parameters), answer
 
 
-@functools.lru_cache(maxsize=256)
-def solve(question: MbSgdProblem) -> Calibration:
+@functools.lru_cache(maxsize=ANSWERS_KEPT)
+def solve(calibration_problem: MbSgdProblem) -> Calibration:
     """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    answer: Calibration = CALIBRATOR.solve(question)
+    answer: Calibration = CALIBRATOR.solve(calibration_problem)
     return answer
 
 
@@ -109,6 +111,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     Raises:
         NoCertificate: the run has no noise, or no theorem applies to its sampling.
     """
+    # Clients of one kind have the same noise relative to their loss, the same batch size and as many records.
     if run.groups is None:
         kinds = {(run.noise_std or 0.0, run.batch_size, problem.samples_per_client)}
     else:
@@ -129,7 +132,7 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
     return Interval(max(interval.lower for interval in intervals), max(interval.upper for interval in intervals))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=ANSWERS_KEPT)
 def account_batches(
     *,
     noise_multiplier: float,
@@ -180,7 +183,12 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
-    """Return the explicit bound and Theorem 2.1 at the run's own σ, rounds R, batch size K and step η."""
+    """Return the bounds of Lowy and Razaviyayn on the excess risk at the run's own noise, rounds, batches and step.
+
+    Returns:
+        The bound for clients that differ, if there are groups. Otherwise the bound with explicit constants and, if it
+        applies, the printed bound of their Theorem 2.1.
+    """
     if run.groups is not None:
         return (bound_for_groups(problem, run, run.groups),)
     return (explicit_bound(problem, run), *printed_bound(problem, run))
@@ -303,9 +311,16 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
 
 
 def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
-    """Return the inputs of Theorem 2.1 at the ε, for δ = `ANY_DELTA`, with the run's noise as its printed noise.
+    """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
-    If that ε exceeds `LARGEST_EPSILON`, the printed noise exceeds the run's noise. The bound is valid for less noise.
+    The printed noise is σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε), for the Lipschitz constant L, R rounds and n records
+    of a client. It is solved for ε at δ = `ANY_DELTA`. If that ε exceeds `LARGEST_EPSILON`, the printed noise exceeds
+    the run's noise. The bound is valid for less noise.
+
+    Args:
+        problem: the simulated problem.
+        run: the run, with its rounds and batches.
+        noise_std: σ of the run, above 0.
     """
     constants = problem.constants
     logs = math.log(2.5 * run.rounds / ANY_DELTA) * math.log(2.0 / ANY_DELTA)

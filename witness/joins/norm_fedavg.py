@@ -51,6 +51,12 @@ SAME = 1e-9
 """Relative tolerance for equal step sizes; it allows for rounding."""
 NEAR = 1e-3
 """Relative tolerance for step sizes that depend on the distance to the minimiser, which is computed numerically."""
+ANSWERS_KEPT = 64
+"""Number of answers that each function of this module keeps, for the cells of an experiment that repeat a problem."""
+LEVEL_DIVISOR = 1000
+"""Inverse of the relative tolerance of the number of levels."""
+ESCAPE_SHARE = 0.5
+"""Share of δ that is reserved for escapes from the common support; the composition gets the same share."""
 MOST_DOUBLINGS = 20
 """Doublings of the number of levels before the search gives up."""
 
@@ -116,7 +122,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
     return noisy, answer
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(question: NormFedavgProblem) -> Calibration:
     """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
 
@@ -127,7 +133,7 @@ def solve(question: NormFedavgProblem) -> Calibration:
     return answer
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=ANSWERS_KEPT)
 def raise_printed_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
     """Return the printed decay rate α for the target, with about the fewest levels m that are certified: (m, α).
 
@@ -139,10 +145,10 @@ def raise_printed_noise(question: NormFedavgProblem) -> tuple[int, float] | None
     delta = question.target.delta
     if delta is None or question.rate < 1.0:
         return None
-    composed = equation_22(InverseInputs(composed_epsilon=question.epsilon, delta=0.5 * delta))
+    composed = equation_22(InverseInputs(composed_epsilon=question.epsilon, delta=ESCAPE_SHARE * delta))
     inputs = RunInputs(
         epsilon=float(composed["epsilon"]),
-        delta=0.5 * delta,
+        delta=ESCAPE_SHARE * delta,
         rounds=question.rounds,
         clients=question.clients,
         participants=question.reporting,
@@ -172,7 +178,7 @@ def _least_certified_levels(question: NormFedavgProblem, rate: float) -> int | N
         lower, upper = upper, 2 * upper
     else:
         return None
-    while upper - lower > max(1, upper // 1000):
+    while upper - lower > max(1, upper // LEVEL_DIVISOR):
         middle = (lower + upper) // 2
         if is_certified(middle):
             upper = middle
@@ -203,11 +209,19 @@ def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: fl
 
 
 def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound, ...]:
-    """Return (39), on the mean gradient norm over rounds, and Theorem 2, on the least.
+    """Return the bounds of Das et al. on gradient norms: (39) on the mean over rounds, and Theorem 2 on the least.
 
     No theorem of the paper bounds the excess risk.
+
+    Args:
+        problem: the problem, whose losses are convex and smooth.
+        run: the run with its noise and steps.
+
+    Returns:
+        Both bounds. Empty if the run starts at the minimiser: the inputs of the theorems need a positive distance.
     """
-    setting, steps = DasSetting.of(problem), step_sizes(problem, run)
+    setting = DasSetting.of(problem)
+    steps = step_sizes(problem, run)
     if setting.initial_distance == 0.0:
         return ()
     gamma = compression(run, problem.dimension)

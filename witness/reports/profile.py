@@ -19,7 +19,12 @@ DIGITS = 9
 REACH = 2.0
 """Largest ε of the profile, as a multiple of the ε of the answer."""
 WIDTH, HEIGHT = 640.0, 300.0
+"""Size of the drawing, in the units of its view box."""
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 12.0, 12.0, 44.0
+"""Margins around the plotted area, which hold the labels, in the same units."""
+MARGIN_DIVISOR, MARGIN_OF_LEVEL, LEAST_MARGIN = 10.0, 0.05, 1e-9
+"""Margin of log₁₀ δ below the curve, the largest of three: a part of its range, a share of its size, and absolute.
+"""
 
 
 def profile(curve: Curve, epsilon: float) -> list[object]:
@@ -55,7 +60,15 @@ class Tick:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A band with its axes, in units of the drawing."""
+    """A band with its axes, in units of the drawing.
+
+    Attributes:
+        band: points of the band's outline, as an SVG attribute.
+        upper: points of its upper side.
+        across: ticks of the axis of ε.
+        up: ticks of the axis of log₁₀ δ.
+        target: the marked point, if there is one.
+    """
 
     band: str
     upper: str
@@ -74,7 +87,7 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     """Return the drawing of a profile, or None if fewer than two points are finite.
 
     Args:
-        points: points of the profile in JSON form.
+        points: points of the profile in JSON form, by ascending ε.
         target: (ε, log₁₀ δ) of a mark, which is left out if it is outside the drawing.
     """
     bands = [_Band.of(point) for point in points]
@@ -82,23 +95,46 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     if len(bands) < 2:
         return None
     least, most = min(band.upper for band in bands), max(band.upper for band in bands)
-    floor = least - max((most - least) / 10.0, 0.05 * abs(least), 1e-9)
-    reach = bands[-1].epsilon
+    margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
+    axes = _Axes(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
+    upper = [axes.place(band.epsilon, band.upper) for band in bands]
+    lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
+    return Drawing(
+        band=_path([*upper, *reversed(lower)]),
+        upper=_path(upper),
+        across=tuple(Tick(axes.place(epsilon, axes.floor)[0], f"{epsilon:g}") for epsilon in axes.epsilon_ticks()),
+        up=tuple(Tick(axes.place(0.0, level)[1], f"{level:g}") for level in axes.level_ticks()),
+        target=None if target is None or not axes.contains(*target) else axes.place(*target),
+    )
 
-    def place(epsilon: float, height: float) -> tuple[float, float]:
-        share = (height - floor) / (most - floor)
+
+@dataclass(frozen=True, kw_only=True)
+class _Axes:
+    """The ranges of the drawing: ε from 0 to `largest_epsilon`, and log₁₀ δ from `floor` to `top`."""
+
+    largest_epsilon: float
+    floor: float
+    top: float
+
+    def place(self, epsilon: float, log10_delta: float) -> tuple[float, float]:
+        """Return the point of (ε, log₁₀ δ) in units of the drawing; log₁₀ δ is clipped to its range."""
+        share = (log10_delta - self.floor) / (self.top - self.floor)
         return (
-            LEFT + (WIDTH - LEFT - RIGHT) * epsilon / reach,
+            LEFT + (WIDTH - LEFT - RIGHT) * epsilon / self.largest_epsilon,
             HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(max(share, 0.0), 1.0),
         )
 
-    upper = [place(band.epsilon, band.upper) for band in bands]
-    lower = [place(band.epsilon, min(max(band.lower, floor), band.upper)) for band in bands]
-    across = tuple(Tick(place(epsilon, floor)[0], f"{epsilon:g}") for epsilon in _ticks(0.0, reach))
-    up = tuple(Tick(place(0.0, height)[1], f"{height:g}") for height in _ticks(floor, most))
-    is_inside = target is not None and target[0] <= reach and floor <= target[1] <= most
-    mark = place(target[0], target[1]) if target is not None and is_inside else None
-    return Drawing(band=_path([*upper, *reversed(lower)]), upper=_path(upper), across=across, up=up, target=mark)
+    def contains(self, epsilon: float, log10_delta: float) -> bool:
+        """Decide whether (ε, log₁₀ δ) is inside the drawing."""
+        return epsilon <= self.largest_epsilon and self.floor <= log10_delta <= self.top
+
+    def epsilon_ticks(self) -> Iterator[float]:
+        """Yield round values of ε."""
+        return _ticks(0.0, self.largest_epsilon)
+
+    def level_ticks(self) -> Iterator[float]:
+        """Yield round values of log₁₀ δ."""
+        return _ticks(self.floor, self.top)
 
 
 @dataclass(frozen=True)
@@ -124,6 +160,7 @@ def _bound(value: object) -> float:
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
+    """Return points as the text of an SVG attribute `points`, to two digits after the decimal point."""
     return " ".join(f"{across:.2f},{up:.2f}" for across, up in points)
 
 

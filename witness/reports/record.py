@@ -19,16 +19,20 @@ from epsilond.calibrators import strict_json
 from epsilond.witness.reports.canonical import canonical, digest
 
 FORMAT = "epsilond-report-1"
+"""Name of the format of the data."""
 Kind = Literal["calibration", "account"]
 CONTRADICTED = "contradicted-run"
 """Kind of a page about a run that an observation contradicts: it has reasons and no ε."""
 MEMBERS = frozenset(
     ("format", "kind", "name", "date", "request", "answer", "profile", "engine_version", "page", "hash")
 )
+"""Names of the members of the data that every report has."""
 OPTIONAL_MEMBERS = frozenset(("run",))
 """Status and evidence of the run that an account or a calibration is about."""
 OPENING, CLOSING = '<script type="application/json" id="report">', "</script>"
+"""Element of the page that holds the data: its tags."""
 NO_HASH = "0" * 64
+"""Text in place of the hash on the page whose SHA-256 is sealed."""
 LARGEST_PAGE = 8_000_000
 """Most characters of a page; the longest answers need a tenth of them."""
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -81,11 +85,12 @@ def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) ->
         unsealed: data of the report, without `page` and `hash`.
         render: function from the record and a hash to the visible page, with an empty place for the data.
     """
-    carried: dict[str, object] = json.loads(canonical(unsealed))  # as it is when it is read again
-    with_page = {**carried, "page": digest(render(carried, NO_HASH))}
+    # A reader of the page gets these data, so that the page is made of them.
+    reread: dict[str, object] = json.loads(canonical(unsealed))
+    with_page = {**reread, "page": digest(render(reread, NO_HASH))}
     seal = digest(canonical(with_page))
     data = canonical({**with_page, "hash": seal}).translate(_ESCAPES)
-    return render(carried, seal).replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
+    return render(reread, seal).replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
 
 
 def open_page(page: str) -> JsonRecord:

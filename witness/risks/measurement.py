@@ -34,6 +34,8 @@ BLOCK_SECONDS = 1.0
 """Target time of one block, in seconds."""
 BLOCK_BYTES = 256e6
 """Most memory of one block in bytes, unless one repetition needs more."""
+BLOCK_REPETITIONS = 1e6
+"""Most repetitions of one block, so that their number is finite for a run without work."""
 
 KIND = Quantity(description="which kind of simulation this is")
 RUN = Quantity(description="the algorithm and what it is run with; absent noise is calibrated to epsilon and delta")
@@ -84,36 +86,39 @@ class RiskSimulation:
         if not isinstance(self.problem, algorithm.problems):
             kinds = ", ".join(_kind_name(kind) for kind in algorithm.problems)
             raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
-        fields_of_noise = find_join(algorithm.name).noise
         self._check_alternatives(algorithm)
-        noise_fields = [name for name in fields_of_noise if getattr(self.run, name) is not None]
+        self._check_noise_or_target(find_join(algorithm.name).noise)
+        if self.epsilon is not None:
+            Target.of(self.epsilon, self.delta, self.log10_delta)
+
+    def _check_noise_or_target(self, noise_names: tuple[str, ...]) -> None:
+        """Raise `InvalidInput` unless exactly one of noise and a target with its ε is given.
+
+        Args:
+            noise_names: fields of the run that state its noise; empty for an algorithm without noise.
+        """
+        noise_fields = [name for name in noise_names if getattr(self.run, name) is not None]
         target_fields = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]
         if noise_fields and target_fields:
             message = "cannot be given together: noise is either given or calibrated"
             faults = [Fault(f"/run/{name}", f"and {target_fields[0]} {message}") for name in noise_fields]
-            raise InvalidInput(
-                *faults, *(Fault(f"/{name}", f"and {noise_fields[0]} {message}") for name in target_fields)
-            )
-        if fields_of_noise and not noise_fields and not target_fields:
-            raise InvalidInput.at(
-                f"/run/{fields_of_noise[0]}", "is needed, 0 for none, unless epsilon and delta are given"
-            )
+            faults += [Fault(f"/{name}", f"and {noise_fields[0]} {message}") for name in target_fields]
+            raise InvalidInput(*faults)
+        if noise_names and not noise_fields and not target_fields:
+            message = "is needed, 0 for none, unless epsilon and delta are given"
+            raise InvalidInput.at(f"/run/{noise_names[0]}", message)
         if target_fields and self.epsilon is None:
             raise InvalidInput.at("/epsilon", f"is needed beside {target_fields[0]}")
-        if self.epsilon is not None:
-            Target.of(self.epsilon, self.delta, self.log10_delta)
 
     def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
         """Raise `InvalidInput` if an alternative is unknown or repeated."""
-        faults = [
-            Fault(
-                f"/alternatives/{place}",
-                f"is no run beside {algorithm.name}",
-                ", ".join(algorithm.alternative_names) or None,
-            )
-            for place, name in enumerate(self.alternatives or ())
-            if name not in algorithm.alternative_names or name in (self.alternatives or ())[:place]
-        ]
+        names = self.alternatives or ()
+        allowed = ", ".join(algorithm.alternative_names) or None
+        faults = []
+        for place, name in enumerate(names):
+            is_repeated = name in names[:place]
+            if is_repeated or name not in algorithm.alternative_names:
+                faults.append(Fault(f"/alternatives/{place}", f"is no run beside {algorithm.name}", allowed))
         if faults:
             raise InvalidInput(*faults)
 
@@ -125,9 +130,20 @@ class RiskSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedRuns:
-    """Input of the blocks: every run with its noise in order, the private one first, and the problem's request.
+    """Input of the blocks, which may run in other processes.
 
     A process builds the problem when it first needs it. The same request gives the same problem in every process.
+
+    Attributes:
+        problem: request of the problem.
+        runs: every run with its noise, by name; the private one first.
+        calibration: the calibration's answer, or None if noise was given.
+        repetitions: repetitions of each run.
+        block: repetitions in one block.
+        seed: seed of all repetitions.
+        points: most rounds to measure at.
+        spacing: spacing of the measured rounds.
+        return_model: whether the first repetition's model is returned.
     """
 
     problem: object
@@ -142,7 +158,13 @@ class ResolvedRuns:
 
 
 def plan(request: RiskSimulation) -> SimulationPlan:
-    """Plan the private run and its alternatives by the algorithm's costs, with the expected time of the calibration."""
+    """Plan the private run and its alternatives: the number of blocks, their time and their memory.
+
+    The time includes that of the calibration. It is estimated from the algorithm's operations and calls of numpy.
+
+    Raises:
+        InvalidInput: the problem or the runs are not possible.
+    """
     costs, block = _sizes(request, build(request.problem, request.run))
     blocks = math.ceil(request.repetitions / block)
     seconds = sum(
@@ -156,7 +178,12 @@ def plan(request: RiskSimulation) -> SimulationPlan:
 
 
 def prepare(request: RiskSimulation) -> ResolvedRuns:
-    """Calibrate the noise if a target is given, and choose the alternatives at the same parameters."""
+    """Calibrate the noise if a target is given, and choose the alternatives at the same parameters.
+
+    Raises:
+        InvalidInput: the problem or the runs are not possible.
+        NoCertificate: the calibrator certifies no noise for the target.
+    """
     problem = build(request.problem, request.run)
     _, block = _sizes(request, problem)
     run, calibration = request.run, None
@@ -177,15 +204,25 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
 
 
 def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
-    """Run the repetitions of the block, and return excess, diagnostics and scores of every run, with one model."""
-    problem, first = build(resolved.problem, resolved.runs[PRIVATE]), index * resolved.block
-    numbers = range(first, min(first + resolved.block, resolved.repetitions))
+    """Run the repetitions of one block.
+
+    Args:
+        resolved: the prepared request.
+        index: number of the block, from 0.
+
+    Returns:
+        Excess risk, diagnostics and scores of each run by name. The first block has the first model too, if requested.
+    """
+    problem = build(resolved.problem, resolved.runs[PRIVATE])
+    first = index * resolved.block
+    repetitions = range(first, min(first + resolved.block, resolved.repetitions))
+    is_model_returned = resolved.return_model and index == 0
     measured = {}
     for name, run in resolved.runs.items():
         rounds = rounds_to_measure(resolved, run)
         # The runs see the same data if they draw it first, because their generators have the same seeds.
-        curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, numbers), rounds)
-        model = curves.models[0] if resolved.return_model and index == 0 and curves.models is not None else None
+        curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, repetitions), rounds)
+        model = curves.models[0] if is_model_returned and curves.models is not None else None
         measured[name] = (curves.excess, dict(curves.diagnostics), dict(curves.scores), model)
     return measured
 
@@ -255,10 +292,11 @@ def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Wo
         algorithm.rounds(problem, request.run)
         costs = algorithm.costs(problem, request.run, _requested_alternatives(request))
     call_seconds = sum(work.calls for work in costs) / CALLS_A_SECOND
+    # Calls take the same time for any number of repetitions. Operations get the remaining time, but at least as much.
     seconds = max(BLOCK_SECONDS - call_seconds, call_seconds)
     most_in_time = seconds * OPERATIONS_A_SECOND / max(sum(work.operations for work in costs), 1.0)
     most_in_memory = BLOCK_BYTES / max(*(work.bytes for work in costs), 1.0)
-    return costs, max(1, min(request.repetitions, int(min(most_in_time, most_in_memory, 1e6))))
+    return costs, max(1, min(request.repetitions, int(min(most_in_time, most_in_memory, BLOCK_REPETITIONS))))
 
 
 def _check_model(problem: SimulatedProblem) -> None:

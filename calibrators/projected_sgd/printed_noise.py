@@ -1,0 +1,44 @@
+"""Search for the noise at which a printed bound claims a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from epsilond.accountants.numerics.root_search import brent_root
+
+SPAN, FIRST_STEP = 1e8, 0.25
+"""Largest factor of the answer's noise in the search for printed noise, and the logarithm of the first factor tried."""
+ROOT_TOLERANCE = 1e-15
+"""Tolerance of the root of the excess in log noise, about the resolution of doubles."""
+ROOT_PADS = (0.0, *(10.0**-k for k in range(15, 7, -1)))
+"""Increases of log noise above the root, of which the first is used that meets the target by evaluation."""
+LAST_PAD = 1e-7
+"""Increase of log noise if none of `ROOT_PADS` meets the target."""
+
+
+def least_log_factor(excess: Callable[[float], float]) -> float | None:
+    """Return nearly the least logarithm of a noise factor at which a bound claims the target.
+
+    Args:
+        excess: log δ of the bound minus log δ of the target; a decreasing function of the logarithm of the factor.
+
+    Returns:
+        The logarithm, or None if the excess has the same sign for all factors from 1 to `SPAN`, or to 1/`SPAN`.
+    """
+    start = excess(0.0)
+    if start == 0.0:
+        return 0.0
+    direction = math.copysign(1.0, start)
+    longest = math.log(SPAN)
+    inner = outer = 0.0
+    while (excess(direction * outer) > 0.0) == (start > 0.0):
+        if outer >= longest:
+            return None
+        inner, outer = outer, min(3.0 * outer + FIRST_STEP, longest)
+    low, high = sorted((direction * inner, direction * outer))
+    root = brent_root(excess, low, high, absolute=ROOT_TOLERANCE, relative=ROOT_TOLERANCE)
+    for pad in ROOT_PADS:
+        if excess(root + pad) <= 0.0:
+            return root + pad
+    return root + LAST_PAD

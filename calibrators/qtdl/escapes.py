@@ -1,0 +1,31 @@
+"""Number of levels of truncated Laplace noise that a probability of escapes needs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from epsilond.calibrators.qtdl.family import IntegerRelease
+
+
+def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
+    """Return the real number m of levels at which the escape probability has about a given logarithm.
+
+    Args:
+        release: the rounds of noisy integers.
+        rate: decay rate α.
+        log_escape: natural logarithm of the probability of an escape in any round.
+    """
+    size = release.parts[0][0]
+    log_each = log_escape - math.log(release.problem.rate * release.total / size)
+    log_grown = _log_expm1(rate * size)
+    log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)
+    return float(log_top - log_each - math.log1p(math.exp(-rate))) / rate - 1.0
+
+
+def _log_expm1(x: float) -> float:
+    """Return log(e^x − 1) for x > 0; above 40 it is x to the precision of doubles."""
+    return x if x > 40.0 else math.log(math.expm1(x))

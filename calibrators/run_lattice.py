@@ -1,0 +1,73 @@
+"""The runs within a budget that are compared: a lattice of numbers of rounds and batch sizes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.numerics.root_search import bisect_integers
+from epsilond.calibrators.mb_sgd.problem import Run
+
+ROUNDS_RATIO, BATCH_RATIO = 1.1, 2.0
+"""Ratios of neighbouring values of rounds and of batch sizes in the lattice that is searched."""
+MOST_ROUNDS = 10**9
+"""Largest number of rounds that is chosen. A longer run is answered only if the request gives its rounds."""
+
+
+def lattice(most: int, ratio: float) -> tuple[int, ...]:
+    """Return integers from 1 to `most`, both included, each about `ratio` times the previous; none if `most` < 1.
+
+    Args:
+        most: the largest integer.
+        ratio: ratio of neighbouring integers, above 1; small integers are at least 1 apart.
+    """
+    if most < 1:
+        return ()
+    values = [1]
+    while values[-1] < most:
+        following = max(values[-1] + 1, int(values[-1] * ratio))
+        values.append(min(most, following))
+    return tuple(values)
+
+
+def runs_within(
+    most_rounds: Callable[[int], int], *, rounds: int | None, batch_size: int | None, largest_batch: int
+) -> list[Run]:
+    """Return the lattice of runs within the budgets.
+
+    At each number of rounds the largest batch that the budgets pay for is included.
+
+    Args:
+        most_rounds: batch size ↦ largest number of rounds that the budgets pay for.
+        rounds: the number of rounds if the problem fixes it.
+        batch_size: the batch size if the problem fixes it.
+        largest_batch: the largest batch size to try.
+
+    Raises:
+        InvalidInput: the budgets leave no run.
+    """
+    most_rounds = functools.cache(most_rounds)
+    longest = min(most_rounds(batch_size or 1), MOST_ROUNDS)
+    all_rounds = lattice(longest, ROUNDS_RATIO) if rounds is None else (rounds,)
+    runs = []
+    for count in all_rounds:
+        if batch_size is None:
+            sizes = lattice(_largest(most_rounds, count, largest_batch), BATCH_RATIO)
+        else:
+            sizes = (batch_size,)
+        runs += [Run(batch_size=size, rounds=count) for size in sizes if count <= most_rounds(size)]
+    if not runs:
+        raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
+    return runs
+
+
+def _largest(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
+    """Return the largest batch size at which the budgets pay for some rounds, 0 if there is none.
+
+    Args:
+        most_rounds: batch size ↦ largest number of rounds that the budgets pay for; a decreasing function.
+        rounds: number of rounds.
+        largest_batch: the largest batch size to try.
+    """
+    return bisect_integers(lambda size: rounds <= most_rounds(size), 0, largest_batch + 1)
