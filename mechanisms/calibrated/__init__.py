@@ -52,9 +52,12 @@ def from_calibration(
         The release with the parameters of the answer.
 
     Raises:
-        InvalidInput: the answer's algorithm is unknown, or the answer lacks a parameter or contradicts itself.
+        InvalidInput: the answer's algorithm is unknown; the answer lacks a parameter or contradicts itself; or
+            `clipping_norm` is missing for `gaussian`, or given for another algorithm.
     """
     algorithm = Answer(answer).text("/algorithm")
     if algorithm not in BUILDERS:
         raise InvalidInput.at("/algorithm", f"{algorithm} has no mechanism here", allowed=", ".join(BUILDERS))
+    if clipping_norm is not None and algorithm != "gaussian":
+        raise InvalidInput.at("/clipping_norm", "follows from the answer", allowed="none")
     return BUILDERS[algorithm](Answer(answer, clipping_norm=clipping_norm, group=group))

@@ -163,8 +163,6 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
     if answer.get(f"{parameters}/adaptive_clipping") is not None:
         message = "moves the clipping norm from round to round, which one release cannot: epsilond.train runs it"
         raise InvalidInput.at(f"{parameters}/adaptive_clipping", message, allowed="absent")
-    if answer.clipping_norm is not None:
-        raise InvalidInput.at("/clipping_norm", "follows from the answer", allowed="none")
     clipping_norm = Fraction(answer.number(f"{parameters}/clipping_norm"))
     noise_std_of_sum = Fraction(answer.number(f"{parameters}/noise_multiplier")) * clipping_norm
     participants = answer.integer(f"{parameters}/participants")
@@ -223,8 +221,6 @@ def plain_sum(answer: Answer) -> GaussianRelease:
 def _norm_in_sum(answer: Answer) -> Fraction:
     """Return the norm bound, implied by the answer, of one contribution's part of the noisy sum."""
     parameters = answer.parameters
-    if answer.clipping_norm is not None and answer.get(f"{parameters}/clipping_norm") is None:
-        raise InvalidInput.at("/clipping_norm", "follows from the answer", allowed="none")
     noise_std = Fraction(answer.number(f"{parameters}/noise_std"))
     norm_in_sum = noise_std / Fraction(answer.number(f"{parameters}/noise_multiplier"))
     answer.demand(f"{answer.guarantee}/sensitivity", answer.sensitivity_factor * norm_in_sum)
