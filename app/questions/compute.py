@@ -194,15 +194,7 @@ class Compute:
         return tuple(outcome for outcome in outcomes if outcome is not None)
 
     async def _part(self, shared: Shared, question: Question) -> Outcome:
-        """Return the outcome of one part of a question, from the cache or computed for the whole question.
-
-        Args:
-            shared: the computation of the whole question, which gets the CPU time of the part.
-            question: the part.
-
-        Raises:
-            Problem: the part was turned away.
-        """
+        """Return the outcome of one part of a question, and add its CPU time to that of the whole question."""
         outcome = self.cached_outcome(question, shared.owner)
         if outcome is None:
             part, _ = self.join(question, shared.owner, shared.caller, shared.lane)
@@ -374,8 +366,7 @@ class RecentQuestions:
 
     def remember(self, identity: str, digest: str | bytes) -> bool:
         """Return whether this caller has posed the question with this digest before, and remember it."""
-        name = _short(identity)
-        question = _short(digest)
+        name, question = _short(identity), _short(digest)
         questions = self._asked.get(name)
         if questions is None:
             questions = self._asked[name] = OrderedDict()

@@ -127,11 +127,6 @@ class _Signature:
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _Signature | None:
     """Return the statement of a valid signature; None if neither signature nor keys are given.
 
-    Args:
-        page: text of the signed document.
-        signature: the signature.
-        keys: trusted keys.
-
     Raises:
         InvalidInput: only one of signature and keys is given.
         NoSignature: the signature is not valid.
@@ -154,10 +149,6 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _S
 
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     """Return the outcome for the page of a ledger, of which only the signature is checked.
-
-    Args:
-        page: text of the page.
-        keys: trusted keys.
 
     Raises:
         InvalidInput: no keys are given.
@@ -191,8 +182,6 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 
 def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, object] | None) -> Verification:
     """Return the outcome for an answer in JSON. Only the signature connects it with a request and with the signer.
-
-    The answer is computed anew if its request is given and is no sweep.
 
     Args:
         text: the answer.

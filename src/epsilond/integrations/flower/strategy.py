@@ -252,14 +252,7 @@ class DpFedAvg(Stated, Strategy):
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Commit the round, and return the model with the noisy mean of the updates.
-
-        Args:
-            server_round: number of the round, from 1.
-            replies: replies of the clients.
-
-        Returns:
-            The model, and the metrics of the round. Both are None if the round was not configured here.
+        """Commit the round, and return the model with the noisy mean; (None, None) for a round not configured here.
 
         Raises:
             AggregationError: no client replied with a model; nothing is committed.
@@ -283,8 +276,7 @@ class DpFedAvg(Stated, Strategy):
         noise_std = self.noise_std
         model = self._release(server_round, updates, current)
         self.require_consistent()  # noise that is not the recorded one hides nothing
-        reply = reply_with(model, self._current, self.strategy)
-        arrays = self.strategy.aggregate_train(server_round, [reply])[0]
+        arrays, _ = self.strategy.aggregate_train(server_round, [reply_with(model, self._current, self.strategy)])
         if arrays is not None:
             self._watch.models.release(arrays)
         return arrays, self._metrics(noise_std, norm)
