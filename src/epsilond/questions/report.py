@@ -127,6 +127,11 @@ class _Signature:
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _Signature | None:
     """Return the statement of a valid signature; None if neither signature nor keys are given.
 
+    Args:
+        page: text of the signed document.
+        signature: the signature.
+        keys: trusted keys.
+
     Raises:
         InvalidInput: only one of signature and keys is given.
         NoSignature: the signature is not valid.
@@ -183,10 +188,7 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, object] | None) -> Verification:
     """Return the outcome for an answer in JSON. Only the signature connects it with a request and with the signer.
 
-    Args:
-        text: the answer.
-        signed: the statement of its valid signature.
-        request: the request; None if it is not given.
+    The answer is computed anew if its request is given and is no sweep.
 
     Raises:
         InvalidInput: the answer has no signature.

@@ -119,12 +119,8 @@ class DpFedAvg(Stated, Strategy):
         source: RandomSource | None = None,
     ) -> None:
         require_settings(clipping_norm, participants, cohort, population)
-        self.strategy = strategy
-        self.cohort = cohort
-        self.population = population
-        self.noise_multiplier = noise_multiplier
-        self.clipping_norm = clipping_norm
-        self.participants = participants
+        self.strategy, self.cohort, self.population = strategy, cohort, population
+        self.noise_multiplier, self.clipping_norm, self.participants = noise_multiplier, clipping_norm, participants
         self.adaptive = adaptive
         self._noise = adaptive.noise_of_updates(noise_multiplier) if adaptive else noise_multiplier
         self.step: Spec = round_mechanism(noise_multiplier, participants, cohort, population)
@@ -252,7 +248,10 @@ class DpFedAvg(Stated, Strategy):
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Commit the round, and return the model with the noisy mean; (None, None) for a round not configured here.
+        """Commit the round, and return the model with the noisy mean of the updates.
+
+        Returns:
+            The model, and the metrics of the round. Both are None if the round was not configured here.
 
         Raises:
             AggregationError: no client replied with a model; nothing is committed.
@@ -276,7 +275,8 @@ class DpFedAvg(Stated, Strategy):
         noise_std = self.noise_std
         model = self._release(server_round, updates, current)
         self.require_consistent()  # noise that is not the recorded one hides nothing
-        arrays, _ = self.strategy.aggregate_train(server_round, [reply_with(model, self._current, self.strategy)])
+        reply = reply_with(model, self._current, self.strategy)
+        arrays = self.strategy.aggregate_train(server_round, [reply])[0]
         if arrays is not None:
             self._watch.models.release(arrays)
         return arrays, self._metrics(noise_std, norm)
