@@ -79,15 +79,20 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
     more.
 
     Args:
-        what: kind of the thing, as the detail and the parameter call it.
+        what: kind of the named thing, such as `theorem`; the detail and the parameter have this word.
         name: the unknown name.
         names: the known names.
     """
     all_names = sorted(names)
     nearest = near(name, all_names)
     shown = nearest or all_names[:MOST_SHOWN]
-    said = "Near it" if nearest else "There are" if len(all_names) <= MOST_SHOWN else "The first of those there are"
-    detail = f"There is no {what} of this name. {said}: {', '.join(shown) or 'none'}."
+    if nearest:
+        introduction = "Near it"
+    elif len(all_names) <= MOST_SHOWN:
+        introduction = "There are"
+    else:
+        introduction = "The first of those there are"
+    detail = f"There is no {what} of this name. {introduction}: {', '.join(shown) or 'none'}."
     return Problem(
         "not-found", detail, FieldError(parameter=what, message="is unknown", allowed=", ".join(shown) or None)
     )

@@ -68,6 +68,10 @@ def template(scope: Scope) -> tuple[str, str | None]:
     return (named[1] + "{name}" + named[3], named[2]) if named else (path, None)
 
 
+RawHeader = tuple[bytes, bytes]
+"""Name and value of a header in latin-1."""
+
+
 class Observe:
     """The outer layer: request id, log line, metrics, security headers, HEAD, and the answer to unforeseen errors."""
 
@@ -96,14 +100,9 @@ class Observe:
 
         async def send_observed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                record.started, record.status = True, message["status"]
-                raw = message["headers"] = list(message["headers"])
-                headers = dict(raw)
-                raw.append((b"x-request-id", record.id.encode("latin-1")))
-                if headers.get(b"content-type", b"").startswith(b"text/html") and CSP not in headers:
-                    raw.append((CSP, PAGE_POLICY))
-                    headers[CSP] = PAGE_POLICY
-                raw.extend([pair for pair in self.raw if pair[0] not in headers])
+                record.started = True
+                record.status = message["status"]
+                message["headers"] = self._headers_of(list(message["headers"]), record)
             elif bodiless:
                 message = {**message, "body": b""}
             await send(message)
@@ -116,6 +115,21 @@ class Observe:
                 await response_of(problem_of(error))(scope, receive, send_observed)
         finally:
             self.tell(scope, record, "HEAD" if bodiless else scope["method"])
+
+    def _headers_of(self, headers: list[RawHeader], record: RequestRecord) -> list[RawHeader]:
+        """Return the headers of an answer with the request's id and the security headers.
+
+        Args:
+            headers: headers of the answer. A security header among them is kept instead of the usual one.
+            record: record of the request.
+        """
+        present = dict(headers)
+        headers.append((b"x-request-id", record.id.encode("latin-1")))
+        if present.get(b"content-type", b"").startswith(b"text/html") and CSP not in present:
+            headers.append((CSP, PAGE_POLICY))
+            present[CSP] = PAGE_POLICY
+        headers.extend([(name, value) for name, value in self.raw if name not in present])
+        return headers
 
     def tell(self, scope: Scope, record: RequestRecord, method: str) -> None:
         """Write the log line of a request, and update the metrics.

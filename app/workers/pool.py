@@ -204,9 +204,10 @@ class Pool:
             self._too_few.set()
 
     def _make_way(self, lane: Lane) -> None:
-        """Free places for tasks that wait: stop abandoned tasks, then move questions whose turn is over."""
+        """Free places of a lane for tasks that wait: stop abandoned tasks, then move questions after their turn."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
-            waiting, free = self._queues[lane].all(), self._places[lane] - self.running_in(lane)
+            waiting = self._queues[lane].all()
+            free = self._places[lane] - self.running_in(lane)
             if len(waiting) <= free:
                 return
             if task.abandoned:
@@ -225,29 +226,27 @@ class Pool:
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _step_back(self, task: Task) -> bool:
-        """Let a question go on in the background; False if there is no room for it and none can be made.
+        """Let a question go on in the background, and return True; return False if there is no room for it.
 
-        Room is made by the caller who has most there, if that is more than this one would have.
+        A caller may have half of the room. If no room is left, the latest task of the caller with most tasks there
+        begins anew, unless this caller would then have more than that one.
         """
-        share = Counter(running_task.caller for running_task in self._running if running_task.background)
-        if share[task.caller] >= max(1, self._settings.job_processes // 2):
+        background = [running_task for running_task in self._running if running_task.background]
+        counts = Counter(running_task.caller for running_task in background)
+        if counts[task.caller] >= max(1, self._settings.job_processes // 2):
             return False
-        if share.total() >= self._settings.job_processes:
-            caller, most = max(share.items(), key=lambda item: item[1], default=("", 0))
-            if most <= share[task.caller] + 1:
+        if len(background) >= self._settings.job_processes:
+            largest_caller, largest_count = max(counts.items(), key=lambda item: item[1], default=("", 0))
+            if largest_count <= counts[task.caller] + 1:
                 return False
-            theirs = [
-                running_task
-                for running_task in self._running
-                if running_task.background and running_task.caller == caller
-            ]
-            self._begin_anew(max(theirs, key=lambda running_task: running_task.since))
+            candidates = [running_task for running_task in background if running_task.caller == largest_caller]
+            self._begin_anew(max(candidates, key=lambda running_task: running_task.since))
         task.background = True
         self._running[task].step_back()
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Kill a running question. It waits with the jobs from now on, or is turned away if there is no room."""
+        """Kill the worker of a question, and queue the question with the jobs; turn it away if there is no room."""
         self._take_worker(task, "displaced")
         self._account(task, task.become("queued"))
         task.lane, task.background = "job", False
@@ -332,7 +331,7 @@ class Pool:
         self._dispatch()
 
     def _retry(self, task: Task) -> None:
-        """Put a task whose worker has died back into its queue, if anybody waits for it and it may be tried again."""
+        """Put a task whose worker has died back into its queue; end it if it is abandoned or failed too often."""
         del self._running[task]
         self._account(task, task.become("queued"))
         task.deaths += 1

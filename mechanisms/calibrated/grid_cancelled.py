@@ -43,14 +43,22 @@ class GridCancelledRelease(Release):
 
 @dataclass
 class GridCancelling:
-    """State of one client or server: its number of releases and its last noise, which must stay secret."""
+    """State of the client or server that adds cancelling noise on the grid.
+
+    Release N adds fresh discrete Gaussian noise ξ_N and subtracts the noise ξ_{N−1} of the previous release.
+
+    Attributes:
+        mechanism: parameters of the releases.
+        releases: number of releases so far.
+        last_noise: noise of the last release, None before the first. It must stay secret.
+    """
 
     mechanism: GridCancelledRelease
     releases: int = 0
     last_noise: Integers | None = field(default=None, repr=False)
 
     def release(self, total: Integers, source: RandomSource | None = None) -> Integers:
-        """Add ξ_N − ξ_{N−1} to a sum of encoded contributions, and count one release.
+        """Add the noise ξ_N − ξ_{N−1} of the next release to a sum of encoded contributions, and count the release.
 
         Args:
             total: the sum, a vector of `dimension` integers.
@@ -60,7 +68,8 @@ class GridCancelling:
             The noisy sum, which may be published.
 
         Raises:
-            InvalidInput: the answer's bound on N is reached, or the total is not a vector of `dimension` integers.
+            InvalidInput: all releases that the guarantee covers are made, or the total is not a vector of `dimension`
+                integers.
         """
         grid = self.mechanism.grid
         if self.releases == self.mechanism.most_releases:
@@ -71,7 +80,8 @@ class GridCancelling:
         noisy_total = total + fresh_noise
         if self.last_noise is not None:
             noisy_total = noisy_total - self.last_noise
-        self.last_noise, self.releases = fresh_noise, self.releases + 1
+        self.last_noise = fresh_noise
+        self.releases += 1
         return noisy_total
 
     def _noise_in_steps(self) -> float:

@@ -53,12 +53,23 @@ class BatchSizes:
         self._bet(size, math.exp(min(-_log_probability(size, records, rate), _LARGEST_LOG)))
 
     def _bet(self, size: int, inverse: float) -> None:
-        """Update the wealth of the bets on repeated sizes; `inverse` is 1 over the probability of `size`."""
+        """Update the wealth of the bets on repeated sizes, and raise the alarm if it reaches 1/`PER_TEST`.
+
+        A third of the wealth is kept, a third is bet on the most frequent size and a third on the previous size. A hit
+        pays 1 over the probability of the size, so that the expected wealth does not grow under the hypothesis.
+
+        Args:
+            size: number of records in the batch of this step.
+            inverse: 1 over the probability of the size.
+        """
         step = self._steps
         most_frequent = max(self._counts, key=self._counts.__getitem__, default=-1)
-        hits = (size == most_frequent) + (size == self._previous)
-        odds = (1.0 + hits * inverse) / _SHARES if self._previous >= 0 else 1.0
-        self._wealth = (self._wealth + 1.0 / (step * (step + 1))) * odds
+        hits = int(size == most_frequent) + int(size == self._previous)
+        payoff = 1.0
+        if self._previous >= 0:
+            payoff = (1.0 + hits * inverse) / _SHARES
+        prior = 1.0 / (step * (step + 1))
+        self._wealth = (self._wealth + prior) * payoff
         self._counts[size] += 1
         self._previous = size
         if self._wealth * PER_TEST >= 1.0:

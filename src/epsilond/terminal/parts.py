@@ -46,7 +46,12 @@ def pairs(title: str, values: JsonObject) -> RenderableType:
 def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
     """Return a table of rows with equal columns, without the columns that are empty in all rows.
 
-    Without rows the result is empty.
+    Args:
+        title: heading of the table.
+        rows: texts by the name of their column. The columns of the first row are those of all rows.
+
+    Returns:
+        The table; an empty group if there are no rows.
     """
     entries = list(rows)
     if not entries:

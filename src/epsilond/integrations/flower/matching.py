@@ -41,7 +41,9 @@ class Matching:
     """
 
     def __init__(self, evidence: Evidence, *, sampling: str, relation: Relation) -> None:
-        self._evidence, self._sampling, self._relation = evidence, sampling, relation
+        self._evidence = evidence
+        self._sampling = sampling
+        self._relation = relation
         self._events: deque[GaussianPrivacyEvent] = deque()
         self._rounds: deque[WrappedRound] = deque()
         self._cohorts = CohortWatch(evidence)

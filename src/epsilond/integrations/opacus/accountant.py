@@ -96,16 +96,25 @@ class EpsilondAccountant(Stated, IAccountant):
         self._evidence.inform(budget if hasattr(budget, "contradict") else None)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """Return the function that a `DPOptimizer` calls after it has added noise and before it changes the model."""
+        """Return the function that a `DPOptimizer` calls after it has added noise and before it changes the model.
+
+        Args:
+            sample_rate: probability of a record to be in one batch of the sampler.
+        """
 
         def hook(optimizer: DPOptimizer) -> None:
-            """Observe a step, pay for it and record it."""
+            """Observe a step, pay for it and record it.
+
+            A step of several accumulated batches is recorded at the sum of their rates. If the budget rejects the step,
+            the optimizer drops its gradients.
+            """
             batches = optimizer.accumulated_iterations
             self._watch.before_step(optimizer, sample_rate=sample_rate)
             part = self.run.part_of(optimizer)
             shown = part.observe_step(optimizer, rate=sample_rate, batches=batches) if part is not None else []
             self.run.compare_history(self.history, whole=False)
-            noise, rate = optimizer.noise_multiplier, sample_rate * batches
+            noise = optimizer.noise_multiplier
+            rate = sample_rate * batches
             try:
                 self._pay(noise, rate)
             except EpsilondError:

@@ -69,7 +69,13 @@ def install(kind: type[Observer]) -> None:
 
 
 def _wrap(owner: object, name: str, wrapper: Callable[..., object]) -> None:
-    """Replace a method by a wrapper that is called with the original one."""
+    """Replace a method by a wrapper that is called with the original method; a replaced method is not replaced again.
+
+    Args:
+        owner: class or module with the method.
+        name: name of the method.
+        wrapper: function of the original method and its arguments.
+    """
     original = getattr(owner, name)
     if getattr(original, _MARK, False):
         return

@@ -33,7 +33,7 @@ class IndexBatch:
 
     Attributes:
         epoch: the pass over the sampler that drew it.
-        place: its place in that pass.
+        place: number of earlier draws of that pass.
         size: number of records.
         rate: sampling rate of the sampler when it drew.
         used: whether a step has used it.
@@ -44,8 +44,13 @@ class IndexBatch:
     __slots__ = ("epoch", "handed_out", "place", "rate", "size", "skipped", "used")
 
     def __init__(self, epoch: SamplerPass, place: int, size: int, rate: float) -> None:
-        self.epoch, self.place, self.size, self.rate = epoch, place, size, rate
-        self.used = self.skipped = self.handed_out = False
+        self.epoch = epoch
+        self.place = place
+        self.size = size
+        self.rate = rate
+        self.used = False
+        self.skipped = False
+        self.handed_out = False
 
 
 class HandedBatch:
@@ -75,7 +80,12 @@ class Contents:
         self._held: deque[list[tuple[torch.Tensor, int, HandedBatch]]] = deque(maxlen=_HELD)
 
     def hand_out(self, batch: object, draw: IndexBatch | None) -> None:
-        """Take a batch that the loader returns."""
+        """Remember the tensors of a batch that the loader returns, each by the address of its storage.
+
+        Args:
+            batch: the tensors, in nested lists, tuples and mappings.
+            draw: the draw that the batch holds; None if it is not known.
+        """
         handed = HandedBatch(draw)
         entries = []
         for tensor in _tensors(batch):
@@ -106,8 +116,9 @@ class Contents:
         if batch is None:
             return None, False
         separate = [tensor for tensor, handed in zip(tensors, shared, strict=True) if handed is None]
-        foreign = any(handed is not None and handed is not batch for handed in shared)
-        return batch, foreign or (by_value and any(self._is_foreign(tensor, batch) for tensor in separate))
+        if any(handed is not None and handed is not batch for handed in shared):
+            return batch, True
+        return batch, by_value and any(self._is_foreign(tensor, batch) for tensor in separate)
 
     def _share_storage(self, tensor: torch.Tensor) -> HandedBatch | None:
         """Return the batch with a tensor in the same memory; None if there is none, or if it was changed."""

@@ -59,7 +59,7 @@ class DrawCheck:
         self._looks = 0
 
     def see_forward(self, inputs: list[object], *, starts_rows: Callable[[], bool]) -> None:
-        """Look at the inputs of a forward pass in training mode.
+        """Note which batch the inputs of a forward pass in training mode hold, and whether they hold other data.
 
         Args:
             inputs: arguments of the model.
@@ -84,10 +84,12 @@ class DrawCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def shows_draw(self, rows: ClippedRows, rate: float) -> bool:
-        """Return whether a step used a draw of its own.
+        """Return whether a step used a draw of the sampler that no other step used; report it otherwise.
+
+        If the loader's sampler is not known, only the size of the batch is checked.
 
         Args:
-            rows: rows that the step summed.
+            rows: rows whose clipped gradients the step summed.
             rate: recorded sampling rate of one batch.
         """
         fresh, used = self._read_batches()

@@ -50,7 +50,7 @@ class GeneratorWatch:
         generator: the generator.
         seed: its seed at the first observation, or None before it.
         moved: whether numbers were drawn since the last observation, as far as that is known.
-        purposes: what its numbers are used for, "batches" or "noise".
+        purposes: uses of its numbers, "batches" or "noise".
     """
 
     def __init__(self, generator: torch.Generator) -> None:
