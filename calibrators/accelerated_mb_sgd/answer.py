@@ -60,7 +60,7 @@ class AcceleratedParameters(MembersParameters):
         float | None, Served("smoothness b of the Moreau envelope that is descended; absent for a smooth loss")
     ] = None
     strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
-    groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
+    groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

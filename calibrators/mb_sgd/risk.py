@@ -217,8 +217,8 @@ def of_equal_clients(problem: PacedProblem) -> Iterator[Caution]:
 RISK = RiskPart(
     title="Excess risk of noisy mini-batch SGD for clients that trust nobody",
     summary=(
-        "Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against everyone costs "
-        "(Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3)."
+        "Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against "
+        "everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3)."
     ),
     problem=MbSgdRiskProblem,
     bounds=bounds,

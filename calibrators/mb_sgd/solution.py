@@ -118,7 +118,7 @@ class MbSgdParameters(MembersParameters):
         float | None,
         Served("without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent"),
     ] = None
-    groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
+    groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:

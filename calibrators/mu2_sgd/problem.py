@@ -60,7 +60,7 @@ SPREADS = {
 
 REPORTS = Quantity(symbol="K", ge=0, le=LARGEST_COUNT, description="how often each of them reports in the run")
 REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
-GROUPS = Quantity(description="clients that take part alike, as counts (kinds `counts` and `pattern`)")
+GROUPS = Quantity(description="numbers of clients with the same participation (kinds `counts` and `pattern`)")
 PARTICIPATION = Quantity(description="who takes part: m uniformly in each round (default), so often each, or when each")
 KIND = Quantity(description="uniform: m of M afresh in each round; counts: how often; pattern: in which rounds")
 

@@ -47,8 +47,9 @@ def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
 RISK = RiskPart(
     title="Excess risk of one accelerated pass for clients that trust nobody",
     summary=(
-        "An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least that "
-        "privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3)."
+        "An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on the cost "
+        "of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section "
+        "3)."
     ),
     problem=OnePassRiskProblem,
     bounds=bounds,

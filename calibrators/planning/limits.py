@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BITS_PER_COORDINATE = 32
 CHOSEN = Reason(
-    message="the fewest rounds whose noise against the signal is about within a tenth of the least, within the limits "
+    message="the fewest rounds with a ratio of noise to signal about within a tenth of the least, within the limits "
     f"and {USUAL_ROUNDS}",
     pointer="/rounds",
 )

@@ -26,8 +26,8 @@ from epsilond.calibrators.notebooks import ShownInNotebooks
 
 Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
-TRUST = Quantity(description="whom the lower bounds let clients trust: nobody, a shuffler, or the server")
-OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")
+TRUST = Quantity(description="party that clients trust in the lower bounds: none, a shuffler, or the server")
+OBJECTIVE = Quantity(description="objective of the excess: the expected loss, or the mean loss on the data at hand")
 
 
 @dataclass(frozen=True, kw_only=True)
