@@ -182,4 +182,6 @@ class ProblemDocument:
     condition: ConditionDocument | None = None
     nearest: Mapping[str, Number | str] = field(default_factory=dict)
     considered: Annotated[tuple[ConsideredAnswer, ...], Served("the theorems tried, each with why not")] = ()
-    observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts the record of a run")] = ()
+    observations: Annotated[
+        tuple[ObservationAnswer, ...], Served("observations that contradict the record of a run")
+    ] = ()

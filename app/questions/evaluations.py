@@ -18,7 +18,7 @@ from epsilond.calibrators.answer import ConditionAnswer, Served
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
-INPUTS = Quantity(description="what the formula is evaluated at")
+INPUTS = Quantity(description="inputs of the formula")
 READING = Quantity(description="the formula as printed, or with its errata corrected")
 
 

@@ -31,7 +31,7 @@ class ReportRequest:
         JsonObject,
         Quantity(description="the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent"),
     ]
-    date: Annotated[str | None, Quantity(description="the date to stand on it, YYYY-MM-DD; absent: none")] = None
+    date: Annotated[str | None, Quantity(description="date printed on it, YYYY-MM-DD; absent: none")] = None
 
 
 def read_report(body: bytes) -> Question:

@@ -178,7 +178,7 @@ class PlanGroup:
         tuple[str, ...],
         Served(
             "names of entries without a figure to rank by, with a hidden constant, or with a risk bound no better "
-            "than the start. The last kind comes first, ordered by figure"
+            "than the start. The last kind comes first, in increasing order of the figure"
         ),
     ]
 

@@ -36,7 +36,7 @@ BLOCK_BYTES = 256e6
 """Most memory of one block in bytes, unless one repetition needs more."""
 
 KIND = Quantity(description="which kind of simulation this is")
-RUN = Quantity(description="the algorithm and what it is run with; absent noise is calibrated to epsilon and delta")
+RUN = Quantity(description="the algorithm and its parameters; absent noise is calibrated to epsilon and delta")
 PROBLEM = Quantity(description="clients, their data, the loss and the domain")
 REPETITIONS = Quantity(description="independent repetitions, each with its own randomness", ge=2, le=1000)
 SEED = Quantity(description="the same seed gives the same answer", ge=0, le=2**53 - 1)
@@ -48,7 +48,7 @@ RETURN_MODEL = Quantity(
 )
 MOST_WEIGHTS = 20_000
 """Most numbers of a returned model."""
-ALTERNATIVES = Quantity(description="which runs to set beside it, by name; absent: all that the algorithm has")
+ALTERNATIVES = Quantity(description="runs to compare it with, by name; absent: all that the algorithm has")
 
 
 @request
@@ -99,7 +99,7 @@ class RiskSimulation:
                 f"/run/{fields_of_noise[0]}", "is needed, 0 for none, unless epsilon and delta are given"
             )
         if target_fields and self.epsilon is None:
-            raise InvalidInput.at("/epsilon", f"is needed beside {target_fields[0]}")
+            raise InvalidInput.at("/epsilon", f"is needed with {target_fields[0]}")
         if self.epsilon is not None:
             Target.of(self.epsilon, self.delta, self.log10_delta)
 
@@ -108,7 +108,7 @@ class RiskSimulation:
         faults = [
             Fault(
                 f"/alternatives/{place}",
-                f"is no run beside {algorithm.name}",
+                f"is no comparison run of {algorithm.name}",
                 ", ".join(algorithm.alternative_names) or None,
             )
             for place, name in enumerate(self.alternatives or ())

@@ -26,8 +26,8 @@ class GroupParameters:
         lipschitz (float): bound on the norm of a gradient of the loss times its weight p_i N
         noise_std (float): σ per coordinate, added to the mean of batch_size weighted gradients
         noise_multiplier (float): noise_std over contribution_norm
-        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to what the noise is added to: the
-            noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
+        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to the quantity that gets noise.
+            The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
             contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-
             one
         guarantee (GuaranteeAnswer): What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ

@@ -132,7 +132,7 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
@@ -170,7 +170,7 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
@@ -203,7 +203,7 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
@@ -239,7 +239,7 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:

@@ -132,9 +132,9 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -172,9 +172,9 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -207,9 +207,9 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -245,9 +245,9 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):

@@ -132,8 +132,9 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of noisy mini-batch SGD for clients that trust nobody
 
-     Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against
-    everyone costs (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
+     Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
+    everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
+    3).
 
     Args:
         prefer (str | Unset):
@@ -171,8 +172,9 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of noisy mini-batch SGD for clients that trust nobody
 
-     Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against
-    everyone costs (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
+     Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
+    everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
+    3).
 
     Args:
         prefer (str | Unset):
@@ -205,8 +207,9 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of noisy mini-batch SGD for clients that trust nobody
 
-     Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against
-    everyone costs (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
+     Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
+    everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
+    3).
 
     Args:
         prefer (str | Unset):
@@ -242,8 +245,9 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of noisy mini-batch SGD for clients that trust nobody
 
-     Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against
-    everyone costs (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
+     Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against
+    everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section
+    3).
 
     Args:
         prefer (str | Unset):

@@ -132,8 +132,9 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -171,8 +172,9 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -205,8 +207,9 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -242,8 +245,9 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):

@@ -132,8 +132,8 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -171,8 +171,8 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -205,8 +205,8 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
@@ -242,8 +242,8 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
