@@ -71,7 +71,7 @@ def serve(
     with ExitStack() as held:
         if forked is not None:
             held.callback(forked.kill)
-        sockets = [held.enter_context(listener) for listener in listening(chosen.host, chosen.port)]
+        sockets = [held.enter_context(listener) for listener in open_listeners(chosen.host, chosen.port)]
         app = create_app(
             calibrators=calibrators,
             theorems=theorems,
@@ -103,7 +103,7 @@ def require_keys(settings: Settings) -> None:
         raise ValueError(f"{PREFIX}LEDGER_KEYS: the folder cannot be used: {error.strerror}") from None
 
 
-def listening(host: str, port: int) -> list[socket.socket]:
+def open_listeners(host: str, port: int) -> list[socket.socket]:
     """Return a listening socket for each address of a host; connections until the start are answered after it.
 
     Raises:

@@ -245,7 +245,7 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
         tight=outcome.guarantee.tight,
         curve=PrivacyCurve(outcome.guarantee.curve),
     )
-    return Accounted(guarantee=guarantee, **_around(question, outcome, drawn, None))
+    return Accounted(guarantee=guarantee, **_shared_members(question, outcome, drawn, None))
 
 
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
@@ -283,7 +283,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
         meaning=MeaningAnswer(advantage=Ends.of(sense.advantage), true_positive_rates=tuple(rates)),
-        **_around(problem, outcome, drawn, (problem.query, first)),
+        **_shared_members(problem, outcome, drawn, (problem.query, first)),
     )
 
 
@@ -307,7 +307,7 @@ def _sentence(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ..
     return join_statements(statements)
 
 
-def _around(
+def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
     """Return the members of an answer other than its guarantee and its points."""

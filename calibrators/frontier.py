@@ -207,7 +207,7 @@ class _Survey:
         run = next(
             run
             for run in self._runs
-            if self._at_least(run) <= self._tolerable_limit(run, limit)
+            if self._lower_bound(run) <= self._tolerable_limit(run, limit)
             and self._prediction(run) <= self._tolerable_limit(run, limit)
         )
         return None if run in self._found else run
@@ -291,7 +291,7 @@ class _Survey:
         near = min(self._found, key=lambda certified_run: _distance(certified_run, run), default=None)
         return self._seen[run][1] * (1.0 if near is None else self._found[near].risk_ratio)
 
-    def _at_least(self, run: Run) -> float:
+    def _lower_bound(self, run: Run) -> float:
         """Return an approximate lower bound on a prediction: risks rise with the noise, at most with its square."""
         if run in self._found or run in self._foreseen or run not in self._seen:
             return self._prediction(run)
@@ -301,7 +301,7 @@ class _Survey:
     def _best_prediction(self) -> Run:
         """Return the smallest run among those with the best predicted bound, predicting only runs that may be best."""
         best, least = self._runs[0], math.inf
-        for bound, place in sorted((self._at_least(run), place) for place, run in enumerate(self._runs)):
+        for bound, place in sorted((self._lower_bound(run), place) for place, run in enumerate(self._runs)):
             if bound > least:
                 break
             predicted = self._prediction(self._runs[place])
@@ -356,7 +356,8 @@ class _Survey:
         for run in self._runs:
             best_run = best_at.get(run.rounds)
             if best_run is None or (
-                self._at_least(run) < self._prediction(best_run) and self._prediction(run) < self._prediction(best_run)
+                self._lower_bound(run) < self._prediction(best_run)
+                and self._prediction(run) < self._prediction(best_run)
             ):
                 best_at[run.rounds] = run
         best = self._best_prediction()

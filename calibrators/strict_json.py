@@ -35,7 +35,7 @@ OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 def exceeds(body: bytes) -> bool:
     """Return whether a JSON text holds more than `MOST_MEMBERS` members and elements."""
-    if _at_most(body) <= MOST_MEMBERS:  # nearly always: then strings need not be told apart
+    if _upper_count(body) <= MOST_MEMBERS:  # nearly always: then strings need not be told apart
         return False
     # Each string is a name, an element or a member's value, so that four quotes stand for a member at least.
     return _remove_escapes(body).count(b'"') > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
@@ -44,7 +44,7 @@ def exceeds(body: bytes) -> bool:
 def members(body: bytes) -> int:
     """Return the total number of members and elements of a JSON text."""
     packed = _outside_strings(body).translate(None, SPACE)
-    return _at_most(packed) - packed.count(b"[]") - packed.count(b"{}")
+    return _upper_count(packed) - packed.count(b"[]") - packed.count(b"{}")
 
 
 def deeper(body: bytes, most: int) -> bool:
@@ -58,7 +58,7 @@ def deeper(body: bytes, most: int) -> bool:
     return b"[]" in brackets
 
 
-def _at_most(body: bytes) -> int:
+def _upper_count(body: bytes) -> int:
     """Return an upper bound on the number of members and elements, from commas and opening brackets.
 
     A container with n members has n - 1 commas and one opening bracket. An empty container is counted as one member.

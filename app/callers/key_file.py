@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from epsilond.app.callers.keys import LINE, KeyLine, lines_of, says_nothing
+from epsilond.app.callers.keys import LINE, KeyLine, is_comment, lines_of
 from epsilond.storage.replacing import OWNER_ONLY, lock_folder, replace_file
 
 
@@ -52,7 +52,7 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
         chosen = by_id or {line.sha256 for line in lines if line.name == which}
         texts = text.splitlines()
         for place, line_text in enumerate(texts):
-            line = None if says_nothing(line_text) else LINE.validate_json(line_text)
+            line = None if is_comment(line_text) else LINE.validate_json(line_text)
             if line is None or line.sha256 not in chosen:
                 continue
             revoked_lines.append(line if line.revoked is not None else replace(line, revoked=now))

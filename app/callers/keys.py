@@ -146,7 +146,7 @@ def read_keys(path: Path) -> tuple[KeyLine, ...]:
     return lines_of(texts, path)
 
 
-def says_nothing(text: str) -> bool:
+def is_comment(text: str) -> bool:
     """Return whether a line is empty or a comment."""
     return not text.strip() or text.lstrip().startswith("#")
 
@@ -162,7 +162,7 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     limits: dict[str, CallerLimits] = {}
     organisations: dict[str, str] = {}
     for place, text in enumerate(content.splitlines(), start=1):
-        if says_nothing(text):
+        if is_comment(text):
             continue
         try:
             line = LINE.validate_json(text)

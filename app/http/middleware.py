@@ -182,7 +182,7 @@ class Compress:
             return
         held: Message | None = None
 
-        async def compressing(message: Message) -> None:
+        async def send_compressed(message: Message) -> None:
             nonlocal held
             if message["type"] == "http.response.start" and _compressible(message):
                 held = message  # its headers depend on what follows
@@ -200,7 +200,7 @@ class Compress:
                 await send(start)
             await send(message)
 
-        await self.app(scope, receive, compressing)
+        await self.app(scope, receive, send_compressed)
 
 
 def _compressible(start: Message) -> bool:

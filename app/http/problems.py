@@ -85,7 +85,7 @@ def _no_certificate(error: NoCertificate) -> Problem:
     return problem
 
 
-def _by_status(error: HTTPException) -> Problem:
+def _status_problem(error: HTTPException) -> Problem:
     kind = KINDS[BY_STATUS.get(error.status_code, "internal-error")]
     return Problem(kind.slug, f"{kind.title}.", headers=error.headers)
 
@@ -100,7 +100,7 @@ TABLE: dict[type[Exception], Callable[[Any], Problem]] = {
     MalformedJson: _malformed_json,
     InvalidInput: _invalid,
     NoCertificate: _no_certificate,
-    HTTPException: _by_status,
+    HTTPException: _status_problem,
     WorkerLost: _worker_lost,
     MissingExtra: lambda error: Problem("not-installed", str(error)),
 }

@@ -51,7 +51,7 @@ def tidy(document: Schema) -> Schema:
     for parameter in _parameters(document):
         parameter["schema"].pop("description", None)  # FastAPI writes it twice
         if parameter["in"] == "header":
-            parameter["schema"] = _one_string(parameter["schema"])
+            parameter["schema"] = _string_schema(parameter["schema"])
     for response in _responses(document):
         _declare_for_generators(response)
     schemas = document["components"]["schemas"]
@@ -206,7 +206,7 @@ def _declare_for_generators(response: Schema) -> None:
         response.pop("content", None)
 
 
-def _one_string(schema: Schema) -> Schema:
+def _string_schema(schema: Schema) -> Schema:
     """Return the schema of a header as one string.
 
     A header that may be sent more than once equals one with comma-separated values (RFC 9110, 5.3).

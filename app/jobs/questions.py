@@ -8,7 +8,7 @@ import anyio
 
 from epsilond.app.jobs.ends import end_of
 from epsilond.app.jobs.running import RunningQuestion
-from epsilond.app.jobs.turns import AGAIN_SECONDS, in_turn, turned_away
+from epsilond.app.jobs.turns import AGAIN_SECONDS, run_in_pool, turned_away
 from epsilond.app.questions.compute import Compute
 from epsilond.app.questions.question import Question, Reading
 from epsilond.app.settings import Settings
@@ -54,4 +54,4 @@ class QuestionRunner:
     async def _read_question(self, running: RunningQuestion, reading: Reading) -> Question:
         """Return the question of a claimed job, read from its body."""
         read = partial(pickle_result, partial(reading, running.record.request))
-        return unpickle(await in_turn(self._pool, read, caller=running.record.caller, lane="read"), Question)
+        return unpickle(await run_in_pool(self._pool, read, caller=running.record.caller, lane="read"), Question)

@@ -17,7 +17,7 @@ from epsilond.app.jobs import work
 from epsilond.app.jobs.ends import end_of
 from epsilond.app.jobs.limits import MEGABYTE, SimulationLimits
 from epsilond.app.jobs.running import RunningSimulation
-from epsilond.app.jobs.turns import in_turn
+from epsilond.app.jobs.turns import run_in_pool
 from epsilond.app.metrics import Metrics
 from epsilond.app.questions.simulations import SimulationAsked, read_simulation
 from epsilond.app.settings import Settings
@@ -42,7 +42,7 @@ class SimulationRunner:
         self._pool = pool
         self._kinds = kinds
         self._limits = SimulationLimits.of(settings)
-        self._cluster = Cluster(settings.dask, metrics, self._here) if settings.dask else None
+        self._cluster = Cluster(settings.dask, metrics, self._run_here) if settings.dask else None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -78,7 +78,7 @@ class SimulationRunner:
     async def _read_simulation(self, record: Record) -> SimulationAsked:
         """Read the request again: another version may have other limits."""
         reading = self.reading(record.request)
-        return unpickle(await in_turn(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
+        return unpickle(await run_in_pool(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
 
     async def _side_by_side(self, blocks: int) -> int:
         """Return the number of blocks that run at one time."""
@@ -119,11 +119,11 @@ class SimulationRunner:
     async def _step(self, computation: Computation, caller: str) -> RenderedAnswer:
         """Return the answer of one step, on the cluster or here; cancelling stops it."""
         if self._cluster is None:
-            return await self._here(computation, caller)
+            return await self._run_here(computation, caller)
         return (await self._cluster.run(computation, caller)).get()
 
-    async def _here(self, computation: Computation, caller: str) -> RenderedAnswer:
-        return await in_turn(self._pool, computation, caller=caller, lane="job")
+    async def _run_here(self, computation: Computation, caller: str) -> RenderedAnswer:
+        return await run_in_pool(self._pool, computation, caller=caller, lane="job")
 
     def _require_bounded(self, size: int) -> None:
         limit = self._settings.job_megabytes

@@ -17,7 +17,7 @@ AGAIN_SECONDS: Final = 2.0
 STOPPING = Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
 
 
-async def in_turn(pool: Pool, computation: Computation, *, caller: str, lane: Lane) -> RenderedAnswer:
+async def run_in_pool(pool: Pool, computation: Computation, *, caller: str, lane: Lane) -> RenderedAnswer:
     """Return the answer of a computation. Cancelling kills it. The pool runs it again if its worker dies.
 
     Args:

@@ -45,7 +45,9 @@ BRIEF_SECONDS = 0.05
 Waited = Literal["done", "late", "gone", "stopping"]
 
 
-def asking(kind: str, name: str, reading: Reading) -> Callable[[Request, bytes, OfQuestion], Awaitable[Response]]:
+def question_endpoint(
+    kind: str, name: str, reading: Reading
+) -> Callable[[Request, bytes, OfQuestion], Awaitable[Response]]:
     """Return the endpoint that answers questions of a kind and name.
 
     Args:
@@ -208,7 +210,7 @@ async def _read_question(request: Request, kind: str, reading: Reading, body: by
     """Return the question of a body, read in the event loop if that is quick and by a worker otherwise."""
     if quickly_read(kind, body):
         return reading(body)
-    return unpickle(await in_worker(request, partial(pickle_result, partial(reading, body))), Question)
+    return unpickle(await run_in_worker(request, partial(pickle_result, partial(reading, body))), Question)
 
 
 def quickly_read(kind: str, body: bytes) -> bool:
@@ -216,7 +218,7 @@ def quickly_read(kind: str, body: bytes) -> bool:
     return len(body) <= SMALL and kind not in SLOWLY_READ and b'"sweep"' not in body and b"\\" not in body
 
 
-async def in_worker(request: Request, computation: Computation) -> RenderedAnswer:
+async def run_in_worker(request: Request, computation: Computation) -> RenderedAnswer:
     """Return the result of a computation in a worker that reads, while the client waits for it.
 
     Raises:

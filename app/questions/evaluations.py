@@ -56,7 +56,7 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
         MalformedJson: the body is not JSON.
         InvalidInput: the body has no valid inputs of the theorem's formula.
     """
-    request = read_body(of_formula(home, identifier), parse(body))
+    request = read_body(formula_request(home, identifier), parse(body))
     computation = partial(evaluate, home, identifier, request.reading, request.inputs)
     return Question.of("evaluation", identifier, request, computation)
 
@@ -93,7 +93,7 @@ def body_type(theorem: Theorem) -> type:
 
 
 @cache
-def of_formula(home: str, identifier: str) -> type:
+def formula_request(home: str, identifier: str) -> type:
     """Return the request class of the formula of a theorem in the list of module `home`."""
     return body_type(_theorem(home, identifier))
 

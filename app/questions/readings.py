@@ -14,7 +14,7 @@ from epsilond.app.questions.question import Posted, Reading
 from epsilond.app.questions.reports import REPORT
 from epsilond.app.questions.risk_bounds import read_risk_bounds
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.planners import in_order
+from epsilond.calibrators.planning.planners import order_calibrators
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 POSTED: tuple[Posted, ...] = (
@@ -29,7 +29,7 @@ class Readings:
 
     def __init__(self, calibrators: tuple[Calibrator, ...], theorems: tuple[Theorem, ...], theorem_home: str) -> None:
         self._homes: Mapping[str, str] = {calibrator.name: calibrator.home for calibrator in calibrators}
-        self._planners = in_order(calibrators)
+        self._planners = order_calibrators(calibrators)
         self._bounded = {bounder.name for bounder in RISK_BOUNDS} & self._homes.keys()
         self._theorems = {
             theorem.id for theorem in theorems if theorem.formula is not None and theorem.inputs is not None

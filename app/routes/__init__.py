@@ -10,7 +10,7 @@ from epsilond.app.routes import api_keys, calibrations, health, plans, questions
 from epsilond.app.routes.jobs import jobs
 from epsilond.app.routes.pages import docs, explorer, guide, problems
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.planning.planners import in_order
+from epsilond.calibrators.planning.planners import order_calibrators
 from epsilond.ledgers.http import router as ledgers
 
 
@@ -33,7 +33,7 @@ def add(
     calibrations.add(app, calibrators)
     questions.add(app, most_asked)
     risk_bounds.add(app, served)
-    plans.add(app, in_order(calibrators))
+    plans.add(app, order_calibrators(calibrators))
     for posted in less_frequent:
         questions.add(app, posted)
     jobs.add(app)

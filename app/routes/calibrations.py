@@ -55,7 +55,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     )
     app.add_api_route(
         "/v1/calibrations/{algorithm}/sweeps",
-        _sweeping(calibrators),
+        _sweep_endpoint(calibrators),
         methods=["POST"],
         operation_id="sweep_calibration",
         summary="One calibration at many values of one field",
@@ -73,7 +73,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
     )
 
 
-def _sweeping(calibrators: tuple[Calibrator, ...]) -> Endpoint:
+def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
     """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε."""
     homes = {calibrator.name: calibrator.home for calibrator in calibrators}
     shown = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)

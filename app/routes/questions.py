@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.app.http.body import unread
 from epsilond.app.jobs.documents import JobDocument
-from epsilond.app.questions.asking import asking
+from epsilond.app.questions.asking import question_endpoint
 from epsilond.app.questions.question import JSON, Posted, Reading
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.ledgers.http.signatures import DESCRIBED
@@ -40,7 +40,7 @@ def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples:
         problem: request class of the body.
         examples: bodies by name.
     """
-    endpoint = asking(kind, name, reading)
+    endpoint = question_endpoint(kind, name, reading)
     endpoint.__annotations__["body"] = Annotated[unread(problem), Body(openapi_examples=dict(examples))]
     return endpoint
 

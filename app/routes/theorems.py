@@ -57,7 +57,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
     )
     app.router.add_api_route(
         EVALUATIONS,
-        _evaluating(by_id, home),
+        _evaluation_endpoint(by_id, home),
         methods=["POST"],
         operation_id="evaluate_theorem",
         summary="A theorem's formula, and its conditions, at given inputs",
@@ -65,9 +65,9 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         response_description="The formula's outputs, and the theorem's conditions at these inputs",
         responses=TAKEN_AS_A_JOB,
         tags=["theorems"],
-        route_class_override=_of_formulas(by_id),
+        route_class_override=_formula_route(by_id),
     )
-    app.add_api_route(EVALUATIONS, _nothing(by_id), methods=OTHERS, name=UNKNOWN_NAME, include_in_schema=False)
+    app.add_api_route(EVALUATIONS, _unknown_endpoint(by_id), methods=OTHERS, name=UNKNOWN_NAME, include_in_schema=False)
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
@@ -109,7 +109,7 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
     return get_theorem
 
 
-def _of_formulas(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
+def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     """Return a route class that looks for the theorem before it reads the body."""
 
     class Known(BytesRoute):
@@ -125,7 +125,7 @@ def _of_formulas(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
     return Known
 
 
-def _evaluating(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
+def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
     async def evaluate_theorem(
         request: Request,
         id: str,  # noqa: A002 (the path parameter)
@@ -145,7 +145,7 @@ def _evaluating(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
     return evaluate_theorem
 
 
-def _nothing(by_id: Mapping[str, Theorem]) -> Endpoint:
+def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
     async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         _require_formula(by_id, id)
         raise HTTPException(405)

@@ -93,7 +93,7 @@ class Cluster:
         work = await to_thread.run_sync(message_of, computation)
         for _ in range(TRIES):
             try:
-                outcome = await self._on_cluster(work)
+                outcome = await self._run_on_cluster(work)
             except Exception as failure:  # noqa: BLE001 (the cluster's: what the work raises is an outcome)
                 self._log.warning("cluster failed", reason=str(failure) or type(failure).__name__)
             else:
@@ -102,8 +102,12 @@ class Cluster:
         self._metrics.cluster_steps.labels("here").inc()
         return await self._locally(computation, caller)
 
-    async def _on_cluster(self, work: bytes) -> Outcome:
-        """Raises ClusterError, or whatever else a cluster may do to work that it is given."""
+    async def _run_on_cluster(self, work: bytes) -> Outcome:
+        """Run work on the cluster.
+
+        Raises:
+            ClusterError: the cluster lost the work or cannot be reached. Other errors of its client pass through.
+        """
         client = await self._connect()
         executor = client.get_executor(pure=False, retries=RETRIES)
         future = await to_thread.run_sync(executor.submit, run_on_cluster, work)

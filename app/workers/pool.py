@@ -181,7 +181,7 @@ class Pool:
 
     def running_in(self, lane: Lane) -> int:
         """Return the number of tasks on the places of a lane."""
-        return len(self._on_places(lane))
+        return len(self._tasks_on_places(lane))
 
     # Turns.
 
@@ -201,7 +201,7 @@ class Pool:
 
     def _make_way(self, lane: Lane) -> None:
         """Free places for tasks that wait: stop abandoned tasks, then move questions whose turn is over."""
-        for task in sorted(self._on_places(lane), key=lambda task: (not task.abandoned, task.since)):
+        for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting, free = self._queues[lane].all(), self._places[lane] - self.running_in(lane)
             if len(waiting) <= free:
                 return
@@ -216,7 +216,7 @@ class Pool:
                 if not self._step_back(task) and (others_wait or not self._queues["job"].full_for(task.caller)):
                     self._begin_anew(task)
 
-    def _on_places(self, lane: Lane) -> list[Task]:
+    def _tasks_on_places(self, lane: Lane) -> list[Task]:
         """Return the tasks on the places of a lane."""
         return [task for task in self._running if task.lane == lane and not task.background]
 
@@ -256,7 +256,7 @@ class Pool:
 
     def _start_next(self, lane: Lane) -> bool:
         """Start the next task of a lane; False if every caller who waits has their share of the places."""
-        running = Counter(task.caller for task in self._on_places(lane))
+        running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
         if task is None:

@@ -16,7 +16,7 @@ from epsilond.calibrators.answer import Caution, PrintedReading
 from epsilond.calibrators.cautions import absence_cautions
 from epsilond.calibrators.mb_sgd.members import start_of_run
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.risk import noise_of, of_equal_clients, setting_of
+from epsilond.calibrators.mb_sgd.risk import equal_clients_cautions, noise_of, setting_of
 from epsilond.calibrators.risk.answer import OBJECTIVE, Objective, UpperBound
 from epsilond.calibrators.risk.part import Bounds, RiskPart
 from epsilond.calibrators.risk.parts import RiskFields, check_run
@@ -120,7 +120,7 @@ def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: O
             code="no-upper-bound-for-this-objective",
             message=f"the upper bounds of this algorithm are of the {objective} excess risk",
         )
-    yield from of_equal_clients(problem)
+    yield from equal_clients_cautions(problem)
     yield from absence_cautions(problem, "initial_distance", "initial_gap")
     if objective == "population":
         yield from absence_cautions(problem, "gradient_std")

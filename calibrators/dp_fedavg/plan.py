@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from epsilond.accountants.json_types import Fields
-from epsilond.calibrators.planning.adapter import PlanAdapter, on_the_mean
+from epsilond.calibrators.planning.adapter import PlanAdapter, noise_of_mean
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 
@@ -35,7 +35,7 @@ PLANS = (
         units=("client",),
         objective="empirical",
         noise_added_to="mean-of-updates",
-        mean_noise=on_the_mean,
+        mean_noise=noise_of_mean,
         copied=("clients", "participants", "rounds", "dimension", "lipschitz", "diameter", *LIMITS),
         read=("client_sampling", "clipping_norm"),
         computed=computed_fields,

@@ -35,7 +35,7 @@ from epsilond.calibrators.mb_sgd.plan import PLANS
 from epsilond.calibrators.mb_sgd.printed import printed_readings, theorem_inputs
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, MiniBatchProblem, Run
 from epsilond.calibrators.mb_sgd.risk import RISK
-from epsilond.calibrators.mb_sgd.schedule import StepPlan, choose_run, plan_of, prescribed_run, with_prescribed
+from epsilond.calibrators.mb_sgd.schedule import StepPlan, add_prescribed_risk, choose_run, plan_of, prescribed_run
 from epsilond.calibrators.mb_sgd.solution import (
     MbSgdParameters,
     MembersSolution,
@@ -213,7 +213,7 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         prescribed = prescribed_run(problem, run) if plan else None
         if plan is None or prescribed is None:
             return plan
-        return with_prescribed(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
+        return add_prescribed_risk(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
     def readings(self, solution: MembersSolution[MbSgdProblem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
         """Return the readings of the printed theorems."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from epsilond.calibrators.planning.adapter import PlanAdapter, on_each_message
+from epsilond.calibrators.planning.adapter import PlanAdapter, noise_of_messages
 from epsilond.calibrators.planning.limits import as_budget
 
 FIELDS = (
@@ -35,7 +35,7 @@ LOCAL_PLAN = PlanAdapter(
     observer="server",
     units=("record", "client"),
     objective="population",
-    mean_noise=on_each_message,
+    mean_noise=noise_of_messages,
     computed=as_budget,
     copied=FIELDS,
 )

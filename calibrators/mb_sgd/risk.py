@@ -201,11 +201,11 @@ def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iter
             code="no-risk-for-this-sampling",
             message="the excess-risk bound is proved for batches drawn without replacement",
         )
-    yield from of_equal_clients(problem)
+    yield from equal_clients_cautions(problem)
     yield from absence_cautions(problem, "initial_distance", "gradient_std")
 
 
-def of_equal_clients(problem: PacedProblem) -> Iterator[Caution]:
+def equal_clients_cautions(problem: PacedProblem) -> Iterator[Caution]:
     """Warn that lower bounds are for equal clients, if the request has client groups."""
     if problem.client_groups:
         yield Caution(

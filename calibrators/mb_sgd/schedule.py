@@ -191,7 +191,7 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None
 
 
-def with_prescribed(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
+def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
     """Add our bound at the printed rounds, step and envelope, both at the certified and at the printed noise.
 
     Args:

@@ -36,8 +36,8 @@ def cautions_of(
         reports: the protection of each kind of client.
         printed: the readings of the printed theorems.
     """
-    yield from _of_the_guarantee(problem, certified)
-    yield from _of_participation(problem, reports)
+    yield from _guarantee_cautions(problem, certified)
+    yield from _participation_cautions(problem, reports)
     yield from printed_cautions(printed, (noise.std,))
     for reading in printed:
         if reading.status is Status.UNPROVED:
@@ -53,7 +53,7 @@ def cautions_of(
         yield Caution(code="assumed-spreads", message=message)
 
 
-def _of_the_guarantee(problem: Mu2SgdProblem, certified: Certified) -> Iterator[Caution]:
+def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterator[Caution]:
     if certified.noise == LEAST:
         yield Caution(
             code="least-noise-offered", message=f"the target is met at the least noise offered, {LEAST:g} contributions"
@@ -80,7 +80,7 @@ def _of_the_guarantee(problem: Mu2SgdProblem, certified: Certified) -> Iterator[
         )
 
 
-def _of_participation(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -> Iterator[Caution]:
+def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -> Iterator[Caution]:
     if problem.cap < problem.rounds:
         yield Caution(
             code="participations-are-capped",

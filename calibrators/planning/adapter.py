@@ -23,20 +23,20 @@ def nothing(_: PlanProblem) -> JsonObject:
     return {}
 
 
-def on_the_mean(plan: PlanProblem, parameters: JsonObject) -> float | None:
+def noise_of_mean(plan: PlanProblem, parameters: JsonObject) -> float | None:
     """Return σ of an algorithm that adds the noise to the mean itself."""
     del plan
     std: float | None = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
     return std
 
 
-def on_each_message(plan: PlanProblem, parameters: JsonObject) -> float | None:
+def noise_of_messages(plan: PlanProblem, parameters: JsonObject) -> float | None:
     """Return σ/√M for an algorithm in which each of M participants adds the noise to its own message."""
     std = parameters.get("noise_std")
     return None if std is None else std / math.sqrt(plan.reporting or 1)
 
 
-def not_of_one_round(plan: PlanProblem, parameters: JsonObject) -> float | None:
+def no_round_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
     """Return None: the noise is not that of the mean of one round."""
     del plan, parameters
     return None
@@ -67,7 +67,7 @@ class PlanAdapter:
     """Fields of the algorithm that follow from the plan under other names; a field that is None counts as absent."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Names of computed fields ↦ the field of the plan that each comes from."""
-    mean_noise: Callable[[PlanProblem, JsonObject], float | None] = not_of_one_round
+    mean_noise: Callable[[PlanProblem, JsonObject], float | None] = no_round_noise
     """(plan, parameters of the answer) ↦ standard deviation per coordinate of the noise in a round's mean."""
     refusals: Callable[[PlanProblem], Iterable[Reason]] = no_reasons
     """Conditions that the plan breaks."""

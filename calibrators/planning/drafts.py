@@ -53,7 +53,7 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     unused = tuple(name for name in plan.given if name not in used)
     reasons = [*_unmet_requirements(adapter, plan), *adapter.refusals(plan)]
     values = _values(calibrator, adapter, plan, kind)
-    reasons += _missing(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
+    reasons += _missing_reasons(calibrator, adapter, values, pointers={reason.pointer for reason in reasons})
     request = None
     if not reasons:
         try:
@@ -97,7 +97,7 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
     return {name: value for name, value in passed.items() if value is not None}
 
 
-def _missing(
+def _missing_reasons(
     calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, pointers: set[str | None]
 ) -> Iterable[Reason]:
     """Yield a reason for each required field of the algorithm that the plan does not give."""

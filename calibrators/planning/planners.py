@@ -8,7 +8,7 @@ from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 
 
-def in_order(calibrators: Iterable[Calibrator]) -> tuple[Calibrator, ...]:
+def order_calibrators(calibrators: Iterable[Calibrator]) -> tuple[Calibrator, ...]:
     """Return the calibrators that have an adapter, in the order in which a plan starts them."""
     return tuple(
         sorted(
@@ -17,4 +17,4 @@ def in_order(calibrators: Iterable[Calibrator]) -> tuple[Calibrator, ...]:
     )
 
 
-PLANNERS = in_order(CALIBRATORS)
+PLANNERS = order_calibrators(CALIBRATORS)

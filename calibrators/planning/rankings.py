@@ -27,10 +27,10 @@ from epsilond.calibrators.planning.limits import exceeded_limits, share_drawn
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
 from epsilond.calibrators.planning.recommendation import (
+    is_informative,
     name_of,
     recommend,
-    remaining,
-    says_something,
+    share_and_basis,
     signal_of,
     trusts,
 )
@@ -127,7 +127,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
             groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
     ordered: list[PlanEntry] = []
     made = []
-    for (kind, compares), members in sorted(groups.items(), key=lambda item: _by_trust(item[0])):
+    for (kind, compares), members in sorted(groups.items(), key=lambda item: _trust_key(item[0])):
         ranked, unranked = _rank(plan, members)
         ordered += [*ranked, *unranked]
         made.append(
@@ -169,10 +169,10 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
         return replace(entry, applies=Verdict.UNDECIDABLE, why=(Reason(message=outcome.message),))
     if isinstance(outcome, EpsilondError):
         return replace(entry, why=reasons_of(outcome))
-    return _applying(entry, outcome, entry_draft.adapter, plan)
+    return _applicable_entry(entry, outcome, entry_draft.adapter, plan)
 
 
-def _applying(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
+def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
     answer = as_json(outcome.calibration)
     kind = GuaranteeKind(**{name: answer["guarantee"][name] for name in GuaranteeKind.__dataclass_fields__})
     risk = PlannedRisk.from_json(answer.get("risk", {}))
@@ -182,7 +182,7 @@ def _applying(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: Plan
     rounds, bits = parameters.get("rounds", outcome.request.get("rounds")), _bits(answer.get("communication", {}))
     concrete = plan if outcome.reached is None else _with(plan, outcome.reached.value)
     signal = signal_of(adapter, concrete, parameters)
-    share, basis = remaining(risk, signal, rounds)
+    share, basis = share_and_basis(risk, signal, rounds)
     over = tuple(exceeded_limits(concrete, rounds=rounds, bits=bits))
     limits = (Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in over)
     figures: Fields = {}
@@ -291,7 +291,7 @@ def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
     return words[plan.rank_by]
 
 
-def _by_trust(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
+def _trust_key(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
     return get_args(Trust).index(key[0].definition), repr(key)
 
 
@@ -305,7 +305,7 @@ def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEnt
     saying = {
         name_of(entry): value
         for entry in members
-        if says_something(entry) and (value := figures[name_of(entry)]) is not None
+        if is_informative(entry) and (value := figures[name_of(entry)]) is not None
     }
     values = sorted(saying.values())
     ranked = [
@@ -315,6 +315,6 @@ def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEnt
 
     def place(entry: PlanEntry) -> tuple[bool, float]:
         value = figures[name_of(entry)]
-        return says_something(entry), math.inf if value is None else value
+        return is_informative(entry), math.inf if value is None else value
 
     return ranked, sorted((entry for entry in members if name_of(entry) not in saying), key=place)

@@ -70,7 +70,9 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
     return Signal(noise_norm=std * math.sqrt(dimension), signal_norm=bound)
 
 
-def remaining(risk: PlannedRisk | None, signal: Signal | None, rounds: int | None) -> tuple[float | None, Basis | None]:
+def share_and_basis(
+    risk: PlannedRisk | None, signal: Signal | None, rounds: int | None
+) -> tuple[float | None, Basis | None]:
     """Return the remaining share and its basis; both are None if neither the risk nor the noise gives it.
 
     Args:
@@ -95,7 +97,7 @@ def share_of(entry: PlanEntry) -> float:
     return math.inf if entry.remaining_share is None else float(entry.remaining_share)
 
 
-def says_something(entry: PlanEntry) -> bool:
+def is_informative(entry: PlanEntry) -> bool:
     """Return whether an entry may be ranked: within the limits, better than the start, not drowned by its noise."""
     share_is_known = entry.remaining_share is not None
     return not entry.vacuous and not entry.exceeds and not (share_is_known and share_of(entry) >= 1.0)
@@ -104,7 +106,7 @@ def says_something(entry: PlanEntry) -> bool:
 def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
     """Return the entries within the limits whose remaining share is below 1."""
     return [
-        entry for entry in entries if entry.applies == Verdict.YES and says_something(entry) and share_of(entry) < 1.0
+        entry for entry in entries if entry.applies == Verdict.YES and is_informative(entry) and share_of(entry) < 1.0
     ]
 
 
@@ -116,7 +118,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     """
     candidates = usable(entries)
     if not candidates:
-        return Recommendation(why=_nothing(entries))
+        return Recommendation(why=_reason_for_none(entries))
     if plan.objective is not None:
         candidates = [entry for entry in candidates if entry.objective == plan.objective] or candidates
     proved = [entry for entry in candidates if entry.basis == "risk"] or candidates
@@ -196,7 +198,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         yield f"Remaining shares under other trust models: {', '.join(prices)}."
 
 
-def _nothing(entries: Sequence[PlanEntry]) -> str:
+def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     over = [entry for entry in applying if entry.exceeds]
     if not applying:
@@ -225,11 +227,11 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
     baseline = None if best.risk is None or best.risk.baseline is None else best.risk.baseline.value
     clipping_norm = answer["parameters"].get("clipping_norm")
     if clipping_norm is not None and best.basis == "risk" and plan.lipschitz is not None:
-        runs = [{**run, "remaining_share": _of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
+        runs = [{**run, "remaining_share": _share_of_gradients(run, clipping_norm, plan.lipschitz)} for run in runs]
     return tuple(_choice(run, baseline, clipping_norm, plan.clients) for run in runs)
 
 
-def _of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
+def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
     """Return the remaining share if gradients are bounded by `lipschitz`; the run's share uses the clipping norm."""
     noise, rounds = run["noise_norm_of_mean"], run["rounds"]
     signal = number_of(run["remaining_share"]) ** 2 * rounds - (noise / clipping_norm) ** 2

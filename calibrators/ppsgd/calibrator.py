@@ -97,7 +97,7 @@ class PpsgdSolution(Solution[PpsgdProblem]):
         return noise_std_of(self.problem, self.certified.noise)
 
 
-def _of_the_risk(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
+def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
         yield Caution(
@@ -298,7 +298,7 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
                 message="noise_constant is for (4) and (12), which a fixed number of clients has not",
             )
         yield from printed_cautions(outcome.printed, (solution.noise_std,))
-        yield from _of_the_risk(problem, outcome.training)
+        yield from _risk_cautions(problem, outcome.training)
 
 
 CALIBRATOR = PpsgdCalibrator()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from epsilond.accountants.json_types import Fields
-from epsilond.calibrators.planning.adapter import PlanAdapter, on_the_mean
+from epsilond.calibrators.planning.adapter import PlanAdapter, noise_of_mean
 from epsilond.calibrators.planning.answer import Reason
 from epsilond.calibrators.planning.limits import CHOSEN, likely_rounds
 from epsilond.calibrators.planning.problem import PlanProblem
@@ -69,7 +69,7 @@ PLANS = (
             "optimum_norm",
             "optimum_spread",
         ),
-        mean_noise=on_the_mean,
+        mean_noise=noise_of_mean,
         read=("rounds", "participants", "client_sampling", "clipping_norm", "shared_dimension", "dimension"),
         computed=computed_fields,
         assumptions=assumptions,

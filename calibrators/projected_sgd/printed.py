@@ -157,13 +157,13 @@ def _variants(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Prin
         yield Printed(
             theorem=ANY_LOSSES,
             reading=reading,
-            run=functools.partial(_with_losses, problem, losses_known),
+            run=functools.partial(_run_with_losses, problem, losses_known),
             question=functools.partial(_any_pass, problem, losses_known),
             radius_conditions=conditions,
         )
 
 
-def _with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> ProjectedRun:
+def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, at: RunSchedules) -> ProjectedRun:
     return replace(run_of(problem, at), **losses)
 
 
@@ -265,7 +265,7 @@ def _answer(
     printed: Printed,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    own = _at_its_noise(problem, plan, printed)
+    own = _plan_at_printed_noise(problem, plan, printed)
     noise = own.least_noise(problem.clients)
     valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
     excess_risk = None
@@ -305,7 +305,7 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
     return Claims(epsilon=target.epsilon, delta=delta, log10_delta=log10_delta, excess_risk=excess_risk)
 
 
-def _at_its_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Printed) -> RunSchedules:
+def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Printed) -> RunSchedules:
     """Return the plan with the smallest noise at which the bound claims the target; unchanged if there is none."""
 
     def at(log_factor: float) -> RunSchedules:

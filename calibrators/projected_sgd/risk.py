@@ -68,13 +68,13 @@ def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgd
             None, reason="without strong convexity and smoothness only an order is known, O(1/√T)"
         )
     if problem.release == "last":
-        return _of_the_last(problem, plan)
+        return _last_model_utility(problem, plan)
     if problem.release == "random-stop":
-        return _of_the_mean(problem, plan)
+        return _mean_model_utility(problem, plan)
     return ProjectedSgdUtility(None, reason="no statement speaks of the model of a suffix")
 
 
-def _of_the_last(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
+def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Return the bound of Corollary 1: 2β(mD² + G² + dσ²)/(λ² m T)."""
     if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
@@ -84,7 +84,7 @@ def _of_the_last(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedS
     return ProjectedSgdUtility(Risk(upper=bound), declared)
 
 
-def _of_the_mean(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
+def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Return the bound of Corollary 2 on the mean over steps, which is the risk of a uniform stop.
 
     Its constant is given by the caller, or hidden.

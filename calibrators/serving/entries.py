@@ -107,7 +107,7 @@ class _Entry:
             claims=PrintedClaims(**claims) if claims else None,
             true=_served_truth(first.true),
             conditions=tuple(conditions.values()) or None,
-            by_reading=_with_statements_once(differences, conditions) or None,
+            by_reading=_drop_repeated_statements(differences, conditions) or None,
         )
 
     @property
@@ -207,7 +207,7 @@ def _round_side(value: float, *, up: bool) -> float:
     return value if isinstance(value, int) else round_to_digits(value, DIGITS, up=up)
 
 
-def _with_statements_once(
+def _drop_repeated_statements(
     details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
 ) -> tuple[ReadingDetails, ...]:
     """Return the details with the statement of each condition only where its id is met first."""

@@ -78,9 +78,9 @@ def long_run_cautions(
     if rounds is None or communication is None or not _leaves_run_open(problem):
         return
     if frontier is None:
-        runs = [_of_noise(run) for run in getattr(parameters, "frontier", None) or ()]
+        runs = [_noise_figures(run) for run in getattr(parameters, "frontier", None) or ()]
     else:
-        runs = [_of_risk(run) for run in frontier]
+        runs = [_risk_figures(run) for run in frontier]
     chosen = next((run for run in runs if run.chosen), None)
     bits = chosen.bits_per_client if chosen else communication.bits_per_round_per_client * rounds
     if is_long(rounds, bits):
@@ -131,7 +131,7 @@ def _leaves_run_open(problem: object) -> bool:
     return any(getattr(problem, name, missing) is None for name in ("rounds", "batch_size"))
 
 
-def _of_risk(run: FrontierRun) -> RunFigures:
+def _risk_figures(run: FrontierRun) -> RunFigures:
     return RunFigures(
         rounds=run.rounds,
         batch_size=run.batch_size,
@@ -144,7 +144,7 @@ def _of_risk(run: FrontierRun) -> RunFigures:
     )
 
 
-def _of_noise(run: RoundsRun) -> RunFigures:
+def _noise_figures(run: RoundsRun) -> RunFigures:
     return RunFigures(
         rounds=run.rounds,
         batch_size=None,

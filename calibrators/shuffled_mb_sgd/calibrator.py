@@ -39,7 +39,7 @@ from epsilond.calibrators.shuffled_mb_sgd.printed import printed_readings
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 from epsilond.calibrators.shuffled_mb_sgd.risk import RISK
 from epsilond.calibrators.shuffled_mb_sgd.schedule import choose_run, contribution_norm, likely_noise_multiplier
-from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials, with_likely_least
+from epsilond.calibrators.shuffled_mb_sgd.search import select_likely_least, smallest_noise_in_few_trials
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -176,7 +176,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
             if not NOISE_MULTIPLIER.contains(noise_multiplier):
                 return None
             guarantee = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
-            return figures_of(with_likely_least(guarantee, solution.target.epsilon), solution.target)
+            return figures_of(select_likely_least(guarantee, solution.target.epsilon), solution.target)
 
         return printed_readings(problem, solution.run, truth if true_figures else unknown)
 

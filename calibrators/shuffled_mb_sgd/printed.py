@@ -64,13 +64,14 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
         true = truth(at, noise_std / contribution_norm(problem, run))
     about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
     about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
+    conditions = _decidable_conditions(THEOREM_4_1, evaluation.conditions, without=about_risk)
     return make_reading(
         question,
         reading=reading,
         parameters=_run_with(problem, at, noise_std) | parameters,
         claims=claims(problem.target),
         true=true,
-        conditions=(*_decidable_conditions(THEOREM_4_1, evaluation.conditions, without=about_risk), _one_record(run)),
+        conditions=(*conditions, _single_record_condition(run)),
     )
 
 
@@ -79,7 +80,7 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
     question = TheoremAtInputs(EXPLICIT_NOISE, inputs)
     evaluation = question.evaluation
     noise_std = evaluation.outputs["noise_std"]
-    conditions = (*_decidable_conditions(EXPLICIT_NOISE, evaluation.conditions), _one_record(run))
+    conditions = (*_decidable_conditions(EXPLICIT_NOISE, evaluation.conditions), _single_record_condition(run))
     proved = all(condition.holds == Verdict.YES for condition in conditions)
     return make_reading(
         question,
@@ -100,7 +101,7 @@ def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) 
     return {"noise_std": noise_std, "noise_multiplier": noise_std * run.batch_size / problem.lipschitz, **paced}
 
 
-def _one_record(run: Run) -> ConditionResult:
+def _single_record_condition(run: Run) -> ConditionResult:
     """Return the condition of the proofs that a report is on one record."""
     sides = Sides.at_most(run.batch_size, 1)
     return ConditionResult("one-record", "every report is on one record (K ≤ 1)", sides.holds, sides.left, sides.right)

@@ -85,7 +85,7 @@ def smallest_noise_in_few_trials(
     return best.certify()
 
 
-def with_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
+def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
     """Return the guarantee with only the alternative that is likely to be least at ε: valid, and maybe looser."""
     chosen = alternatives(guarantee.curve)[likely_least(guarantee.curve, epsilon)]
     return replace(guarantee, curve=replace(guarantee.curve, upper=chosen.upper))
@@ -145,7 +145,7 @@ class _Trials:
                 passing.step <= LOWEST or (failing is not None and passing.step - failing.step <= 1)
             ):
                 return
-            following = self._following()
+            following = self._next_step()
         if self.passing is None:
             self.passing = self._trial(HIGHEST)
 
@@ -256,7 +256,7 @@ class _Trials:
         else:
             self.passing = trial
 
-    def _following(self) -> int:
+    def _next_step(self) -> int:
         """Return the next index: the first beyond the estimated root, or the previous index once that has passed."""
         assert self._last is not None
         failing, passing, last = self._failing, self.passing, self._last
@@ -270,11 +270,11 @@ class _Trials:
         if not failing.step < following < passing.step:
             width = passing.place - failing.place
             following = math.ceil((failing.place + width * failing.miss / (failing.miss - passing.miss)) / STEP)
-        if self._is_to_halve():
+        if self._must_halve():
             following = (failing.step + passing.step) // 2
         return min(max(following, failing.step + 1), passing.step - 1)
 
-    def _is_to_halve(self) -> bool:
+    def _must_halve(self) -> bool:
         """Return whether to halve the bracket, which is done every fourth time because curves may jump."""
         self._inside += 1
         return self._inside % MIDDLE == 0

@@ -74,7 +74,7 @@ def test_a_port_that_is_taken_is_told_at_once() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"^EPSILOND_PORT: port {port} of 127.0.0.1 is taken$"):
-            serve.listening("127.0.0.1", port)
+            serve.open_listeners("127.0.0.1", port)
         environ = {**os.environ, "EPSILOND_STORE_PATH": ":memory:"}
         command = [sys.executable, "-m", "epsilond", "serve", "--port", str(port)]
         ended = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
@@ -84,11 +84,11 @@ def test_a_port_that_is_taken_is_told_at_once() -> None:
 
 def test_an_address_that_is_another_machine() -> None:
     with pytest.raises(ValueError, match=r"^EPSILOND_HOST: .*203\.0\.113\.9"):
-        serve.listening("203.0.113.9", 0)
+        serve.open_listeners("203.0.113.9", 0)
 
 
 def test_a_name_with_two_addresses_is_listened_at_on_both() -> None:
-    sockets = serve.listening("", 0)
+    sockets = serve.open_listeners("", 0)
     try:
         families = {one.family for one in sockets}
         assert socket.AF_INET in families
@@ -101,7 +101,7 @@ def test_a_name_with_two_addresses_is_listened_at_on_both() -> None:
 def test_what_stands_at_the_start_is_no_garbage() -> None:
     before = gc.get_freeze_count()
     chosen = Settings(workers=1, spare_workers=0, port=0, store_path=":memory:")
-    (bound,) = serve.listening("127.0.0.1", 0)
+    (bound,) = serve.open_listeners("127.0.0.1", 0)
     server = serve.server(application(chosen), chosen)
     server.alone = True
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})

@@ -27,8 +27,8 @@ from epsilond.calibrators.search import LEAST, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,
     STEP,
+    select_likely_least,
     smallest_noise_in_few_trials,
-    with_likely_least,
 )
 
 TARGET = Target(1.0, math.log(1e-6))
@@ -263,7 +263,7 @@ def test_one_bound_of_a_shuffled_run_proves_no_more_than_all() -> None:
         effort="coarse",
     ).guarantee
     assert len(whole.curve.upper.alternatives) == 2  # type: ignore[attr-defined]
-    one = with_likely_least(whole, 1.0)
+    one = select_likely_least(whole, 1.0)
     place = likely_least(whole.curve, 1.0)
     assert one.curve.upper is whole.curve.upper.alternatives[place]  # type: ignore[attr-defined]
     known, all_known = one.curve.log_delta(1.0), whole.curve.log_delta(1.0)

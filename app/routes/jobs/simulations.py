@@ -17,7 +17,7 @@ from epsilond.app.jobs.manager import JOBS
 from epsilond.app.jobs.places import JOB_WAITS
 from epsilond.app.jobs.responses import job_response
 from epsilond.app.jobs.simulations import SIMULATIONS
-from epsilond.app.questions.asking import in_worker
+from epsilond.app.questions.asking import run_in_worker
 from epsilond.app.questions.simulations import SimulationAsked, request_type
 from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.app.routes.jobs.looking import looked_for
@@ -61,7 +61,7 @@ def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
         """
         jobs = JOBS.of(request)
         caller = caller_of(request)
-        question = unpickle(await in_worker(request, SIMULATIONS.of(request).reading(simulation)), SimulationAsked)
+        question = unpickle(await run_in_worker(request, SIMULATIONS.of(request).reading(simulation)), SimulationAsked)
         job: Job | None = None
         if preferences.key is not None:
             job = await jobs.with_key(caller.name, preferences.key, question.fingerprint)

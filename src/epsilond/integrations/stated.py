@@ -121,9 +121,9 @@ class Stated:
         raise NotImplementedError
 
     def _open_observations(self) -> tuple[Observation, ...]:
-        """Contradictions that a later step of the program can still resolve."""
+        """Return contradictions that a later step of the program can still resolve."""
         return ()
 
     def _open_items(self) -> tuple[str, ...]:
-        """Declared items that a later step of the program can still resolve."""
+        """Return declared items that a later step of the program can still resolve."""
         return ()

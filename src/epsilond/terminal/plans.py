@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.planning.recommendation import name_of, says_something
+from epsilond.calibrators.planning.recommendation import is_informative, name_of
 from epsilond.terminal.parts import bullets, format_rounded, if_vacuous, sides, table, upward
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _remark(entry: PlanEntry) -> str:
     if entry.vacuous:
         baseline = None if entry.risk is None else entry.risk.baseline
         return if_vacuous(entry.vacuous, baseline, before="") or "no better than the start"
-    if says_something(entry):
+    if is_informative(entry):
         return ""
     return f"exceeds {', '.join(entry.exceeds)}" if entry.exceeds else "drowned by its noise"
 
