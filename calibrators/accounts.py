@@ -160,7 +160,7 @@ class StatedGuarantee(ReadFromCurve):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountGuarantee(StatedGuarantee):
-    """What is guaranteed at the first point asked."""
+    """The guarantee at the first requested point."""
 
     epsilon: Ends
     delta: Ends

@@ -111,7 +111,7 @@ class ReadFromCurve(ShownInNotebooks, PartlyServed):
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeAnswer(ReadFromCurve):
-    """What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε."""
+    """The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε."""
 
     definition: Annotated[
         Literal["local", "shuffle", "central", "joint"], Served("the trust model the guarantee speaks of")
@@ -228,7 +228,7 @@ class CommunicationBeside:
 
 @dataclass(frozen=True, kw_only=True)
 class Communication:
-    """What is sent."""
+    """Contents and size of the messages."""
 
     bits_per_coordinate: float
     extra_bits_per_coordinate: Annotated[float | None, Served("beyond those of the noiseless update")] = None
@@ -240,7 +240,7 @@ class Communication:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierRun:
-    """A run beside the answer: no other run listed is at least as good in rounds, batch size and risk."""
+    """An alternative run: no other run listed is at least as good in rounds, batch size and risk."""
 
     rounds: int
     batch_size: int

@@ -41,7 +41,7 @@ LOST_SECONDS = "30"
 
 @dataclass(frozen=True, kw_only=True)
 class FieldError:
-    """What is wrong with one field of the body (`pointer`), or with one query or path parameter (`parameter`)."""
+    """A fault in one field of the body (`pointer`), or in one query or path parameter (`parameter`)."""
 
     pointer: str | None = None
     parameter: str | None = None

@@ -24,7 +24,7 @@ READING = Quantity(description="the formula as printed, or with its errata corre
 
 @request
 class EvaluationRequest:
-    """What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`."""
+    """The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them."""
 
     inputs: Annotated[JsonObject, INPUTS]
     reading: Annotated[Reading, READING] = "printed"
@@ -32,7 +32,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationAnswer:
-    """The outputs of a formula, beside the theorem's conditions, status and errata."""
+    """The outputs of a formula, with the theorem's conditions, status and errata."""
 
     outputs: Annotated[
         JsonObject,

@@ -23,7 +23,7 @@ Algorithm: Any = getitem(Literal, tuple(calibrator.name for calibrator in CALIBR
 
 @request
 class ReportRequest:
-    """What the report is to be about."""
+    """The subject of the report."""
 
     kind: Annotated[Literal["calibration", "account"], Quantity(description="which service's answer it reports")]
     algorithm: Annotated[Algorithm | None, Quantity(description="of a calibration; an account has none")] = None

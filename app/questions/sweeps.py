@@ -63,7 +63,7 @@ class AtValue:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepAnswer:
-    """What a calibration answers at many values, in their order."""
+    """The answers of a calibration at many values, in their order."""
 
     algorithm: str
     sweep: Sweep

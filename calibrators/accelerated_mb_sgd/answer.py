@@ -50,7 +50,7 @@ class StageAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedParameters(MembersParameters):
-    """What to run with. Every stage starts at the output of the one before; the last one's output is the model.
+    """Parameters of the run. Every stage starts at the output of the one before; the last one's output is the model.
 
     A figure in which client groups differ stands in `groups` alone: none of them is everyone's.
     """

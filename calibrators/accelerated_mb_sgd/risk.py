@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @request
 class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
-    """A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 

@@ -62,7 +62,7 @@ class AdaptiveClippingAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgParameters:
-    """What to run with, in every round."""
+    """Parameters of every round."""
 
     noise_multiplier: Annotated[float, Served("z: noise_std_of_sum over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]

@@ -52,7 +52,7 @@ OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 
 @request
 class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
-    """A run of mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
         """Check the fields of mb-sgd, and that a given noise belongs to a given run."""

@@ -97,7 +97,7 @@ class ConversionAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdParameters:
-    """What to run with. Weights are those of Algorithm 1: α_t = t, and x_{t+1} is 2/(t + 2) of the way to w_{t+1}."""
+    """Parameters of the run. Weights are those of Algorithm 1: α_t = t; x_{t+1} is 2/(t + 2) of the way to w_{t+1}."""
 
     noise_std: Annotated[float, Served("σ per coordinate of a client's first report; trusted: of each round's mean")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]

@@ -39,7 +39,7 @@ Described = Literal["group", "most", "average"]
 
 @dataclass(frozen=True, kw_only=True)
 class ClientReport:
-    """Clients that take part alike. With participation `uniform`: one that reports most often, and an average one."""
+    """Clients with equal participation. With `uniform`: one that reports most often, and an average one."""
 
     described: Annotated[Described, Served("a group of the request, or the client of most or of average reports")]
     clients: Annotated[int, Served("clients this is said of; for `most` and `average` all of them")]

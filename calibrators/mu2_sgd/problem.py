@@ -67,7 +67,7 @@ KIND = Quantity(description="uniform: m of M afresh in each round; counts: how o
 
 @request
 class ParticipatingGroup:
-    """Clients that take part alike: how many, and how often (`counts`) or when (`pattern`) each of them reports."""
+    """Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports."""
 
     clients: Annotated[int, CLIENTS]
     participations: Annotated[int | None, REPORTS] = None

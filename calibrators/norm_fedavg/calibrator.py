@@ -69,7 +69,7 @@ class ConvergenceAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgParameters(QtdlParameters):
-    """What to run with, per round."""
+    """Parameters of a round."""
 
     rounds: Annotated[int, Served("communication rounds K")]
     participants: Annotated[int, Served("clients of one round, r")]

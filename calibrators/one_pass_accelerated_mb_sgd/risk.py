@@ -19,7 +19,7 @@ from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 @request
 class OnePassRiskProblem(OnePassProblem, RiskFields):
-    """A run of one-pass-accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of one-pass-accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
         """Check the fields of one-pass-accelerated-mb-sgd, and that a given noise belongs to a given run."""

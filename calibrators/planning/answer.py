@@ -216,7 +216,7 @@ class TrustPrice:
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """What to run: the entry that leaves least, or one that leaves hardly more and asks for less trust."""
+    """The recommended entry: the smallest remaining share, or one hardly larger that needs less trust."""
 
     entry: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
     why: Annotated[str, Served("the reasons in words")]

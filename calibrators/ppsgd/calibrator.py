@@ -63,7 +63,7 @@ CONDITIONS = (NORM_BOUNDED, FRESH_NOISE, PUBLIC_WEIGHT)
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdParameters:
-    """What to run with, and what sharing more or less would give."""
+    """Parameters of the run, and the effect of sharing more or less."""
 
     noise_std: Annotated[float, Served("σ_ζ per coordinate, on the average of the clipped shared gradients")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]

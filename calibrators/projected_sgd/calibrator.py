@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedSgdParameters:
-    """What to run with."""
+    """Parameters of the run."""
 
     noise_std: Annotated[
         float, Served("σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m")

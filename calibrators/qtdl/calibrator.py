@@ -61,7 +61,7 @@ Answered_co = TypeVar("Answered_co", bound=GridProblem, covariant=True, default=
 
 @dataclass(frozen=True, kw_only=True)
 class QtdlParameters:
-    """What to run with: values are rounded to multiples of 1/s, and integer noise over s is added."""
+    """Parameters of the run: values are rounded to multiples of 1/s, and integer noise over s is added."""
 
     noise_levels: Annotated[int, Served("m: the largest absolute value of the integer noise")]
     decay_rate: Annotated[float, Served("α: the noise is y with probability proportional to e^(−α|y|)")]

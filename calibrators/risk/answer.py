@@ -44,7 +44,7 @@ class RunAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AggregatesAnswer:
-    """What the complete statements see of clients that differ, at these rounds (Appendix E.1)."""
+    """Statistics of different clients in the complete statements, at these rounds (Appendix E.1)."""
 
     participants: Annotated[float, Served("M = 1/E[1/M_r]")]
     rms_participants: Annotated[float, Served("M' = 1/√E[1/M_r²]")]

@@ -41,8 +41,7 @@ class Start:
             what: name of the bound in the message.
             bound: value of the bound.
         """
-        message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it gives no information on the benefit of "
-        "training"
+        message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it does not show that training helps"
         return Caution(code=code, message=message)
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledMbSgdParameters:
-    """What to run with."""
+    """Parameters of the run."""
 
     noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]

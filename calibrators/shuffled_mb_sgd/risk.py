@@ -22,7 +22,7 @@ from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
 @request
 class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
-    """A run of shuffled-mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of shuffled-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
         """Check the fields of shuffled-mb-sgd, and that a given noise belongs to a given run."""

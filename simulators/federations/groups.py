@@ -36,7 +36,7 @@ GROUPS = Quantity(
 
 @request
 class RunGroup:
-    """Clients that are alike, and what differs from the rest of the run.
+    """Equal clients, with the fields that differ from the rest of the run.
 
     Absent `batch_size`: the share of its records that the run's is of the problem's `samples_per_client`, to the
     nearest whole record. Absent `epsilon`, δ and `noise_std`: those of all.

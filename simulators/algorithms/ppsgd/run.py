@@ -41,7 +41,7 @@ SHARED_STEP_SIZE = replace(STEP_SIZE, symbol="αη", description="step size of t
 
 @request
 class ClientBatches:
-    """Clients that are alike: how many, and the records of a batch."""
+    """Equal clients: their number, and the records of a batch."""
 
     clients: Clients
     batch_size: BatchSize = 1
