@@ -584,7 +584,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a job would cost, and whether it fits
+         * The cost of a job, and whether it fits
          * @description Return the cost of a job and reserve nothing: another caller may reserve in between.
          */
         post: operations["ask_ledger_what_if"];
@@ -604,7 +604,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The least noise with which an algorithm fits into what is left
+         * The least noise with which an algorithm fits into the remaining budget
          * @description Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
          */
         post: operations["calibrate_within_ledger"];
@@ -706,7 +706,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take back runs whose output nobody saw, for approvers
+         * Take back runs with unseen output, for approvers
          * @description Record the caller and the declaration in the log; the ledger is conditional from then on.
          *
          *     In a ledger with approval, owners and analysts may request it too, and another person approves it.
@@ -728,7 +728,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hold runs, so that nobody else takes them
+         * Hold runs, so that no other caller takes them
          * @description Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
          */
         post: operations["reserve"];
@@ -773,7 +773,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Give back what was not committed
+         * Give back uncommitted runs
          * @description Give back the runs that were not committed; those of a job that was begun stay as credit.
          */
         delete: operations["cancel_reservation"];
@@ -1297,7 +1297,7 @@ export interface components {
             points?: components["schemas"]["Point"][];
             meaning: components["schemas"]["MeaningAnswer"];
         };
-        /** @description What is guaranteed at the first point asked. */
+        /** @description The guarantee at the first requested point. */
         AccountGuarantee: {
             /** @description plain statements: the protected unit, the adversary, the conditions and the secret batches */
             in_words: string;
@@ -1339,7 +1339,7 @@ export interface components {
             /** @description z of the round as one Gaussian mechanism, which is certified */
             whole_noise_multiplier?: number;
         };
-        /** @description What the complete statements see of clients that differ, at these rounds (Appendix E.1). */
+        /** @description Statistics of different clients in the complete statements, at these rounds (Appendix E.1). */
         AggregatesAnswer: {
             /** @description M = 1/E[1/M_r] */
             participants: number;
@@ -1375,7 +1375,7 @@ export interface components {
             add?: components["schemas"]["PlanChange"][];
             /** @description items that fall to fewer runs */
             lower?: components["schemas"]["PlanChange"][];
-            /** @description what makes it valid after a commit: no output had a part in it, nor in its time */
+            /** @description declaration that makes it valid after a commit: neither it nor its time depended on outputs */
             declared?: components["schemas"]["Declaration"];
             /** @description whether a second person approves amendments, voids and reconciliations; absent: as it is */
             approval?: boolean;
@@ -1433,13 +1433,13 @@ export interface components {
          *     The Gaussian slot, or the only one, if neither a slot nor an item is named.
          */
         CalibrateAsked: {
-            /** @description of the algorithm's calibration, without ε, δ and what else is the ledger's to say */
+            /** @description fields of the algorithm's calibration, without ε, δ and the others that the ledger sets */
             fields: components["schemas"]["JsonObject"];
             /** @description the slot that would be charged */
             slot?: components["schemas"]["SlotKind"];
             /** @description the item of the plan that would be drawn on */
             item?: string;
-            /** @description what a residue charge may add to δ */
+            /** @description largest addition to δ by a residue charge */
             eta?: components["schemas"]["NumberOrText"];
         };
         /** @description The whole answer. `parameters` is what to run with. */
@@ -1528,7 +1528,7 @@ export interface components {
             each?: components["schemas"]["Texts"];
             /** @description μ² that was left when a residue was charged */
             remaining?: string;
-            /** @description what proves the charge */
+            /** @description theorem that proves the charge */
             theorem?: string;
         };
         /** @description The log's head. */
@@ -1582,7 +1582,7 @@ export interface components {
             /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
         };
-        /** @description Clients that take part alike. With participation `uniform`: one that reports most often, and an average one. */
+        /** @description Clients with equal participation. With `uniform`: one that reports most often, and an average one. */
         ClientReport: {
             /** @description a group of the request, or the client of most or of average reports */
             described: string;
@@ -1618,7 +1618,7 @@ export interface components {
             /** @description how many runs */
             count?: number;
         };
-        /** @description What is sent. */
+        /** @description Contents and size of the messages. */
         Communication: {
             bits_per_coordinate: number;
             /** @description beyond those of the noiseless update */
@@ -1734,7 +1734,7 @@ export interface components {
         Declaration: "functions-of-releases" | "independent-of-outputs" | "missing-entries-are-accounted-for" | "no-output-observed";
         /** @description Declarations that no computation can check: see the declared conditions of the ledger. */
         DeclaredAsked: {
-            /** @description what specs, counts and the times of calls depend on */
+            /** @description inputs on which specs, counts and the times of calls depend */
             inputs: components["schemas"]["Declaration"];
             /** @description whether the membership of the block is fixed */
             sealed: boolean;
@@ -1826,7 +1826,7 @@ export interface components {
             truth: string;
             test: string;
         };
-        /** @description The outputs of a formula, beside the theorem's conditions, status and errata. */
+        /** @description The outputs of a formula, with the theorem's conditions, status and errata. */
         EvaluationAnswer: {
             /** @description the formula's outputs by name, as in the theorem's `outputs_schema`; an infinite one is unbounded */
             outputs: components["schemas"]["JsonObject"];
@@ -1836,7 +1836,7 @@ export interface components {
             /** @description which reading of the formula these outputs are of */
             reading: components["schemas"]["Reading"];
         };
-        /** @description What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`. */
+        /** @description The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them. */
         EvaluationRequest: {
             /** @description inputs of the formula */
             inputs: components["schemas"]["JsonObject"];
@@ -1848,7 +1848,7 @@ export interface components {
             least: number;
             most: number;
         };
-        /** @description What is wrong with one field of the body (`pointer`), or with one query or path parameter (`parameter`). */
+        /** @description A fault in one field of the body (`pointer`), or in one query or path parameter (`parameter`). */
         FieldError: {
             pointer?: string;
             parameter?: string;
@@ -1896,7 +1896,7 @@ export interface components {
          * @enum {string}
          */
         Grade: "proved-wrong" | "misprint" | "unclear" | "refinement" | "withdrawn";
-        /** @description What the clients of one group are to run with, and what is guaranteed to them. */
+        /** @description Parameters of one group of clients, and their guarantee. */
         GroupParameters: {
             /** @description clients of this group */
             clients: number;
@@ -1916,7 +1916,7 @@ export interface components {
             printed_noise_std?: number;
             guarantee: components["schemas"]["GuaranteeAnswer"];
         };
-        /** @description What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε. */
+        /** @description The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε. */
         GuaranteeAnswer: {
             /** @description the trust model the guarantee speaks of */
             definition: components["schemas"]["Definition"];
@@ -1955,7 +1955,7 @@ export interface components {
             epsilon: number;
             /** @description log10 δ of all of it at the target's ε, upper end */
             log10_delta: number;
-            /** @description what proves it: the ledger's, and those of what was charged */
+            /** @description theorems that prove it: the ledger's, and those of the charges */
             theorems: string[];
         };
         /** @description Runs or amounts that a reservation holds in one ledger. */
@@ -1976,7 +1976,7 @@ export interface components {
             committed: number;
             /** @description runs of jobs that were stopped early; they may be reserved again */
             credit: number;
-            /** @description the reservation whose charge brought the item, if one did */
+            /** @description the reservation that brought the item by its charge, if any */
             job?: string;
         };
         /** @description A job: what was asked, how far it is, and its result or problem once it has ended. */
@@ -2137,13 +2137,13 @@ export interface components {
             conditional: boolean;
             /** @description whether a second person approves amendments, voids and reconciliations */
             approval?: boolean;
-            /** @description what everything together may lose */
+            /** @description privacy budget of all runs together */
             target: components["schemas"]["Target"];
             plan: components["schemas"]["ItemAnswer"][];
             slots: components["schemas"]["SlotAnswer"][];
             /** @description absent of a contradicted ledger: there is no ε */
             guarantee?: components["schemas"]["GuaranteeOfLedger"];
-            /** @description what contradicts runs; empty while nothing does */
+            /** @description observations that contradict runs; empty if there are none */
             observations?: components["schemas"]["Observation"][];
             /** @description of which the largest share is used or reserved; absent: there is nothing */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
@@ -2162,7 +2162,7 @@ export interface components {
         };
         /** @description That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path). */
         LogProof: {
-            /** @description the entry that is asked for */
+            /** @description the requested entry */
             entry?: components["schemas"]["JsonObject"];
             /** @description leaf_index, tree_size and inclusion_path */
             proof?: components["schemas"]["JsonObject"];
@@ -2179,7 +2179,7 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description The problem of mini-batch algorithms, and nothing beside. */
+        /** @description The problem of mini-batch algorithms, without further fields. */
         MbSgdProblem: {
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
@@ -2369,9 +2369,9 @@ export interface components {
         Observation: {
             /** @description id of the premise that does not hold */
             premise: string;
-            /** @description what was observed */
+            /** @description observation */
             message: string;
-            /** @description what to change in the program, or what to declare */
+            /** @description change to the program, or necessary declaration */
             remedy: string;
             /** @description how often it was observed; 0 if that is not disclosed */
             count: number;
@@ -2462,13 +2462,13 @@ export interface components {
             relation: components["schemas"]["Relation"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description what everything together may lose */
+            /** @description privacy budget of all runs together */
             target: components["schemas"]["Target"];
-            /** @description what will be run, whatever comes out */
+            /** @description runs that are fixed in advance, for all outputs */
             plan?: components["schemas"]["PlanChange"][];
-            /** @description what may be chosen by what came out */
+            /** @description budgets for runs that may be chosen by outputs */
             slots?: components["schemas"]["SlotAsked"][];
-            /** @description what the owner of the data declares */
+            /** @description declarations of the owner of the data */
             declared: components["schemas"]["DeclaredAsked"];
             /** @description whether a second person approves amendments, voids and reconciliations */
             approval?: boolean;
@@ -2589,7 +2589,7 @@ export interface components {
             /** @description whether no other batch size does */
             every_batch_size_tried?: boolean;
         };
-        /** @description Clients that take part alike: how many, and how often (`counts`) or when (`pattern`) each of them reports. */
+        /** @description Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports. */
         ParticipatingGroup: {
             /** @description clients in the federation */
             clients: number;
@@ -2630,11 +2630,11 @@ export interface components {
             id: string;
             /** @description the ledger's id */
             ledger: string;
-            /** @description what is requested */
+            /** @description requested move */
             kind: string;
             /** @description pending: nothing has changed yet; approved: the move was made */
             state: string;
-            /** @description what was requested; of reconcile the accepted head of the log, and the reason */
+            /** @description body of the request; of reconcile the accepted head of the log, and the reason */
             body: components["schemas"]["JsonObject"];
             /** @description name of the caller who requested it */
             requested_by: string;
@@ -3076,7 +3076,7 @@ export interface components {
             participants?: number;
         };
         /**
-         * @description What a client sends of one of two updates that the attacker knows.
+         * @description A client's message for one of two updates that the attacker knows.
          *
          *     Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
          *     added.
@@ -3193,7 +3193,7 @@ export interface components {
             /** @description over the three others: a detached JSON Web Signature (RFC 7515) */
             signature: string;
         };
-        /** @description What to run: the entry that leaves least, or one that leaves hardly more and asks for less trust. */
+        /** @description The recommended entry: the smallest remaining share, or one hardly larger that needs less trust. */
         Recommendation: {
             /** @description name of an entry; absent where none says anything within the limits */
             entry?: string;
@@ -3226,7 +3226,7 @@ export interface components {
         Relation: "replace-one" | "add-or-remove-one" | "zero-out-one";
         /** @enum {string} */
         Release: "last" | "random-stop" | "suffix";
-        /** @description What the report is to be about. */
+        /** @description The subject of the report. */
         ReportRequest: {
             /** @description which service's answer it reports */
             kind: string;
@@ -3250,7 +3250,7 @@ export interface components {
             charge: components["schemas"]["ChargeAnswer"];
             /** @description date and time, RFC 3339, UTC */
             created: string;
-            /** @description when what was not committed returns; absent: never */
+            /** @description time at which uncommitted runs return; absent: never */
             expires?: string;
             /** @description ids */
             ledgers: string[];
@@ -3270,7 +3270,7 @@ export interface components {
             slot?: components["schemas"]["SlotKind"];
             /** @description how many runs */
             count?: number;
-            /** @description what a residue charge may add to δ */
+            /** @description largest addition to δ by a residue charge */
             eta?: components["schemas"]["NumberOrText"];
             /** @description the δ of each run, in a zcdp or pure slot */
             delta?: components["schemas"]["NumberOrText"];
@@ -3347,7 +3347,7 @@ export interface components {
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
         };
-        /** @description A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones. */
+        /** @description A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones. */
         RiskProblem: {
             /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
@@ -3561,7 +3561,7 @@ export interface components {
             /** @description of the envelope it runs on, without smoothness */
             envelope_smoothness?: number;
         };
-        /** @description A run beside the answer: no other run listed is at least as good in rounds, batch size and risk. */
+        /** @description An alternative run: no other run listed is at least as good in rounds, batch size and risk. */
         RunChoice: {
             rounds: number;
             /** @description records of one client per round, where the algorithm chooses them */
@@ -4037,7 +4037,7 @@ export interface components {
             /** @description whether printed readings show the true figures at their parameters. For some algorithms this takes most of the time: use false for a picture */
             true_figures?: boolean;
         };
-        /** @description What a calibration answers at many values, in their order. */
+        /** @description The answers of a calibration at many values, in their order. */
         SweepAnswer: {
             algorithm: string;
             sweep: components["schemas"]["Sweep"];
@@ -4153,7 +4153,7 @@ export interface components {
             reservation: string;
             /** @description how many runs */
             count: number;
-            /** @description what makes this valid */
+            /** @description declaration that makes this valid */
             declared: components["schemas"]["Declaration"];
         };
         /** @enum {string} */
@@ -4161,13 +4161,13 @@ export interface components {
         /** @description Whether a job fits. Nothing was changed, and nothing is held. */
         WhatIfAnswer: {
             fits: boolean;
-            /** @description runs that were asked about */
+            /** @description requested number of runs */
             count: number;
-            /** @description what it would cost; absent where it does not fit */
+            /** @description its cost; absent where it does not fit */
             charge?: components["schemas"]["ChargeAnswer"];
             /** @description why it does not fit */
             reason?: string;
-            /** @description what would fit */
+            /** @description closest request that would fit */
             nearest: components["schemas"]["Values"];
             /** @description of which the largest share is then used or reserved; now, where it does not fit */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
@@ -4183,15 +4183,15 @@ export interface components {
             algorithm: string;
             /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */
             request: components["schemas"]["JsonObject"];
-            /** @description what is run: to be reserved as it stands */
+            /** @description the run, to be reserved unchanged */
             spec: components["schemas"]["JsonObject"];
             /** @description runs that the spec is */
             count: number;
-            /** @description what a reservation of it would be charged */
+            /** @description charge of a reservation of it */
             charge: components["schemas"]["ChargeAnswer"];
             /** @description with a share of so much less noise the ledger refuses the run; absent: not known */
             slack?: number;
-            /** @description the whole answer to the request; its guarantee is of this run alone */
+            /** @description the whole answer to the request; its guarantee is for this run only */
             calibration: components["schemas"]["Calibration"];
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];

@@ -28,7 +28,7 @@ class AccountAnswer:
     """The whole answer.
 
     Attributes:
-        guarantee (AccountGuarantee): What is guaranteed at the first point asked.
+        guarantee (AccountGuarantee): The guarantee at the first requested point.
         derivation (list[DerivationStep]):
         considered (list[ConsideredAnswer]):
         declared_conditions (list[Condition]): conditions that the spec sets for the data and the program

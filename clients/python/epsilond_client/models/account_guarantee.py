@@ -20,7 +20,7 @@ T = TypeVar("T", bound="AccountGuarantee")
 
 @_attrs_define
 class AccountGuarantee:
-    """What is guaranteed at the first point asked.
+    """The guarantee at the first requested point.
 
     Attributes:
         in_words (str): plain statements: the protected unit, the adversary, the conditions and the secret batches

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="ClientReport")
 
 @_attrs_define
 class ClientReport:
-    """Clients that take part alike. With participation `uniform`: one that reports most often, and an average one.
+    """Clients with equal participation. With `uniform`: one that reports most often, and an average one.
 
     Attributes:
         described (str): a group of the request, or the client of most or of average reports

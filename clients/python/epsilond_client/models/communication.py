@@ -17,7 +17,7 @@ T = TypeVar("T", bound="Communication")
 
 @_attrs_define
 class Communication:
-    """What is sent.
+    """Contents and size of the messages.
 
     Attributes:
         bits_per_coordinate (float):

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="GuaranteeAnswer")
 
 @_attrs_define
 class GuaranteeAnswer:
-    """What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε.
+    """The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε.
 
     Attributes:
         definition (Definition):

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ReportRequest")
 
 @_attrs_define
 class ReportRequest:
-    """What the report is to be about.
+    """The subject of the report.
 
     Attributes:
         kind (str): which service's answer it reports

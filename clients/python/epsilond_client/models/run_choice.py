@@ -14,7 +14,7 @@ T = TypeVar("T", bound="RunChoice")
 
 @_attrs_define
 class RunChoice:
-    """A run beside the answer: no other run listed is at least as good in rounds, batch size and risk.
+    """An alternative run: no other run listed is at least as good in rounds, batch size and risk.
 
     Attributes:
         rounds (int):

@@ -169,7 +169,7 @@ class SimulationRequest:
                 loss.
 
                 Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
-            message (QuantizedMessage | Unset): What a client sends of one of two updates that the attacker knows.
+            message (QuantizedMessage | Unset): A client's message for one of two updates that the attacker knows.
 
                 Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace
                 noise is

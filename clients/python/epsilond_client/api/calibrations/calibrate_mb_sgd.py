@@ -138,7 +138,7 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,7 +176,7 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -209,7 +209,7 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -245,7 +245,7 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

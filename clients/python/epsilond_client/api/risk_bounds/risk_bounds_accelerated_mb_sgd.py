@@ -139,7 +139,7 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -179,7 +179,7 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -214,7 +214,7 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -252,7 +252,7 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:

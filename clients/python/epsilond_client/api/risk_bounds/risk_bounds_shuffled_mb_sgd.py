@@ -138,7 +138,7 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -177,7 +177,7 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -211,7 +211,7 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -248,7 +248,7 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
