@@ -215,7 +215,7 @@ def test_budgets_of_each_are_composed_better_than_their_sum():
 
 
 def test_a_joint_scale_is_warned_of():
-    with pytest.warns(PflPrivacyWarning, match="this run as it is"):
+    with pytest.warns(PflPrivacyWarning, match="This run as it is"):
         EpsilondJointPrivacyAccountant(
             ["gaussian"] * 2, 10, 1.0, total_delta=DELTA, noise_parameters=[5.0, 5.0], noise_scale=0.5
         )
