@@ -113,7 +113,7 @@ class ProjectedSgdProblem(TargetedProblem):
         ]
         if self.solve_for == "participants":
             if self.participants is not None:
-                faults.append(Fault("/participants", "is the field that is solved for"))
+                faults.append(Fault("/participants", "is what is solved for"))
             faults += [
                 Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
                 for name in ("step_schedule", "noise_schedule")

@@ -251,5 +251,5 @@ def test_a_plan_with_nothing_to_go_on_says_what_is_missing() -> None:
     )
     answer = answer_of(plan, [(each, None) for each in drafts(PLANNERS, plan)])
     assert answer.recommended.entry is None
-    assert "lacks" in answer.recommended.why
+    assert "missing fields" in answer.recommended.why
     assert [price.definition for price in answer.trusts] == ["local", "shuffle", "central", "joint"]

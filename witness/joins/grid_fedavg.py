@@ -120,7 +120,7 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
     round_epsilon = binomial_epsilon(inputs, trials)
     if round_epsilon > PROVED_EPSILON or trials < 4.0 * least_variance(inputs):
-        raise NoCertificate("the Binomial mechanism's theorem is proved only for ε ≤ 1 of a round")
+        raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")
     return best_composition(epsilon=round_epsilon, delta=SLACK_SHARE * delta, rounds=rounds)
 
 
