@@ -96,8 +96,10 @@ def create_app(
     """
     chosen = settings or Settings.from_environment()
     metrics = Metrics()
-    budgets, health = Budgets(chosen, metrics), Health()
-    keyring, tokens = Keyring.of(chosen.api_keys_file, budgets), Tokens.of(chosen, budgets)
+    budgets = Budgets(chosen, metrics)
+    health = Health()
+    keyring = Keyring.of(chosen.api_keys_file, budgets)
+    tokens = Tokens.of(chosen, budgets)
     pool = Pool(chosen, metrics, modules_of(calibrators, theorem_home, kinds), charge=budgets.charge)
     compute = Compute(chosen, metrics, pool)
     readings = Readings(calibrators, theorems, theorem_home)

@@ -74,16 +74,25 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
 
 def _common(values: Sequence[Any]) -> Schema:
-    """Return a schema that all of these values satisfy."""
+    """Return a JSON schema that all of these values satisfy; the empty schema if their types differ.
+
+    Args:
+        values: JSON values. An infinite number is a text, which the schema of a number allows.
+    """
     if all(isinstance(value, Mapping) for value in values):
-        names = dict.fromkeys(name for value in values for name in value)
-        members = {name: _common([value[name] for value in values if name in value]) for name in names}
-        return {"type": "object", "properties": members}
+        members: dict[str, list[Any]] = {}
+        for value in values:
+            for name, member in value.items():
+                members.setdefault(name, []).append(member)
+        return {"type": "object", "properties": {name: _common(group) for name, group in members.items()}}
     if all(isinstance(value, list) for value in values):
         items = [item for value in values for item in value]
-        return {"type": "array", **({"items": _common(items)} if items else {})}
+        return {"type": "array", "items": _common(items)} if items else {"type": "array"}
     if all(isinstance(value, bool) for value in values):
         return {"type": "boolean"}
-    if all(isinstance(value, int | float) or value in NUMBER["anyOf"][1]["enum"] for value in values):
+    infinite_numbers = NUMBER["anyOf"][1]["enum"]
+    if all(isinstance(value, int | float) or value in infinite_numbers for value in values):
         return NUMBER
-    return {"type": "string"} if all(isinstance(value, str) for value in values) else {}
+    if all(isinstance(value, str) for value in values):
+        return {"type": "string"}
+    return {}

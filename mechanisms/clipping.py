@@ -142,7 +142,14 @@ def _demand_bound(bound: float, pointer: str) -> None:
 
 @dataclass(frozen=True)
 class _ContributionRows:
-    """One array as (contributions, coordinates), in doubles and in its own type."""
+    """One array, or one layer of a model, as a matrix with one row per contribution.
+
+    Attributes:
+        rows: the matrix in doubles.
+        original_rows: the matrix in the type of the caller's array.
+        shape: shape of the caller's array.
+        restorer: conversion of a NumPy array to the library of the caller's array.
+    """
 
     rows: Floats
     original_rows: AnyNumbers
@@ -155,6 +162,15 @@ class _ContributionRows:
 
 
 def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_ContributionRows]:
+    """Return the layers as matrices with one row per contribution.
+
+    Args:
+        values: one array, or a list of arrays.
+        records: whether the first axis of each array counts contributions; otherwise there is one contribution.
+
+    Raises:
+        InvalidInput: a value is no array, or the layers differ in their number of contributions.
+    """
     is_list = is_list_of_arrays(values)
     layers: list[_ContributionRows] = []
     for index, array in enumerate(values if is_list else [values]):
@@ -173,7 +189,13 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
 
 @dataclass(frozen=True)
 class _Scaling:
-    """Scaling of each contribution: by 2^−exponent to coordinates of at most 1, then by a factor to the norm bound."""
+    """Scaling of each contribution: by 2^−exponent to coordinates of at most 1, then by a factor to the norm bound.
+
+    Attributes:
+        usable: True for contributions with finite coordinates only.
+        norms: norm of each contribution before clipping.
+        exponents: exponent of each contribution.
+    """
 
     usable: Bools
     norms: Floats
@@ -183,6 +205,17 @@ class _Scaling:
 
 
 def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm) -> _Scaling:
+    """Return the scaling that makes the norm of each contribution, over all layers, at most the bound.
+
+    The norms are rounded up before they are compared with the bound: a sum of n products of doubles has a relative
+    error of at most about n units of roundoff. For `linf` the coordinates are clipped instead, so all factors are
+    infinite.
+
+    Args:
+        layers: the layers of the contributions.
+        bound: largest norm of a clipped contribution.
+        norm: the norm to bound.
+    """
     largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
     usable = np.isfinite(largest)
     exponents = np.frexp(np.where(usable, largest, 0.0))[1]

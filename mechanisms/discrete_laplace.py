@@ -52,36 +52,54 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     Returns:
         The tables. Equal arguments give the same object.
     """
-    rate = Decimal(decay_rate)
     width = 1 if noise_levels <= DIRECT else math.isqrt(noise_levels)
     blocks = -(-noise_levels // width)
     last_width = noise_levels - (blocks - 1) * width
-
-    def level_weights(count: int, precision: int) -> IntegerBounds:
-        return powers(decay(rate, precision), count, precision)
-
-    def signed_block_weights(precision: int) -> IntegerBounds:
-        first = decay(rate, precision)
-        starts = powers(decay(exact_product(decay_rate, width), precision), blocks, precision)
-        inside, last = level_weights(width, precision), level_weights(last_width, precision)
-        low = _block_weights(starts.low, first[0], sum(inside.low), sum(last.low), precision)
-        high = _block_weights(starts.high, first[1], sum(inside.high), sum(last.high), precision)
-        high = [weight + 1 for weight in high]
-        unit = 1 << precision
-        return IntegerBounds((*reversed(low), unit, *low), (*reversed(high), unit, *high))
-
-    def level_inversion(count: int) -> Inversion | None:
-        if width == 1:
-            return None
-        return Inversion.from_weights(functools.partial(level_weights, count))
-
+    weights = _BlockWeights(decay_rate=decay_rate, width=width, blocks=blocks, last_width=last_width)
+    within = within_last = None
+    if width > 1:
+        within = Inversion.from_weights(functools.partial(weights.of_levels, width))
+        within_last = Inversion.from_weights(functools.partial(weights.of_levels, last_width))
     return NoiseTables(
         width=width,
         blocks=blocks,
-        signed_block=Inversion.from_weights(signed_block_weights),
-        within=level_inversion(width),
-        within_last=level_inversion(last_width),
+        signed_block=Inversion.from_weights(weights.of_signed_blocks),
+        within=within,
+        within_last=within_last,
     )
+
+
+@dataclass(frozen=True)
+class _BlockWeights:
+    """Weights e^(−α|y|) of the levels y, summed over blocks of consecutive levels.
+
+    Attributes:
+        decay_rate: α > 0, read as the exact fraction that the double is.
+        width: number of levels of a block, t.
+        blocks: number of blocks of positive levels, B.
+        last_width: number of levels of the last block.
+    """
+
+    decay_rate: float
+    width: int
+    blocks: int
+    last_width: int
+
+    def of_levels(self, count: int, precision: int) -> IntegerBounds:
+        """Return bounds on e^(−αa) for a = 0, …, count − 1, in units of 2^−precision."""
+        return powers(decay(Decimal(self.decay_rate), precision), count, precision)
+
+    def of_signed_blocks(self, precision: int) -> IntegerBounds:
+        """Return bounds on the weights of the blocks −B, …, B, in units of 2^−precision. Block 0 is the level 0."""
+        first = decay(Decimal(self.decay_rate), precision)
+        starts = powers(decay(exact_product(self.decay_rate, self.width), precision), self.blocks, precision)
+        full = self.of_levels(self.width, precision)
+        last = self.of_levels(self.last_width, precision)
+        low = _block_weights(starts.low, first[0], sum(full.low), sum(last.low), precision)
+        high = _block_weights(starts.high, first[1], sum(full.high), sum(last.high), precision)
+        high = [weight + 1 for weight in high]
+        unit = 1 << precision
+        return IntegerBounds((*reversed(low), unit, *low), (*reversed(high), unit, *high))
 
 
 def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int, precision: int) -> list[int]:

@@ -57,14 +57,16 @@ def is_below_exponential(word: int, exponent: Fraction, source: RandomSource, pl
     Returns:
         Whether the uniform number is below e^−γ.
     """
-    bits, value = WORD, word
+    bits = WORD
+    value = word
     while True:
         low, high = exponential_bounds(exponent, bits)
         if value + 1 <= low:
             return True
         if value >= high:
             return False
-        value, bits = value << WORD | source.next_word(place), bits + WORD
+        value = (value << WORD) | source.next_word(place)
+        bits += WORD
 
 
 def exponential_bounds(exponent: Fraction, precision: int) -> tuple[int, int]:

@@ -120,17 +120,22 @@ class Inversion:
         return outcomes
 
     def resolve(self, word: int, next_word: Callable[[], int]) -> int:
-        """Return the outcome of a word that may be the first 64 bits of a jump.
+        """Return the outcome of a uniform number whose first 64 bits may be those of a jump.
+
+        A jump is a value of the distribution function. The outcome is the number of jumps below the uniform number. 64
+        bits are appended to the number until its comparison with every jump is certain.
 
         Args:
-            word: the first 64 bits of a uniform number.
+            word: the first 64 bits of the uniform number.
             next_word: a function that draws 64 further bits of the number.
         """
-        bits, value = WORD, word
+        bits = WORD
+        value = word
         while True:
-            value, bits = value << WORD | next_word(), bits + WORD
+            value = (value << WORD) | next_word()
+            bits += WORD
             bounds = jumps(self.weights, bits)
-            least = sum(jump < value for jump in bounds.high)
-            most = sum(jump <= value for jump in bounds.low)
-            if least == most:
-                return least
+            lower_bound = sum(jump < value for jump in bounds.high)
+            upper_bound = sum(jump <= value for jump in bounds.low)
+            if lower_bound == upper_bound:
+                return lower_bound

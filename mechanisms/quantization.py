@@ -46,33 +46,43 @@ def stochastic_rounding(values: Floats, levels: int, source: RandomSource) -> In
         )
     if not np.all(np.abs(values) <= 1.0):
         raise InvalidInput.at("/values", "is out of range", allowed="≥ -1 and ≤ 1")
-    bits, sizes = source.words(values.shape), np.abs(values)
+    bits = source.words(values.shape)
+    sizes = np.abs(values)
     floor, fraction = _floor_and_fraction(sizes, levels)
     upward = (bits < fraction).astype(np.int64)
     # The fraction in units of 2^−64 has an error of at most two units. Nearer words are decided exactly.
     near = (bits - fraction + np.uint64(1)) <= np.uint64(3)
     for place in map(tuple, np.argwhere(near).tolist()):
-        floor[place], exact = divmod(Fraction(float(sizes[place])) * levels, 1)
-        upward[place] = is_below(int(bits[place]), exact, source, place)
+        floor[place], exact_fraction = divmod(Fraction(float(sizes[place])) * levels, 1)
+        upward[place] = is_below(int(bits[place]), exact_fraction, source, place)
     return np.asarray(np.where(values < 0.0, -(floor + upward), floor + upward))
 
 
 def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     """Return the floor of sizes · levels, and the fractional part in units of 2^−64.
 
-    The fractional part is modulo 2^64 and has an error of at most two units. An exact product of two doubles is the sum
-    of two doubles, the rounded product and its error (Dekker 1971).
+    The exact product of two doubles is the sum of two doubles, the rounded product and its error (Dekker 1971).
+
+    Args:
+        sizes: numbers in [0, 1].
+        levels: number of levels, at most 2^40.
+
+    Returns:
+        The floor, and the fractional part modulo 2^64 with an error of at most two units.
     """
     product = sizes * float(levels)
-    high_u, high_s = _high_half(sizes), float(_high_half(np.float64(levels)))
-    low_u, low_s = sizes - high_u, float(levels) - high_s
-    error = ((high_u * high_s - product) + high_u * low_s + low_u * high_s) + low_u * low_s
+    high_size = _high_half(sizes)
+    low_size = sizes - high_size
+    high_levels = float(_high_half(np.float64(levels)))
+    low_levels = float(levels) - high_levels
+    error = (high_size * high_levels - product) + high_size * low_levels + low_size * high_levels
+    error = error + low_size * low_levels
     error = np.where(product < SMALLEST, 0.0, error)
     floor = np.floor(product)
     rest = product - floor
     fraction = np.floor(np.ldexp(rest, WORD)).astype(np.uint64)
     correction = np.floor(np.ldexp(error, WORD)).astype(np.int64).view(np.uint64)
-    borrow = (rest == 0.0) & (error < 0.0)
+    borrow = (rest == 0.0) & (error < 0.0)  # the exact product is just below an integer
     return floor.astype(np.int64) - borrow, fraction + correction
 
 

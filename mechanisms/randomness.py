@@ -245,7 +245,7 @@ def secure() -> RandomSource:
 
 
 def seeded(seed: int | np.random.Generator) -> RandomSource:
-    """Return a reproducible source for tests and simulations; a release with seeded noise protects nobody's data.
+    """Return a reproducible source for tests and simulations; seeded noise in a release protects no data.
 
     Args:
         seed: a seed, or a generator of numpy, which is then advanced by the draws.
@@ -274,11 +274,13 @@ def is_below(word: int, probability: Fraction, source: RandomSource, place: Plac
     Returns:
         Whether the uniform number is below the probability.
     """
-    bits, value = WORD, word
+    bits = WORD
+    value = word
     while True:
         scaled = probability * (1 << bits)
         if value + 1 <= scaled:
             return True
         if value >= scaled:
             return False
-        value, bits = value << WORD | source.next_word(place), bits + WORD
+        value = (value << WORD) | source.next_word(place)
+        bits += WORD

@@ -78,7 +78,12 @@ def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSo
 
 
 def _draw_accepted(count: int, draw_candidates: Callable[[int], Candidates]) -> Integers:
-    """Draw candidates until `count` of them are accepted."""
+    """Draw candidates until `count` of them are accepted, and return the accepted ones.
+
+    Args:
+        count: number of draws.
+        draw_candidates: function from a number of candidates to the candidates and the mask of the accepted ones.
+    """
     draws = np.empty(count, dtype=np.int64)
     done = 0
     while done < count:
@@ -90,10 +95,18 @@ def _draw_accepted(count: int, draw_candidates: Callable[[int], Candidates]) -> 
 
 
 def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Candidates:
-    """Draw candidates ±(U + tV), where t = ⌈1/α⌉.
+    """Draw candidates ±(U + tV) of the discrete Laplace distribution of rate α, where t = ⌈1/α⌉.
 
-    U is uniform below t and accepted with probability e^−αU. V counts successes of probability e^−αt before the first
-    failure. The candidate −0 is rejected, so that 0 is not counted twice.
+    U is uniform on 0, …, t − 1 and accepted with probability e^(−αU). V is the number of successes, of probability
+    e^(−αt) each, before the first failure. The candidate −0 is rejected, so that 0 is not counted twice.
+
+    Args:
+        rate: α > 0.
+        count: number of candidates.
+        source: source of the random bits.
+
+    Returns:
+        The candidates, and the mask of the accepted ones, which have probabilities proportional to e^(−α|y|).
     """
     block = -(-rate.denominator // rate.numerator)
     within = uniform_integers(block, (count,), source)
@@ -110,14 +123,23 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
 
 
 def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
-    """Draw discrete Laplace candidates Y of rate 1/t, where t = ⌊σ⌋ + 1.
+    """Draw candidates Y of the discrete Gaussian distribution with parameter σ, by rejection.
 
-    A candidate is accepted with probability exp(−(|Y| − σ²/t)²/(2σ²)).
+    Y is discrete Laplace of rate 1/t, where t = ⌊σ⌋ + 1, and accepted with probability exp(−(|Y| − σ²/t)²/(2σ²)).
+
+    Args:
+        variance: σ².
+        count: number of candidates.
+        source: source of the random bits.
+
+    Returns:
+        The candidates, and the mask of the accepted ones, which have probabilities proportional to exp(−y²/(2σ²)).
     """
     block = math.isqrt(variance.numerator // variance.denominator) + 1
     values, proposed = _laplace_candidates(Fraction(1, block), count, source)
     places = np.flatnonzero(proposed)
-    proposals, centre = values[places], variance / block
+    proposals = values[places]
+    centre = variance / block
 
     def exact_exponent(place: tuple[int, ...]) -> Fraction:
         return (abs(int(proposals[place])) - centre) ** 2 / (2 * variance)
@@ -132,7 +154,16 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
 def _draw_by_row(
     shape: tuple[int, ...], source: RandomSource, draw: Callable[[int, RandomSource], Integers]
 ) -> Integers:
-    """Draw an array; with a generator per row, draw the rows one after another, as rejection takes a varying number."""
+    """Draw an array of independent integers.
+
+    If the source has one generator per row, the rows are drawn one after another, because rejection uses a varying
+    number of bits.
+
+    Args:
+        shape: shape of the array.
+        source: source of the random bits.
+        draw: function from a number of integers and a source to the integers.
+    """
     if not isinstance(source, SideBySide):
         return draw(math.prod(shape), source).reshape(shape)
     row_shape = shape[1:]

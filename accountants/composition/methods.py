@@ -1,7 +1,7 @@
 """The methods of composing pairs, in the order in which they are tried.
 
-A method may join several parts into a single part in closed form. It may replace the fallback, the pair that answers if
-a later method refuses. It may also compose the whole product.
+A part is a pair with the number of its runs. A method may join several parts into a single part in closed form. It may
+replace the fallback, the composition that is used if no other method applies. It may also compose the whole product.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     Parts = Sequence[tuple[Pair, int]]
 
 _NARROW = 0.25
-"""Width of log δ, in nats, up to which an engine's bounds are preferred to those of rare losses."""
+"""Largest width, in log δ, of the transform's bounds that are preferred to the fallback's at its `close_from`."""
 _FEWEST_STEPS = 10**6
 """Least number of steps for which the bounds of rare losses are tried."""
 
 
 @dataclass(frozen=True)
 class Fallback:
-    """The pair that answers if a method refuses.
+    """The composition that is used if no other method applies.
 
     Attributes:
-        make: makes a pair that encloses the product. A second call returns the same pair.
+        make: computes a pair that encloses the product. A second call returns the same pair.
         close_from: the ε, in nats, from which on its bounds are close; None for the bounds of the lattice.
     """
 
@@ -50,7 +50,7 @@ class Method:
     """One way of composing pairs.
 
     Attributes:
-        applies: condition on the parts, in words.
+        applies: condition on the parts (pairs, each with its number of runs), in words.
         cost: the cost of the method, in words.
     """
 
@@ -109,7 +109,11 @@ class EnumeratedMethod(Method):
     cost = "the number of kinds of runs, at most `enumeration.MOST_KINDS`"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Enumerate the sums of the losses."""
+        """Enumerate the sums of the losses.
+
+        Returns:
+            The product; None if a part that is not Gaussian has no atoms, or there are too many kinds of runs.
+        """
         del fallback
         finite = [(pair, times) for pair, times in parts if pair.gaussian_dp_mu is None]
         if any(pair.atoms is None for pair, _ in finite):
@@ -120,10 +124,6 @@ class EnumeratedMethod(Method):
         return None if mu is None else enumerated_pair_and_gaussian(finite, mu)
 
 
-def _pair_of(composition: RareComposition) -> Pair:
-    return composition.pair
-
-
 class RareMethod(Method):
     """Bounds from the second moment and from one large step, for many steps that each reveal very little."""
 
@@ -131,11 +131,26 @@ class RareMethod(Method):
     cost = "integrals over the profiles of the steps"
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Use these bounds in front of the lattice, which gives the tails."""
+        """Return these bounds, combined with those of the fallback, or the fallback if they do not apply.
+
+        They are close from the standard deviation of the total loss on. They do not apply to fewer than a million
+        steps, nor if `rare_composition` returns None.
+
+        Args:
+            parts: the pairs, each with its number of runs.
+            fallback: the composition on a lattice, which gives the tails.
+        """
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback
-        rare = rare_composition(parts, fallback.make)
-        return fallback if rare is None else Fallback(functools.partial(_pair_of, rare), rare.deviation)
+        composition = rare_composition(parts, fallback.make)
+        if composition is None:
+            return fallback
+        return Fallback(make=functools.partial(_pair_of, composition), close_from=composition.deviation)
+
+
+def _pair_of(composition: RareComposition) -> Pair:
+    """Return the pair of a composition."""
+    return composition.pair
 
 
 class ContourMethod(Method):

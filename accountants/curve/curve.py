@@ -121,27 +121,42 @@ def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> floa
     return largest
 
 
-def _falls_short(pair: Pair, target: Target, attained: float, found: float) -> bool:
-    """Return whether a witness is judged to attain no more than log δ `attained` and ε `found`.
+def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained_epsilon: float) -> bool:
+    """Return whether a witness is unlikely to raise the lower bound on ε at the target δ.
 
-    The criterion is that of `_largest_realised_epsilon`.
+    This is the case if its δ is likely to be at most the target δ at the best lower bound so far. It is also the case
+    if log δ at the target ε is at most the target minus twice the shortfall of the earlier witnesses.
+
+    Args:
+        pair: the witness.
+        target: the target (ε, δ).
+        attained_log_delta: largest log δ at the target ε of the earlier witnesses.
+        attained_epsilon: largest lower bound on ε of the earlier witnesses, in nats.
     """
-    if pair.likely_meets(found, target.log_delta):
+    if pair.likely_meets(attained_epsilon, target.log_delta):
         return True
-    least = target.log_delta - 2.0 * (target.log_delta - attained)
-    return attained < target.log_delta and (
-        pair.likely_meets(target.epsilon, least) or pair.lower_log_delta(target.epsilon) <= least
-    )
+    shortfall = target.log_delta - attained_log_delta
+    if not attained_log_delta < target.log_delta:
+        return False
+    least = target.log_delta - 2.0 * shortfall
+    return pair.likely_meets(target.epsilon, least) or pair.lower_log_delta(target.epsilon) <= least
 
 
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
-    """Return an upper bound on ε at the target δ.
+    """Return an upper bound on the smallest ε with δ(ε) at most the target δ.
 
-    The bound is the target ε if δ there is only slightly below the target δ, as for calibrated noise. A slightly
-    smaller ε must then miss the target. If δ hardly decreases with ε, a much smaller ε may also meet the target, and is
-    searched for.
+    The target ε is returned without a search if two conditions hold, as for calibrated noise: log δ(ε) is below the
+    target's by at most a share `SPARE`, and at ε(1 − `FLAT`) it is above the target's. The second condition fails if δ
+    decreases so slowly that a much smaller ε may meet the target.
+
+    Args:
+        pair: the dominating pair.
+        target: the target (ε, δ). A search starts at its ε.
     """
-    near = target.log_delta * (1.0 + SPARE) <= pair.upper_log_delta(target.epsilon) <= target.log_delta
-    if near and pair.upper_log_delta_next_to(target.epsilon * (1.0 - FLAT), target.epsilon) > target.log_delta:
-        return target.epsilon
+    log_delta = pair.upper_log_delta(target.epsilon)
+    slightly_below = target.log_delta * (1.0 + SPARE) <= log_delta <= target.log_delta
+    if slightly_below:
+        smaller_epsilon = target.epsilon * (1.0 - FLAT)
+        if pair.upper_log_delta_next_to(smaller_epsilon, target.epsilon) > target.log_delta:
+            return target.epsilon
     return pair.upper_epsilon(target.log_delta, target.epsilon)

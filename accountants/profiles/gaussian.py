@@ -104,10 +104,17 @@ class GaussianProfile(Profile):
         return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return ε(δ) by plain differences of Mills' ratios, which cancel if μ is small; None if they fail.
+        """Solve δ(ε) = δ for ε by Newton steps that stay inside a bracket.
 
-        Newton steps stay inside a bracket. R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ. Then
-        δ = φ(a)(R(a) − R(b)). The derivative is −φ(a) R(b).
+        R is Mills' ratio, φ the normal density, a = ε/μ − μ/2 and b = a + μ. Then δ = φ(a)(R(a) − R(b)), and its
+        derivative in ε is −φ(a) R(b). The difference loses its digits if μ is small.
+
+        Args:
+            log_delta: natural logarithm of δ.
+
+        Returns:
+            The root with a bound on its error; None if no ε in (0, `LARGEST_EPSILON`) is a root, or if the difference
+            has lost its digits.
         """
         mu = self.mu
         half = 0.5 * mu
@@ -117,9 +124,9 @@ class GaussianProfile(Profile):
             middle = epsilon / mu
             if middle - half < _NEARLY_ONE:
                 return -log_delta, 0.0
-            here, beyond = scaled_tail(middle - half), scaled_tail(middle + half)
-            bracket = max(here - beyond, 1e-320)
-            return -0.5 * (middle - half) ** 2 + math.log(bracket) - log_delta, beyond / bracket
+            ratio_at_a, ratio_at_b = scaled_tail(middle - half), scaled_tail(middle + half)
+            difference = max(ratio_at_a - ratio_at_b, 1e-320)
+            return -0.5 * (middle - half) ** 2 + math.log(difference) - log_delta, ratio_at_b / difference
 
         low, high = 0.0, mu * (half + math.sqrt(-2.0 * min(log_delta, -1e-300)))
         if not (high < LARGEST_EPSILON and excess(0.0)[0] > 0.0 > excess(high)[0]):
@@ -127,12 +134,18 @@ class GaussianProfile(Profile):
         least, root, steepness = 1e-9 * high, high, 0.0
         for _ in range(_MOST_STEPS):
             value, steepness = excess(root)
-            low, high = (root, high) if value > 0.0 else (low, root)
+            if value > 0.0:
+                low = root
+            else:
+                high = root
             following = root + value / steepness if steepness > 0.0 else math.inf
-            inside = low < following < high
-            near = abs(following - root) <= 1e-9 * root if inside else high - low <= 1e-15 * high
-            root = following if inside else 0.5 * (low + high)
-            if near:  # Newton's steps double the digits
+            if low < following < high:
+                converged = abs(following - root) <= 1e-9 * root  # the next Newton step would double these digits
+                root = following
+            else:
+                converged = high - low <= 1e-15 * high
+                root = 0.5 * (low + high)
+            if converged:
                 break
         if not (steepness > 0.0 and root > least):
             return None

@@ -64,14 +64,23 @@ NEAR_TIE = 0.01
 
 
 def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
-    """Return the greatest convex minorant, non-increasing, of the points (e^ε, D), without near-ties."""
+    """Return the greatest non-increasing convex function of α = e^ε below the points (e^ε, D), without near-ties.
+
+    A near-tie is a point at which log D is less than `NEAR_TIE` below the previous one. All points after the first with
+    D = 0 are left out too.
+
+    Args:
+        epsilon: ε of the points, increasing, in nats.
+        log_value: log D of the points.
+    """
     log_value = np.minimum.accumulate(log_value)
-    apart, last = list[int](), math.inf
+    distinct: list[int] = []
+    last = math.inf
     for i, value in enumerate(log_value.tolist()):
         if not (value > last - NEAR_TIE or last == -math.inf):
-            apart.append(i)
+            distinct.append(i)
             last = value
-    epsilon, log_value = epsilon[apart], log_value[apart]
+    epsilon, log_value = epsilon[distinct], log_value[distinct]
     with np.errstate(invalid="ignore"):
         runs = log_difference(epsilon[1:], epsilon[:-1])
         falls = log_difference(log_value[:-1], log_value[1:])
@@ -90,6 +99,7 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:
+    """Return log −dD/dα of the line through two points, given by their indices; math.inf if their α are too close."""
     fall = float(log_difference(log_value[[first]], log_value[[second]])[0])
     run = float(log_difference(epsilon[[second]], epsilon[[first]])[0])
     return fall - run if math.isfinite(run) else math.inf

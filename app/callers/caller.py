@@ -114,7 +114,13 @@ class CallerUsage:
 
 @dataclass(eq=False)
 class Budgets:
-    """The accounts of all callers, by identity. Only the thread of the event loop uses them."""
+    """Accounts of the CPU time of all callers, by identity. Only the thread of the event loop uses them.
+
+    Attributes:
+        settings: settings of the service, with the usual limits.
+        metrics: metrics of the service.
+        clock: monotonic clock [s].
+    """
 
     settings: Settings
     metrics: Metrics
@@ -129,11 +135,14 @@ class Budgets:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """Return the account of a caller, advanced to the present time.
+        """Return the account of a caller, advanced to the present time; it is made if there is none.
 
-        `per_minute` is the caller's own limit, if there is one. None leaves the limit of a remembered caller unchanged.
+        Args:
+            identity: identity of the caller.
+            per_minute: the caller's own limit of CPU time [s/min]. None leaves the limit of an account unchanged.
         """
-        account, now = self._accounts.get(identity), self.clock()
+        account = self._accounts.get(identity)
+        now = self.clock()
         if account is None:
             account = self._accounts[identity] = CallerUsage(now, self._rate(per_minute))
             self._forget_one_too_many()

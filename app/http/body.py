@@ -208,11 +208,13 @@ async def read_bytes(request: Request) -> bytes:
         Problem: the body is empty, over the limit, or does not arrive in time.
     """
     settings = SETTINGS.of(request)
-    limit, declared = settings.body_limit_bytes, request.headers.get("content-length", "")
+    limit = settings.body_limit_bytes
+    declared = request.headers.get("content-length", "")
     length = int(declared) if declared.isdecimal() else 0
     if length > limit and (length > DRAINED * limit or "expect" in request.headers):
         raise too_large(limit)
-    body, received = bytearray(), 0
+    body = bytearray()
+    received = 0
     try:
         async with asyncio.timeout(settings.body_seconds):
             async for chunk in request.stream():

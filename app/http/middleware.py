@@ -180,27 +180,52 @@ class Compress:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        held: Message | None = None
+        await self.app(scope, receive, _CompressingSend(scope, send))
 
-        async def send_compressed(message: Message) -> None:
-            nonlocal held
-            if message["type"] == "http.response.start" and _compressible(message):
-                held = message  # its headers depend on what follows
-                return
-            if held is not None:
-                start, held = held, None
-                if not message.get("more_body", False) and len(message.get("body", b"")) >= SMALLEST:
-                    headers = MutableHeaders(scope=start)
-                    if "accept-encoding" not in headers.get("vary", "").lower():
-                        headers.add_vary_header("Accept-Encoding")
-                    if takes_gzip(Headers(scope=scope)):
-                        message = {**message, "body": await _small(message["body"])}
-                        headers["content-encoding"] = "gzip"
-                        headers["content-length"] = str(len(message["body"]))
-                await send(start)
-            await send(message)
 
-        await self.app(scope, receive, send_compressed)
+class _CompressingSend:
+    """Sends the messages of one answer, and compresses its body if the body comes in one piece of sufficient size.
+
+    Args:
+        scope: scope of the request, whose headers show whether the client accepts gzip.
+        send: sends a message to the client.
+    """
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+        self._start: Message | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Send a message; the start of a compressible answer is sent with the body, on which its headers depend."""
+        if message["type"] == "http.response.start" and _compressible(message):
+            self._start = message
+            return
+        if self._start is not None:
+            start = self._start
+            self._start = None
+            is_whole = not message.get("more_body", False)
+            if is_whole and len(message.get("body", b"")) >= SMALLEST:
+                message = await self._compress(start, message)
+            await self._send(start)
+        await self._send(message)
+
+    async def _compress(self, start: Message, message: Message) -> Message:
+        """Return the message with a compressed body if the client accepts it, and set the headers of the answer.
+
+        Args:
+            start: the start of the answer, whose headers are changed in place.
+            message: the message with the whole body.
+        """
+        headers = MutableHeaders(scope=start)
+        if "accept-encoding" not in headers.get("vary", "").lower():
+            headers.add_vary_header("Accept-Encoding")
+        if not takes_gzip(Headers(scope=self._scope)):
+            return message
+        body = await _small(message["body"])
+        headers["content-encoding"] = "gzip"
+        headers["content-length"] = str(len(body))
+        return {**message, "body": body}
 
 
 def _compressible(start: Message) -> bool:
@@ -211,6 +236,7 @@ def _compressible(start: Message) -> bool:
 
 
 async def _small(body: bytes) -> bytes:
+    """Return the compressed body; a thread compresses large ones, so that the event loop goes on."""
     return compress(body) if len(body) <= AT_ONCE else await to_thread.run_sync(compress, body)
 
 
@@ -240,7 +266,8 @@ class Authenticate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        path, address = scope["path"], address_of(scope)
+        path = scope["path"]
+        address = address_of(scope)
         record = record_in(scope)
         record.caller = address
         if not self.needs_credentials:
@@ -255,7 +282,8 @@ class Authenticate:
             except Problem as problem:
                 await response_of(problem)(scope, receive, send)
                 return
-            scope[CALLER], scope[AGAIN] = caller, partial(self._again, header_value, path, caller.name)
+            scope[CALLER] = caller
+            scope[AGAIN] = partial(self._again, header_value, path, caller.name)
         await self.app(scope, receive, send)
 
     async def _caller(self, given: list[str]) -> Caller:
@@ -314,19 +342,19 @@ class Shortcut:
         self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a plain question, or pass the request on."""
+        """Answer a POST request to a direct endpoint that needs nothing beyond its body; pass on any other request."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
         if self._routes is None:
             self._routes = direct_routes(scope["app"])
-        route, endpoint = self._routes.get(scope["path"], (None, None))
+        match = self._routes.get(scope["path"])
         request = Request(scope, receive, send)
-        preferences = None if endpoint is None else default_preferences(request)
-        if endpoint is None or preferences is None:
+        preferences = None if match is None else default_preferences(request)
+        if match is None or preferences is None:
             await self.app(scope, receive, send)
             return
-        scope["route"] = route
+        scope["route"], endpoint = match
         try:
             response = await endpoint(request, await read_json(request), preferences)
         except tuple(TABLE) as error:

@@ -16,7 +16,16 @@ RECORD = "epsilond.request-record"
 
 @dataclass
 class RequestRecord:
-    """Facts about a request when it is answered; the status is 499 if it never is. Endpoints add further facts."""
+    """Facts about a request for the log and the metrics; the endpoint of the request fills them in.
+
+    Attributes:
+        id: id of the request, from its header or random.
+        began: start of the request [s], by `time.perf_counter`.
+        status: HTTP status of the answer; 499 if the request is never answered.
+        started: whether the head of the answer was sent.
+        cache: `hit`, `miss` or `shared`; None for a request without a question.
+        theorem: id of the theorem that the request evaluates.
+    """
 
     id: str
     began: float = field(default_factory=time.perf_counter)

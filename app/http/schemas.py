@@ -98,27 +98,37 @@ def _share_problems(document: Schema) -> Schema:
     """Move problem responses into components, once each, and return them by name.
 
     Without sharing, they are a fifth of the document. Their names are their statuses. Responses of one status that list
-    different problems are numbered, in the order of their texts.
+    different problems are numbered, in the order of their texts. A response with further members, such as headers,
+    remains where it is.
+
+    Args:
+        document: the OpenAPI document; its responses are replaced by references in place.
     """
-    every = [operation["responses"] for operations in document["paths"].values() for operation in operations.values()]
-    kinds: dict[str, set[str]] = {}
-    for responses in every:
+    responses_of_operations: list[Schema] = []
+    for operations in document["paths"].values():
+        responses_of_operations.extend(operation["responses"] for operation in operations.values())
+    texts_by_status: dict[str, set[str]] = {}
+    for responses in responses_of_operations:
         for status, response in responses.items():
-            if response.get("content", {}).keys() == {MEDIA_TYPE}:
-                kinds.setdefault(status, set()).add(response["description"])
-    names = {
-        (status, text): f"Problem{status}" + ("" if number == 1 else f"-{number}")
-        for status, texts in sorted(kinds.items())
-        for number, text in enumerate(sorted(texts), start=1)
-    }
+            if _is_problem(response):
+                texts_by_status.setdefault(status, set()).add(response["description"])
+    names: dict[tuple[str, str], str] = {}
+    for status, texts in sorted(texts_by_status.items()):
+        for number, text in enumerate(sorted(texts), start=1):
+            names[status, text] = f"Problem{status}" if number == 1 else f"Problem{status}-{number}"
     shared: Schema = {}
-    for responses in every:
+    for responses in responses_of_operations:
         for status, response in responses.items():
-            if response.get("content", {}).keys() == {MEDIA_TYPE} and set(response) == {"description", "content"}:
+            if _is_problem(response) and set(response) == {"description", "content"}:
                 name = names[status, response["description"]]
                 shared[name] = response
                 responses[status] = {"$ref": RESPONSES + name}
     return {name: shared[name] for name in names.values() if name in shared}
+
+
+def _is_problem(response: Schema) -> bool:
+    """Return whether a response has only the media type of problems."""
+    return bool(response.get("content", {}).keys() == {MEDIA_TYPE})
 
 
 def rewritten(node: object, change: Callable[[Schema], Schema]) -> Any:

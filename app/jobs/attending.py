@@ -57,7 +57,7 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
 
     async with anyio.create_task_group() as tasks:
         for task in (run, *ends):
-            tasks.start_soon(until, task)
+            tasks.start_soon(until, task)  # the first task that ends or raises cancels the others
     if answers:
         return answers[0]
     raise faults[0]

@@ -26,10 +26,24 @@ class QuestionRunner:
         self._pool = pool
 
     async def end_of(self, running: RunningQuestion, reading: Reading) -> End:
-        """Compute a question, and return the end of its job. The job waits like a client, until it is stopped."""
+        """Compute a question, and return the end of its job.
+
+        Args:
+            running: the job, which waits for the computation in the same way as a request.
+            reading: function that reads the body of the job.
+        """
         return await end_of(running, partial(self._compute_answer, running, reading), self._settings.job_seconds)
 
     async def _compute_answer(self, running: RunningQuestion, reading: Reading) -> End:
+        """Return the end of a job with its answer. A computation that was turned away is tried again, without limit.
+
+        Args:
+            running: the job; it may have a computation from its request.
+            reading: function that reads the body of the job.
+
+        Raises:
+            Problem: the question cannot be computed.
+        """
         while True:
             shared = running.shared
             if shared is None:
@@ -48,8 +62,12 @@ class QuestionRunner:
                 raise shared.problem
             await anyio.sleep(AGAIN_SECONDS)
             running.shared = None
-        result, media_type = shared.outcome.get().body, shared.question.media_type
-        return End(state="done", steps_done=running.record.steps, result=result, media_type=media_type)
+        return End(
+            state="done",
+            steps_done=running.record.steps,
+            result=shared.outcome.get().body,
+            media_type=shared.question.media_type,
+        )
 
     async def _read_question(self, running: RunningQuestion, reading: Reading) -> Question:
         """Return the question of a claimed job, read from its body."""

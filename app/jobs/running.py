@@ -19,7 +19,14 @@ Ending = Literal["cancelled", "interrupted", "released"]
 
 @dataclass(eq=False, kw_only=True)
 class Running:
-    """A job and the state of its work."""
+    """A job and the state of its work.
+
+    Attributes:
+        record: the job in the store.
+        began: start of the work [s], on the monotonic clock.
+        scope: scope of the work; cancelling it stops the work.
+        done: event that is set at the end of the job.
+    """
 
     record: Record
     on_place: bool = True

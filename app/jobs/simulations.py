@@ -88,7 +88,18 @@ class SimulationRunner:
         return max(1, min(places, blocks))
 
     async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
-        """Return every block. At most `concurrency` blocks run at a time, and the first failure stops the others."""
+        """Return the results of all blocks of a simulation, in their order.
+
+        `concurrency` tasks take one block after another from a common iterator. The first failure stops all of them.
+
+        Args:
+            running: the job, which is told of the start and the end of each block.
+            kind: kind of the simulation.
+            resolved: the simulation with all its defaults, as the workers read it.
+
+        Raises:
+            Exception: the first failure of a block.
+        """
         blocks = [b""] * running.blocks
         indices = iter(range(running.blocks))
         failures: list[Exception] = []

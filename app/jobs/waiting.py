@@ -104,6 +104,10 @@ class Waiting:
         A job that does not run here comes without its request, result and problem. The changes end early if the store
         cannot be used, or the job was removed meanwhile.
 
+        Args:
+            owner: name of the caller who owns the job.
+            identifier: id of the job.
+
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used, at the first reading.
         """
@@ -111,7 +115,8 @@ class Waiting:
         job = self._require(await look.since(anyio.current_time()))
         yield job
         while not job.ended and not self.stopping.is_set():
-            running, before = self._running.get(identifier), anyio.current_time()
+            running = self._running.get(identifier)
+            before = anyio.current_time()
             changed = self._news if running is None else running.changed
             with anyio.move_on_after(LOOK_SECONDS if running is None else TELL_SECONDS) as quiet:
                 await changed.wait()

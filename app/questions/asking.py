@@ -83,14 +83,17 @@ async def respond(
             and keeps no jobs; or the idempotency key came with another request.
         WorkFailed: the service failed.
     """
-    jobs, caller, fingerprint = JOBS.of(request), caller_of(request), _fingerprint(kind, name, body)
+    jobs = JOBS.of(request)
+    caller = caller_of(request)
+    fingerprint = _fingerprint(kind, name, body)
     seconds = preferences.seconds(SETTINGS.of(request))
     if preferences.key is not None:
         earlier = await jobs.with_key(caller.name, preferences.key, fingerprint)
         if earlier is not None:
             return await _respond_from_job(request, earlier, seconds, preferences)
     question = await _question_of(request, kind, reading, body, fingerprint)
-    outcome, announcement = _cached_outcome(request, question), NO_HEADERS
+    outcome = _cached_outcome(request, question)
+    announcement = NO_HEADERS
     if outcome is None:
         adopt = partial(
             jobs.adopt, request=body, caller=caller, idempotency_key=preferences.key, fingerprint=fingerprint
@@ -101,7 +104,8 @@ async def respond(
             return job_response(job, preferences, estimate_header(question))
         if job is not None:
             announcement = {**estimate_header(question), "content-location": result_path(job)}
-    answer, cache = outcome.get(), str(record_of(request).cache)
+    answer = outcome.get()
+    cache = str(record_of(request).cache)
     headers = {**headers_of(kind), **announcement, "x-cache": cache, **preferences.applied}
     response = Response(answer.body, media_type=question.media_type, headers=headers)
     return await sign_response(request, response, question.kind, question.name, body, digest=answer.digest)
@@ -142,7 +146,9 @@ async def _outcome_or_job(
     Raises:
         Problem: as `respond` does.
     """
-    jobs, compute, caller = JOBS.of(request), COMPUTE.of(request), caller_of(request)
+    jobs = JOBS.of(request)
+    compute = COMPUTE.of(request)
+    caller = caller_of(request)
     job: Job | None = None
     with caller.computation():
         shared, new = compute.join(question, caller.name, caller.identity)
@@ -182,7 +188,11 @@ async def signed_result(request: Request, job: Job) -> Response:
 
 
 async def compute_answer(request: Request, question: Question) -> RenderedAnswer:
-    """Return the answer to a question that the service itself poses, within the service's deadline.
+    """Return the answer to a question that the service itself poses, from the cache or within the service's deadline.
+
+    Args:
+        request: the HTTP request that needs the answer; its caller pays for the computation.
+        question: the question.
 
     Raises:
         NoCertificate: the mathematics rejects the question.
@@ -192,7 +202,8 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
     outcome = _cached_outcome(request, question)
     if outcome is None:
         compute = COMPUTE.of(request)
-        caller, seconds = caller_of(request), SETTINGS.of(request).deadline_seconds
+        caller = caller_of(request)
+        seconds = SETTINGS.of(request).deadline_seconds
         with caller.computation():
             shared, new = compute.join(question, caller.name, caller.identity)
             try:
@@ -200,8 +211,8 @@ async def compute_answer(request: Request, question: Question) -> RenderedAnswer
             finally:
                 compute.leave(shared)
         if waited == "late":
-            detail, headers = f"It did not end within {seconds:g} s and was stopped.", {"Retry-After": "10"}
-            raise Problem("deadline-exceeded", detail, headers=headers)
+            detail = f"It did not end within {seconds:g} s and was stopped."
+            raise Problem("deadline-exceeded", detail, headers={"Retry-After": "10"})
         outcome = _outcome(request, shared, new=new)
     return outcome.get()
 
@@ -253,6 +264,11 @@ def _cached_outcome(request: Request, question: Question) -> Outcome | None:
 def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
     """Return the outcome of a computation that the request waited for, and record its cost.
 
+    Args:
+        request: the HTTP request.
+        shared: the computation, which requests with an equal question share.
+        new: whether this request started it.
+
     Raises:
         Problem: the computation was not started, the service is stopping, or the client has gone.
     """
@@ -260,7 +276,8 @@ def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
         raise shared.problem
     if shared.outcome is None:
         raise _stopping() if COMPUTE.of(request).closing.is_set() else client_gone()
-    record, use = record_of(request), "miss" if new else "shared"
+    record = record_of(request)
+    use = "miss" if new else "shared"
     record.cache = use if new or record.cache == "hit" else "miss"  # a caller learns nothing of the questions of others
     record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
     record.queued_milliseconds = round(1000.0 * shared.queued_seconds, 3)
@@ -278,30 +295,52 @@ def _count(request: Request, use: str, question: Question, outcome: Outcome) -> 
 async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
     """Wait for an event, at most for some seconds, until the client leaves or the service stops.
 
+    Args:
+        request: the HTTP request, which shows whether its client has left.
+        done: the event.
+        seconds: longest wait; no limit if None.
+
+    Returns:
+        `done` if the event happened, `late` if the time was over before, `stopping` if the service stopped before.
+
     Raises:
         Problem: the client has gone.
     """
     if await _soon(done, seconds):
         return "done"
-    waited: Waited = "late"
     closing = COMPUTE.of(request).closing
-
-    async def until(event: Callable[[], Awaitable[object]], reached: Waited, scope: anyio.CancelScope) -> None:
-        nonlocal waited
-        await event()
-        waited = reached
-        scope.cancel()
-
-    with anyio.move_on_after(None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)):
-        async with anyio.create_task_group() as all_of_them:
-            all_of_them.start_soon(until, partial(gone, request), "gone", all_of_them.cancel_scope)
-            all_of_them.start_soon(until, closing.wait, "stopping", all_of_them.cancel_scope)
-            all_of_them.start_soon(until, done.wait, "done", all_of_them.cancel_scope)
+    remaining_seconds = None if seconds is None else max(seconds - BRIEF_SECONDS, 0.0)
+    first = _FirstEvent()
+    with anyio.move_on_after(remaining_seconds):
+        async with anyio.create_task_group() as tasks:
+            scope = tasks.cancel_scope
+            tasks.start_soon(first.watch, partial(gone, request), "gone", scope)
+            tasks.start_soon(first.watch, closing.wait, "stopping", scope)
+            tasks.start_soon(first.watch, done.wait, "done", scope)
     if done.is_set():
         return "done"
-    if waited == "gone":
+    if first.name == "gone":
         raise client_gone()
-    return waited
+    return first.name
+
+
+class _FirstEvent:
+    """Name of the event that ended a wait; `late` until an event happens."""
+
+    def __init__(self) -> None:
+        self.name: Waited = "late"
+
+    async def watch(self, wait: Callable[[], Awaitable[object]], name: Waited, scope: anyio.CancelScope) -> None:
+        """Wait for an event, note its name, and end the wait for the other events.
+
+        Args:
+            wait: function that waits for the event.
+            name: name of the event.
+            scope: scope of the tasks that wait for the other events, which is cancelled.
+        """
+        await wait()
+        self.name = name
+        scope.cancel()
 
 
 async def _soon(done: anyio.Event, seconds: float | None) -> bool:

@@ -194,6 +194,7 @@ class Compute:
         return tuple(outcome for outcome in outcomes if outcome is not None)
 
     async def _part(self, shared: Shared, question: Question) -> Outcome:
+        """Return the outcome of one part of a question. `shared`, the whole question, gets the CPU time of the part."""
         outcome = self.cached_outcome(question, shared.owner)
         if outcome is None:
             part, _ = self.join(question, shared.owner, shared.caller, shared.lane)

@@ -1,8 +1,8 @@
 """Estimates of the CPU time of a question, made before it starts.
 
-The estimate is the mean of what several decision trees say. `python -m benchmarks.tail` poses random questions, grows
-the trees of each kind of question and writes them to costs.json. Only accounts and calibrations, and sums of these,
-have estimates.
+The estimate is the geometric mean of the estimates of several decision trees. `python -m benchmarks.tail` poses random
+questions, grows the trees of each kind of question and writes them to costs.json. Only accounts and calibrations, and
+sums of these, have estimates.
 """
 
 from __future__ import annotations

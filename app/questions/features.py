@@ -133,7 +133,15 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
 
 
 def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> None:
-    """Add the features of the runs of an account, and where its curve is read."""
+    """Add the features of an account to those of its request. All numbers are decimal logarithms.
+
+    With T runs at inclusion probability q and noise σ, the loss is about normal with mean μ²/2 and variance μ², where
+    μ² = Σ T (q/σ)².
+
+    Args:
+        features: features of the request.
+        runs: the mechanisms of the account.
+    """
     variance = 0.0
     for label, times, rate, noise in runs:
         shift = rate - noise
@@ -176,10 +184,13 @@ def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
 
 
 def _add_place(features: dict[str, float], prefix: str) -> None:
-    """Add where the curve of a normal distribution with a shift is read.
+    """Add the point at which the privacy curve of a normal distribution with shift μ is evaluated.
+
+    At a given δ the point is √(2 log 1/δ) over μ, with an estimate of ε. At a given ε it is ε over μ² and over μ. All
+    numbers are decimal logarithms.
 
     Args:
-        features: the features.
+        features: features of the request, with μ.
         prefix: text in front of the names of ε and δ.
     """
     shift = features["μ"]

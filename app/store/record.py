@@ -92,7 +92,15 @@ class Beat:
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """The end of a job."""
+    """The end of a job.
+
+    Attributes:
+        state: final state of the job.
+        steps_done: number of finished steps; None if it is not known.
+        media_type: media type of the result.
+        result: bytes of the result; None without a result.
+        problem: JSON text of the problem; None without a problem.
+    """
 
     state: Ended
     steps_done: int | None = None

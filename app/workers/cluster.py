@@ -85,10 +85,16 @@ class Cluster:
             return 0
 
     async def run(self, computation: Computation, caller: str) -> Outcome:
-        """Return the outcome of a caller's computation. Cancelling forgets it; a worker that has begun it goes on.
+        """Return the outcome of a caller's computation, on the cluster or, after `TRIES` failures, in this service.
+
+        If this call is cancelled, the outcome is dropped; a worker that has begun the computation ends it.
+
+        Args:
+            computation: the computation.
+            caller: identity of the caller, who is charged for a computation in this service.
 
         Raises:
-            Exception: what is asked cannot be pickled, or what `locally` raises.
+            Exception: the computation cannot be pickled, or the error of the computation in this service.
         """
         work = await to_thread.run_sync(message_of, computation)
         for _ in range(TRIES):
@@ -103,10 +109,14 @@ class Cluster:
         return await self._locally(computation, caller)
 
     async def _run_on_cluster(self, work: bytes) -> Outcome:
-        """Run work on the cluster.
+        """Return the outcome of a pickled computation that a worker of the cluster runs.
+
+        Args:
+            work: the pickled computation. It is taken back from the cluster if the wait for it is cancelled.
 
         Raises:
-            ClusterError: the cluster lost the work or cannot be reached. Other errors of its client pass through.
+            ClusterError: the cluster cannot be reached, has no workers left or lost the work. Other errors of its
+                client pass through.
         """
         client = await self._connect()
         executor = client.get_executor(pure=False, retries=RETRIES)
@@ -119,12 +129,17 @@ class Cluster:
             future.cancel()
 
     async def _wait_for_end(self, future: Future[bytes], client: Client) -> None:
-        """Wait for a step, as long as anybody may work at it.
+        """Wait until a computation ends, as long as the cluster has workers that may run it.
+
+        Args:
+            future: the computation.
+            client: connection to the cluster.
 
         Raises:
             ClusterError: the cluster has no workers.
         """
-        loop, ended = asyncio.get_running_loop(), anyio.Event()
+        loop = asyncio.get_running_loop()
+        ended = anyio.Event()
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
         while not ended.is_set():
             with anyio.move_on_after(self._look_seconds):

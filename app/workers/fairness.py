@@ -134,16 +134,17 @@ class Usage:
             self._used = {name: used for name, used in self._used.items() if self.lately(name) > FORGOTTEN}
 
     def lately(self, caller: str) -> float:
-        """Return the seconds that a caller has used; those of long ago count little."""
+        """Return the seconds that a caller has used, weighted by ½ for each half-life since their use."""
         used, when = self._used.get(caller, (0.0, 0.0))
         return float(used * 0.5 ** ((self._clock() - when) / HALF_LIFE))
 
 
 class Turns:
-    """How long a question may keep its place while others wait, and how many places its caller may have.
+    """Limits of a caller's use of the workers: seconds that a question keeps its place, and number of places.
 
-    A caller lingers for a minute after a question that is estimated to be expensive, or that had to leave its place.
-    Until then they have one place fewer than there are, and short turns. So whoever else comes soon finds a place.
+    A place is a worker process that computes a question. After a question that is estimated to be expensive, or that
+    had to leave its place, the limits of its caller are strict for `LINGER_SECONDS`: short turns, and one place fewer
+    than there are. So a question of another caller soon has a place.
     """
 
     def __init__(self) -> None:
@@ -154,11 +155,19 @@ class Turns:
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:
-        """Return how long a question of a caller keeps its place while tasks wait, other callers' or only their own."""
+        """Return the seconds that a question keeps its place while tasks wait.
+
+        Args:
+            caller: identity of the question's caller.
+            others_wait: whether tasks of other callers wait, not only tasks of this one.
+        """
         return SHORT_TURN_SECONDS if others_wait and caller in self._lingering else TURN_SECONDS
 
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
-        """Return how many of the places of a lane a caller may have; no caller has all of those that read bodies.
+        """Return the largest number of places of a lane that a caller may have.
+
+        It is one less than all, but at least one, for work that reads bodies and for questions of a caller whose limits
+        are strict.
 
         Args:
             lane: kind of work.

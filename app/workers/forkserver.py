@@ -156,7 +156,7 @@ class ForkServer:
             self._server = None
 
     async def _attempt(self) -> Process:
-        """Make a worker.
+        """Return a new worker that is ready for work; the fork server is started first if it does not run.
 
         Raises:
             OSError: there are no processes or descriptors left.
@@ -164,8 +164,9 @@ class ForkServer:
             RuntimeError: there are no threads left.
         """
         if self._control is None:
-            await self.close()  # what is left of a process that died
-        control, loop = self._control or self._start(), asyncio.get_running_loop()
+            await self.close()  # the fork server may have died
+        control = self._control or self._start()
+        loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -200,11 +201,16 @@ class ForkServer:
         return identifier
 
     def _start(self) -> socket.socket:
-        """Start the fork server, and return the connection to it."""
-        forked, self._forked = self._forked, None
+        """Return the connection to the fork server.
+
+        A fork server that was forked before the event loop is used once. After its end, one is started as a program.
+        """
+        forked = self._forked
+        self._forked = None
         if forked is not None:
             forked.control.setblocking(False)
-            self._server, self._control = forked, forked.control
+            self._server = forked
+            self._control = forked.control
             return self._control
         ours, theirs = socket.socketpair()
         try:

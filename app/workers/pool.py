@@ -1,8 +1,8 @@
 """The worker processes of the service: which task gets a place, which has to leave its place, and warm workers.
 
 Each lane has its places. A task on a place runs in a worker process. Killing the worker is the only way to stop a
-computation in C, and costs a fork. So that nobody waits for that fork, there is always a warm worker for every free
-place, and some to spare. Everything here happens in the event loop.
+computation in C, and the next worker costs a fork. So that no task waits for that fork, there is always a warm worker
+for every free place, and some to spare. Everything here happens in the event loop.
 """
 
 from __future__ import annotations
@@ -132,7 +132,11 @@ class Pool:
         return task
 
     def abandon(self, task: Task) -> None:
-        """Note that nobody waits for a task. One that runs may end within some seconds, if nobody wants its place."""
+        """Note that no request waits for a task any more.
+
+        A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
+        its place.
+        """
         if task.state == "queued":
             self.stop(task)
         elif task.state == "running" and not task.abandoned:
@@ -141,7 +145,7 @@ class Pool:
             self._dispatch()
 
     def keep(self, task: Task) -> None:
-        """Note that somebody waits for an abandoned task again."""
+        """Note that a request waits for an abandoned task again."""
         task.abandoned = False
 
     def to_background(self, task: Task) -> bool:
@@ -385,7 +389,7 @@ class Pool:
             self._charge(task.caller, task.cpu_seconds)
 
     def _too_many(self, lane: Lane) -> Problem:
-        """Return the rejection by a full lane, with the seconds after which what waits now has been computed."""
+        """Return the rejection by a full lane, with the estimated seconds until the waiting tasks are computed."""
         after = self._seconds[lane].retry_after(self.queue_length(lane) + 1, self._places[lane])
         return Problem("too-many-requests", "Too many computations are waiting.", headers={"Retry-After": str(after)})
 

@@ -74,7 +74,7 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
 
 
 def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_megabytes: int) -> NoReturn:
-    """Work until the wire ends, and then end the process whatever has happened.
+    """Compute the tasks that arrive on a wire until it ends, and then end the process, also after an error.
 
     Args:
         orders: control connection of the fork server.

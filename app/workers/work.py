@@ -1,7 +1,7 @@
-"""What a computation is and how it is run, in a worker process or, if it is a closed form, in the service itself.
+"""Computations, their outcomes, and their run in a worker process or, for closed forms, in the service itself.
 
 Workers import this module and the mathematics, never the web. An outcome is plain data, so that it crosses the process
-boundary whole: an answer is rendered where it is computed, and what cannot be foreseen comes back as its traceback.
+boundary whole: an answer is rendered where it is computed, and an unforeseen error comes back as its traceback.
 
 A worker reads pickled computations from its wire and writes pickled pairs (outcome, seconds of processor time). Its
 first message is READY. The worker ends when the wire ends.
@@ -39,18 +39,18 @@ T = TypeVar("T")
 
 
 LISTS = ("CALIBRATORS", "THEOREMS", "RULES")
-"""Names of lists whose members are imported when the list is first asked for."""
+"""Names of lists of modules; the members of a list are imported at its first use."""
 
 PR_SET_PDEATHSIG = 1
 """Option of Linux's prctl: signal of this process at the end of the thread that started the process."""
 
 
 class WorkFailed(Exception):
-    """A computation failed in a way nobody foresaw. Its text is the traceback from where it ran."""
+    """An unforeseen failure of a computation. Its text is the traceback from the process that ran the computation."""
 
 
 class WorkerLost(WorkFailed):
-    """The processes that computed it ended, each time it was tried: the machine's doing, or for want of memory."""
+    """A computation whose worker process ended in every attempt, killed by the machine or for lack of memory."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def confine(nicer: int, memory_megabytes: int) -> None:
 
 
 def ignore_signals() -> None:
-    """Leave what a terminal or a supervisor sends to the process group to the service."""
+    """Ignore the signals by which a terminal or a supervisor stops the process group; the service handles them."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
 

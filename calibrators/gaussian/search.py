@@ -10,7 +10,8 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import BeyondBudget, Infeasible
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.search import LOG_10, SLACKS, Certified, Limits, least_parameter, nearest_of, shortfall_of
+from epsilond.calibrators.parameter_search import Limits, least_parameter
+from epsilond.calibrators.search import LOG_10, SLACKS, Certified, nearest_of, shortfall_of
 
 if TYPE_CHECKING:
     from epsilond.accountants.rule import Effort

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -37,6 +38,8 @@ from epsilond.accountants.theorems.risk.asoodeh.one_pass import SHAMIR_CONSTANT
 Unknown = Literal["noise_std", "step_size", "participants"]
 Reading = Literal["statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental"]
 READINGS: tuple[Reading, ...] = ("statement", "lipschitz", "smooth", "strongly-convex", "proof", "experimental")
+NEEDED = "is needed unless it is solved for"
+"""Message of a fault about an absent field."""
 AnySchedule = Constant | InverseTime | Explicit
 
 
@@ -51,7 +54,13 @@ def scale_schedule(schedule: AnySchedule, factor: float) -> AnySchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSchedules:
-    """The batch size and both schedules of a run, all known."""
+    """The batch size and the schedules of a run.
+
+    Attributes:
+        participants: batch size m.
+        step_schedule: step size η of each step.
+        noise_schedule: standard deviation σ of the noise of one record in each step.
+    """
 
     participants: int
     step_schedule: AnySchedule
@@ -100,49 +109,62 @@ class ProjectedSgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check that the unknown is absent and the other numbers are given, and that the run is possible."""
-        needed = {
-            "participants": (self.participants, "participants"),
-            "step_schedule": (self.step_schedule, "step_size"),
-            "noise_schedule": (self.noise_schedule, "noise_std"),
-        }
-        faults = [
-            Fault(f"/{name}", "is needed unless it is solved for")
-            for name, (value, unknown) in needed.items()
-            if value is None and self.solve_for != unknown
-        ]
-        if self.solve_for == "participants":
-            if self.participants is not None:
-                faults.append(Fault("/participants", "is what is solved for"))
-            faults += [
-                Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
-                for name in ("step_schedule", "noise_schedule")
-                if isinstance(getattr(self, name), Explicit)
-            ]
-        unknown_readings = [reading for reading in self.readings or () if reading not in READINGS]
-        if unknown_readings:
+        """Check that the unknown is absent, that the other numbers are given, and that the run is possible.
+
+        Raises:
+            InvalidInput: one of these conditions fails; every fault names its field.
+        """
+        faults = [*self._missing_fields(), *self._batch_search_faults()]
+        if not set(self.readings or ()) <= set(READINGS):
             faults.append(Fault("/readings", "has an unknown reading", ", ".join(READINGS)))
         if faults:
             raise InvalidInput(*faults)
         self.spec(self.plan())
 
+    def _missing_fields(self) -> Iterator[Fault]:
+        """Yield a fault for each absent number or schedule that is not solved for."""
+        if self.participants is None and self.solve_for != "participants":
+            yield Fault("/participants", NEEDED)
+        if self.step_schedule is None and self.solve_for != "step_size":
+            yield Fault("/step_schedule", NEEDED)
+        if self.noise_schedule is None and self.solve_for != "noise_std":
+            yield Fault("/noise_schedule", NEEDED)
+
+    def _batch_search_faults(self) -> Iterator[Fault]:
+        """Yield the faults of a search for the batch size: a given size, or a schedule of listed values.
+
+        The number of steps depends on the batch size, and a list has one value for each step.
+        """
+        if self.solve_for != "participants":
+            return
+        if self.participants is not None:
+            yield Fault("/participants", "is what is solved for")
+        for name in ("step_schedule", "noise_schedule"):
+            if isinstance(getattr(self, name), Explicit):
+                yield Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
+
     def plan(self, **solved: float) -> RunSchedules:
         """Return the run at a value of the unknown.
 
         Args:
-            solved: `noise_std`, the least noise of all steps; `step_size`, the largest step; or `participants`, m.
+            solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
+                largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
         """
         participants = int(solved.get("participants", self.participants or 1))
-        steps = max(self.clients // participants, 1)
-        sizes, noises = self.step_schedule or Constant(value=1.0), self.noise_schedule or Constant(value=1.0)
+        step_schedule = self.step_schedule or Constant(value=1.0)
         if "step_size" in solved:
-            sizes = scale_schedule(sizes, solved["step_size"] / largest(sizes))
+            step_schedule = scale_schedule(step_schedule, solved["step_size"] / largest(step_schedule))
+        noise_schedule = self.noise_schedule or Constant(value=1.0)
         if "noise_std" in solved:
-            noises = scale_schedule(noises, solved["noise_std"] / noises.least(steps))
-        return RunSchedules(participants=participants, step_schedule=sizes, noise_schedule=noises)
+            steps = max(self.clients // participants, 1)
+            noise_schedule = scale_schedule(noise_schedule, solved["noise_std"] / noise_schedule.least(steps))
+        return RunSchedules(participants=participants, step_schedule=step_schedule, noise_schedule=noise_schedule)
 
     def spec(self, plan: RunSchedules) -> ProjectedSgd:
-        """Return the spec of a run.
+        """Return the specification of a run, with the constants of the loss in this request.
+
+        Args:
+            plan: the batch size and the schedules.
 
         Raises:
             InvalidInput: no run has these numbers.

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.quantities import GRADIENT_STD, LEARNING_RADIUS, NOISE_STD, STEP_SIZE, request
-from epsilond.accountants.theorem import Evaluation, Theorem
+from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import best_envelope, enveloped_excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import (
     ExcessRisk,
@@ -57,14 +56,18 @@ BOUNDS: tuple[Theorem, ...] = (
     CENTRAL_EMPIRICAL,
     REFERENCE_RATES,
 )
+STEP_ROUNDING = 4 * UNIT_ROUNDOFF
+"""Amount by which the product of step size, smoothness and weight may exceed 1: rounding of its three factors."""
+LEAST_LOG10_DELTA, LEAST_DELTA = -300.0, 1e-300
+"""Smallest δ of one report, by log10 and as a double: a smaller one would not be a normal double."""
 
 
 @request
 class RiskFields:
-    """What a question about risk may say beyond the run and its target.
+    """Fields of a request for risk bounds that are added to those of the run and its target.
 
-    `noise_std` absent: the smallest certified one. `radius` absent: half the diameter. `round_epsilon` absent: epsilon;
-    `round_delta` absent: delta.
+    Absent fields have these values. `noise_std`: the smallest certified noise. `radius`: half the diameter.
+    `round_epsilon` and `round_delta`: ε and δ of the target.
     """
 
     noise_std: Annotated[float | None, NOISE_STD] = None
@@ -79,13 +82,19 @@ class RiskFields:
 
 @request
 class SteppedRiskFields(RiskFields):
-    """And the step size, where steps are all alike. Absent: the best for the explicit bound."""
+    """Fields of a request for risk bounds of a run with constant steps.
+
+    If the step size is absent, it is the one that minimises the bound with explicit constants.
+    """
 
     step_size: Annotated[float | None, STEP_SIZE] = None
 
 
 def check_run(problem: RiskFields) -> None:
-    """Check that a given noise is that of a given run, and that φ is at most L.
+    """Check that a given noise has a given run, and that gradients deviate by at most the Lipschitz constant.
+
+    Args:
+        problem: the request; it is also a `PacedProblem`.
 
     Raises:
         InvalidInput: noise_std is given without batch_size or rounds, or gradient_std exceeds lipschitz.
@@ -99,7 +108,14 @@ def check_run(problem: RiskFields) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitBound:
-    """The explicit bound at a step size, the best one or the one given."""
+    """The bound on the excess risk whose constants are all explicit, at one step size.
+
+    Attributes:
+        risk: the bound and its terms.
+        step_size: step size η, given or the one that minimises the bound.
+        envelope_smoothness: smoothness of the Moreau envelope that the run minimises in place of a loss that is not
+            smooth; None for smooth losses.
+    """
 
     risk: ExcessRisk
     step_size: float
@@ -108,63 +124,72 @@ class ExplicitBound:
     def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
         """Return the bound in the form of the answer, with the condition on the step size η.
 
-        The condition is ηβ < 1, and η p_i N β ≤ 1 for the heaviest weight.
+        The condition is ηβ < 1, and for smooth losses also η p_i N β ≤ 1 for the largest weight p_i of N clients. It
+        allows for the rounding of the product.
 
         Args:
             theorem: the theorem of the bound.
-            smoothness: β of the losses.
-            heaviest: largest weight p_i N of a client's loss.
+            smoothness: smoothness β of the losses; not used if the bound is that of an envelope.
+            heaviest: largest weight p_i N of a client's loss, relative to the mean weight.
         """
-        smooth = self.envelope_smoothness is None
-        step = self.step_size * (smoothness if self.envelope_smoothness is None else self.envelope_smoothness)
-        heavy = step * heaviest if smooth else step
-        allowed = step < 1.0 and heavy <= 1.0 + 4 * UNIT_ROUNDOFF
+        if self.envelope_smoothness is None:
+            step = self.step_size * smoothness
+            weighted_step = step * heaviest
+        else:
+            step = weighted_step = self.step_size * self.envelope_smoothness
+        is_allowed = Verdict.of(step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
+        conditions = [
+            ConditionResult(condition.id, condition.statement, is_allowed, weighted_step, 1.0)
+            for condition in theorem.conditions
+            if condition.id == "step-size"
+        ]
         return UpperBound(
             theorem=theorem.id,
             reading="corrected",
             constant="explicit",
             value=self.risk.total,
             terms={name: value for name, value in self.risk.terms.items() if math.isfinite(value)},
-            conditions=condition_answers(
-                ConditionResult(condition.id, condition.statement, Verdict.of(allowed), heavy, 1.0)
-                for condition in theorem.conditions
-                if condition.id == "step-size"
-            ),
+            conditions=condition_answers(conditions),
         )
 
 
 def explicit_bound(
-    seen: ExcessRiskProblem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
+    inputs: ExcessRiskProblem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
 ) -> ExplicitBound:
-    """Return the explicit bound for the objective, on the best envelope if the loss is not smooth.
+    """Return the bound with explicit constants; for a loss that is not smooth, on the best Moreau envelope.
 
     Args:
-        seen: the inputs of the bound.
-        objective: the objective of the risk.
-        noise_std: σ per coordinate, root mean square over clients.
-        rounds: rounds of the run.
-        step_size: the step size, or None for the best.
+        inputs: sizes and constants of the loss. Its objective is replaced, and an infinite smoothness means that the
+            loss is not smooth.
+        objective: the population risk or the empirical risk.
+        noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
+        rounds: number of rounds of the run.
+        step_size: the step size, or None for the one that minimises the bound.
     """
-    seen = replace(seen, objective=objective)
-    if math.isinf(seen.smoothness):
-        chosen = best_envelope(seen, noise_std=noise_std, rounds=rounds)
-        step = step_size or chosen.step_size
-        risk: ExcessRisk = enveloped_excess_risk(
-            seen,
-            envelope_smoothness=chosen.envelope_smoothness,
-            noise_std=noise_std,
-            rounds=rounds,
-            step_size=step,
-        )
-        return ExplicitBound(risk=risk, step_size=step, envelope_smoothness=chosen.envelope_smoothness)
-    step = step_size or best_step_size(seen, noise_std=noise_std, rounds=rounds)
-    risk = excess_risk(seen, noise_std=noise_std, rounds=rounds, step_size=step)
-    return ExplicitBound(risk=risk, step_size=step, envelope_smoothness=None)
+    inputs = replace(inputs, objective=objective)
+    if math.isfinite(inputs.smoothness):
+        smooth_step = step_size or best_step_size(inputs, noise_std=noise_std, rounds=rounds)
+        smooth_risk = excess_risk(inputs, noise_std=noise_std, rounds=rounds, step_size=smooth_step)
+        return ExplicitBound(risk=smooth_risk, step_size=smooth_step, envelope_smoothness=None)
+    envelope = best_envelope(inputs, noise_std=noise_std, rounds=rounds)
+    step = step_size or envelope.step_size
+    risk = enveloped_excess_risk(
+        inputs,
+        envelope_smoothness=envelope.envelope_smoothness,
+        noise_std=noise_std,
+        rounds=rounds,
+        step_size=step,
+    )
+    return ExplicitBound(risk=risk, step_size=step, envelope_smoothness=envelope.envelope_smoothness)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBoundSetting:
-    """What lower bounds and reference rates look at. With client groups the largest n and ε: these ask the least."""
+    """Quantities of a run that lower bounds and reference rates depend on.
+
+    Clients in groups can have different numbers of records and different ε. Both are then the largest over groups,
+    which gives the smallest lower bound.
+    """
 
     epsilon: float
     log10_delta: float
@@ -177,14 +202,16 @@ class LowerBoundSetting:
 
 
 def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
-    """Return the lower bound for the requested objective and a kind of trust.
+    """Return the lower bound for the requested objective.
 
     Args:
         problem: the request.
         setting: the quantities that the bound depends on.
-        trust: the kind of trust.
+        trust: whom the clients trust: `local` for nobody else, `shuffle` for a shuffler, `central` for the server. The
+            last two have the same lower bound.
     """
-    theorem, evaluation = _evaluate(problem, setting, trust)
+    theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
+    evaluation = theorem.evaluate(inputs)
     outputs = evaluation.outputs
     return LowerBound(
         theorem=theorem.id,
@@ -196,26 +223,55 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
     )
 
 
-def _evaluate(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -> tuple[Theorem, Evaluation]:
-    round_delta = problem.round_delta or max(10.0 ** max(setting.log10_delta, -300.0), 1e-300)
-    local: Fields = {"round_epsilon": problem.round_epsilon, "round_delta": round_delta}
-    radius = problem.radius or 0.5 * setting.diameter
-    own: Fields
-    kind: type
-    if trust == "local" and problem.problem == "population":
-        theorem, kind = LOCAL_POPULATION, LocalInputs
-        own = {**local, "compositionality": problem.compositionality, "gradient_std": problem.gradient_std}
-    elif trust == "local":
-        theorem, kind, own = LOCAL_EMPIRICAL, LocalEmpiricalInputs, {**local, "radius": radius}
-    elif problem.problem == "population":
-        theorem, kind, own = CENTRAL_POPULATION, CentralInputs, {"radius": radius, "gradient_std": problem.gradient_std}
-    else:
-        theorem, kind, own = CENTRAL_EMPIRICAL, CentralEmpiricalInputs, {"radius": radius}
-    return theorem, theorem.evaluate(inputs_of(kind, setting, **own))
+def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
+    """Return the lower bound for clients that trust nobody else, with its inputs.
+
+    Args:
+        problem: the request. Its δ of one report is that of the setting if it is absent.
+        setting: the other quantities.
+    """
+    log10_delta = max(setting.log10_delta, LEAST_LOG10_DELTA)
+    round_delta = problem.round_delta or max(10.0**log10_delta, LEAST_DELTA)
+    if problem.problem == "population":
+        return LOCAL_POPULATION, inputs_of(
+            LocalInputs,
+            setting,
+            round_epsilon=problem.round_epsilon,
+            round_delta=round_delta,
+            compositionality=problem.compositionality,
+            gradient_std=problem.gradient_std,
+        )
+    return LOCAL_EMPIRICAL, inputs_of(
+        LocalEmpiricalInputs,
+        setting,
+        round_epsilon=problem.round_epsilon,
+        round_delta=round_delta,
+        radius=_learning_radius(problem, setting),
+    )
+
+
+def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
+    """Return the lower bound for clients that trust the server or a shuffler, with its inputs."""
+    radius = _learning_radius(problem, setting)
+    if problem.problem == "population":
+        return CENTRAL_POPULATION, inputs_of(CentralInputs, setting, radius=radius, gradient_std=problem.gradient_std)
+    return CENTRAL_EMPIRICAL, inputs_of(CentralEmpiricalInputs, setting, radius=radius)
+
+
+def _learning_radius(problem: RiskFields, setting: LowerBoundSetting) -> float:
+    """Return the radius of the ball of models: the requested one, or half the diameter."""
+    return problem.radius or 0.5 * setting.diameter
 
 
 def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
-    """Return the comparisons of Section 3, corrected, and the threshold of free privacy."""
+    """Return the rates that Section 3 of Lowy and Razaviyayn compares with, in the corrected reading.
+
+    The answer includes the ε from which privacy is free in order: the cost of privacy is at most the statistical error.
+
+    Args:
+        problem: the request; only its standard deviation of gradients is used.
+        setting: the quantities that the rates depend on.
+    """
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=problem.gradient_std)
     evaluation = REFERENCE_RATES.evaluate(inputs, "corrected")
     (free,) = (condition for condition in evaluation.conditions if condition.id == "privacy-for-free")
@@ -230,21 +286,30 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
 
 
 def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator[RatioAnswer]:
-    """Yield the ratio of every upper bound that applies to every lower bound, with the constants that it hides."""
-    for above in upper:
-        if any(condition.holds == Verdict.NO for condition in above.conditions):
+    """Yield the ratio of each upper bound to each lower bound, and say which of the two hides a constant.
+
+    Args:
+        upper: the upper bounds. Those with a condition that fails, or with neither value nor order, are left out.
+        lower: the lower bounds. Those of order 0 are left out. Their failing conditions are named in the statement.
+    """
+    for upper_bound in upper:
+        numerator = upper_bound.value if upper_bound.constant == "explicit" else upper_bound.scale
+        if numerator is None or any(condition.holds == Verdict.NO for condition in upper_bound.conditions):
             continue
-        for below in lower:
-            is_explicit = above.constant == "explicit"
-            height = above.value if is_explicit else above.scale
-            if height is None or below.scale <= 0.0:
+        for lower_order in lower:
+            if lower_order.scale <= 0.0:
                 continue
-            hidden = "that of the lower bound is" if is_explicit else "both are"
-            failing = [condition.id for condition in below.conditions if condition.holds == Verdict.NO]
-            unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""
             yield RatioAnswer(
-                upper=above.theorem,
-                lower=below.theorem,
-                value=height / below.scale,
-                statement=f"constants and logarithms: {hidden} hidden; this compares orders and bounds nothing{unmet}",
+                upper=upper_bound.theorem,
+                lower=lower_order.theorem,
+                value=numerator / lower_order.scale,
+                statement=_ratio_statement(upper_bound, lower_order),
             )
+
+
+def _ratio_statement(upper: UpperBound, lower: LowerBound) -> str:
+    """Return the sentence that says which constants a ratio hides and which conditions of the lower bound fail."""
+    hidden = "that of the lower bound is" if upper.constant == "explicit" else "both are"
+    failing = [condition.id for condition in lower.conditions if condition.holds == Verdict.NO]
+    unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""
+    return f"constants and logarithms: {hidden} hidden; this compares orders and bounds nothing{unmet}"

@@ -14,7 +14,7 @@ from epsilond.calibrators.serving.values import Ends
 
 if TYPE_CHECKING:
     from epsilond.calibrators.answer import Risk, TargetAnswer
-    from epsilond.calibrators.serving.printed import ConditionAnswer, PrintedReading, TrueFigures
+    from epsilond.calibrators.serving.printed import Claims, ConditionAnswer, PrintedReading, TrueFigures
 
 T = TypeVar("T")
 
@@ -29,6 +29,8 @@ RISK_ORDERS = (
 """Parameters that state a risk. They may differ between readings that prescribe the same run."""
 NOT_SERVED = ("noise_multiplier",)
 """Parameters that are left out of entries: the statements prescribe σ, and the multiplier follows from it."""
+PRIVACY_FIELDS = ("epsilon", "delta", "log10_delta")
+"""Fields of a claim and of a target that state ε and δ."""
 ALWAYS_SHARED = ("noise_std", "noise_levels", "batch_size", "rounds", "group")
 """Parameters that readings of one entry must all have, or all lack: a reading without noise prescribes another run."""
 
@@ -69,7 +71,7 @@ def _agree(first: PrintedReading, second: PrintedReading) -> bool:
 def _promise(reading: PrintedReading) -> tuple[object, ...]:
     """Return the values that all readings of an entry must share, except for the parameters."""
     claims = reading.claims
-    privacy = (claims.epsilon, claims.delta, claims.log10_delta)
+    privacy = tuple(getattr(claims, name) for name in PRIVACY_FIELDS)
     return (reading.theorem, reading.status, reading.reason, privacy, reading.true)
 
 
@@ -82,7 +84,14 @@ def _prescribe_alike(first: Mapping[str, float], second: Mapping[str, float]) ->
 
 @dataclass(frozen=True)
 class _Entry:
-    """The readings of one entry, and the parts of the answer that the entry does not repeat."""
+    """The readings of one entry, and the parts of the answer that the entry does not repeat.
+
+    Attributes:
+        group: readings of one theorem that prescribe the same run; at least one.
+        problem: the request.
+        target: the requested (ε, δ).
+        risk: the certified risk of the answer, if there is one.
+    """
 
     group: Sequence[PrintedReading]
     problem: object
@@ -91,7 +100,7 @@ class _Entry:
 
     @property
     def entry(self) -> PrintedEntry:
-        """The common part of the readings, and the differences."""
+        """The entry: the parts that the readings share, then their differences by reading."""
         first = self.group[0]
         prescribed = self._prescribed
         claims = self._common_claims
@@ -112,22 +121,25 @@ class _Entry:
 
     @property
     def _prescribed(self) -> dict[str, float]:
-        """The parameters of all readings, apart from risks that differ and values of the request."""
+        """The parameters of all readings by name.
+
+        Left out are those of `NOT_SERVED`, orders of risk that differ between readings, and values of the request.
+        """
         union: dict[str, float] = {}
         for reading in self.group:
             union |= reading.parameters
         shared = self._common(lambda reading: reading.parameters)
-        return {
-            name: value
-            for name, value in union.items()
-            if name not in NOT_SERVED
-            and (name in shared or name not in RISK_ORDERS)
-            and getattr(self.problem, name, None) != value
-        }
+        prescribed = {}
+        for name, value in union.items():
+            differs = name in RISK_ORDERS and name not in shared
+            is_requested = getattr(self.problem, name, None) == value
+            if name not in NOT_SERVED and not differs and not is_requested:
+                prescribed[name] = value
+        return prescribed
 
     @property
     def _common_claims(self) -> JsonRecord:
-        """The claims that all readings make, with the objective and the baseline of every risk that one claims."""
+        """The claims by name that all readings make, with the objective and the baseline of any claimed risk."""
         common = self._common(self._claims)
         if "excess_risk" not in common:
             common.pop("vacuous", None)
@@ -137,7 +149,11 @@ class _Entry:
         return common
 
     def _common(self, members_of: Callable[[PrintedReading], Mapping[str, T]]) -> dict[str, T]:
-        """Return the members that all readings have with equal values."""
+        """Return the members that all readings have with equal values.
+
+        Args:
+            members_of: returns members of a reading by name.
+        """
         first, *rest = map(members_of, self.group)
         return {
             name: value
@@ -152,7 +168,14 @@ class _Entry:
         claims: JsonObject,
         conditions: Mapping[str, ConditionAnswer],
     ) -> ReadingDetails:
-        """Return the parameters, claims and conditions of a reading that are not in the common part."""
+        """Return the parameters, claims and conditions of a reading that are not in the common part.
+
+        Args:
+            reading: the reading.
+            prescribed: the common parameters.
+            claims: the common claims.
+            conditions: the common conditions that do not hold, by id.
+        """
         own_parameters = {
             name: round_to_digits(value, DIGITS, up=True)
             for name, value in reading.parameters.items()
@@ -172,18 +195,31 @@ class _Entry:
         )
 
     def _claims(self, reading: PrintedReading) -> JsonRecord:
-        """Return the claims without those that repeat the target, or the objective and baseline of the risk."""
+        """Return the claims of a reading by name, as far as the rest of the answer does not state them.
+
+        Left out are a claimed (ε, δ) that is the target, and the objective and the baseline that the certified risk
+        has too. A claimed excess risk is rounded up to `DIGITS` significant digits.
+        """
         claims = reading.claims
-        members = {field.name: getattr(claims, field.name) for field in fields(claims)}
-        target = {name: getattr(self.target, name) for name in ("epsilon", "delta", "log10_delta")}
-        if target.items() <= members.items():
-            members = {name: value for name, value in members.items() if name not in target}
+        members: JsonRecord = {}
+        for field in fields(claims):
+            value = getattr(claims, field.name)
+            if value is not None:
+                members[field.name] = value
+        if self._claims_target(claims):
+            for name in PRIVACY_FIELDS:
+                members.pop(name, None)
         if self.risk is not None:
-            of_the_risk = {"objective": self.risk.objective, "baseline": self.risk.baseline}.items()
-            members = {name: value for name, value in members.items() if (name, value) not in of_the_risk}
+            for name in ("objective", "baseline"):
+                if name in members and members[name] == getattr(self.risk, name):
+                    del members[name]
         if claims.excess_risk is not None:
             members["excess_risk"] = round_to_digits(claims.excess_risk, DIGITS, up=True)
-        return {name: value for name, value in members.items() if value is not None}
+        return members
+
+    def _claims_target(self, claims: Claims) -> bool:
+        """Decide whether a reading claims exactly the target."""
+        return all(getattr(claims, name) == getattr(self.target, name) for name in PRIVACY_FIELDS)
 
 
 def _open_conditions(reading: PrintedReading) -> dict[str, ConditionAnswer]:

@@ -9,7 +9,7 @@ ever with their answers, so that a repeated request is answered the same and deb
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -18,11 +18,11 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
-from epsilond.ledgers.book.commits import CommitRequest, is_quick, reservation_after
+from epsilond.ledgers.book.commits import CommitRequest, commit_records, is_quick
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import ApprovalMoves
-from epsilond.ledgers.book.owning import require_movable
+from epsilond.ledgers.book.owning import require_movable, require_relation
 from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics import entries as entry_records
@@ -164,7 +164,7 @@ class Book(ApprovalMoves):
             BlockHasLedger: another ledger of the same people is open.
         """
         state = self.sole_state(tenant, identifier)
-        _require_relation(state, job)
+        require_relation(state, job)
         return state
 
     def reserve(
@@ -191,7 +191,7 @@ class Book(ApprovalMoves):
 
         def after_of(states: States) -> dict[str, LedgerState]:
             for _, state in states.values():
-                _require_relation(state, job)
+                require_relation(state, job)
             if quick:
                 return {name: moves.reserve(state, identifier, **job.job) for name, (_, state) in states.items()}
             return {name: self._reserve_priced(state, identifier, job) for name, (_, state) in states.items()}
@@ -291,53 +291,87 @@ class Book(ApprovalMoves):
             LedgerExhausted, ReservationEnded, RunDiffers, InvalidInput: as `moves.commit`.
         """
         fingerprint = fingerprint_of("commit", [identifier, request])
-        answer = self._commits.submit(CommitRequest(tenant, identifier, request.count, key, by, fingerprint))
-        if answer is not None:
+        commit = CommitRequest(tenant, identifier, request.count, key, by, fingerprint)
+        answer = self._commits.submit(commit)
+        if answer is not None:  # it was made in one transaction with commits of other callers
             return answer
-
-        def attempt(under_lock: bool) -> JsonRecord:
-            with looking(self._database) as connection:
-                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
-                held, states = self._desk.load_held(connection, tenant, identifier)
-                if again is not None:
-                    for _, state in states.values():
-                        moves.require_consistent(state)
-                    if self._desk.was_voided(connection, held):
-                        raise ReservationEnded(
-                            "Runs of the reservation were voided: its receipts are good for nothing."
-                        )
-                    return again
-            if held.state == "reserved" and held.expires is not None and held.expires <= self._clock():
-                self._release(tenant, identifier, "expired")
-                raise ReservationEnded("The reservation has expired.")
-            wanted = request.count
-            quick = all(is_quick(state.reservations[identifier]) for _, state in states.values())
-
-            def after_of(states: States) -> dict[str, LedgerState]:
-                calls = {name: partial(moves.commit, state, identifier, wanted) for name, (_, state) in states.items()}
-                return {name: call() if quick else self._evaluate(call) for name, call in calls.items()}
-
-            judged_inside = quick or under_lock
-            after = {} if judged_inside else after_of(states)
-            with self._moving(states, compared=not judged_inside) as connection:
-                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
-                    raise Again(key)
-                if judged_inside:  # nobody comes in between, and nothing is repeated
-                    earlier, (held, states) = held, self._desk.load_held(connection, tenant, identifier)
-                    if held.state != earlier.state:
-                        raise Again(key)
-                    after = after_of(states)
-                require_movable(connection, [row for row, _ in states.values()])
-                self._change(connection, held, states, after)
-                records = []
-                for name, state in after.items():
-                    now, was = state.reservations[identifier], states[name][1].reservations[identifier]
-                    record = entry_records.commit_record(now, now.committed - was.committed)
-                    records.append(MovedLedger(name, record, state))
-                return self._desk.write(connection, tenant, key, fingerprint, None, records, by)
-
         self.expire()
-        return self._retry_judged(attempt)
+        return self._retry_judged(partial(self._commit_separately, commit))
+
+    def _commit_separately(self, request: CommitRequest, under_lock: bool) -> JsonRecord:
+        """Try once to make a commit in a transaction of its own.
+
+        The new states are computed under the lock of the ledgers if that is quick (see `is_quick`). Otherwise they are
+        computed before the ledgers are locked, and written only if no ledger was moved meanwhile.
+
+        Args:
+            request: the commit.
+            under_lock: whether to compute slow states, too, under the lock, so that no other move can interfere.
+
+        Returns:
+            The receipts, one for each ledger. The kept answer if the request was answered before.
+
+        Raises:
+            Again: another caller moved a ledger or used the key meanwhile; the commit must be tried again.
+            ReservationEnded: the reservation has expired, or some of its runs were voided.
+        """
+        with looking(self._database) as connection:
+            answer = self._answer_to_commit(connection, request)
+            held, states = self._desk.load_held(connection, request.tenant, request.reservation)
+            if answer is not None:
+                self._require_usable(connection, held, states)
+                return answer
+        if held.state == "reserved" and held.expires is not None and held.expires <= self._clock():
+            self._release(request.tenant, request.reservation, "expired")
+            raise ReservationEnded("The reservation has expired.")
+        quick = all(is_quick(state.reservations[held.id]) for _, state in states.values())
+        computed_inside = quick or under_lock
+        after = {} if computed_inside else self._states_after_commit(request, states, quick)
+        with self._moving(states, compared=not computed_inside) as connection:
+            if self._answer_to_commit(connection, request) is not None:
+                raise Again(request.key)
+            if computed_inside:
+                state_before_lock = held.state
+                held, states = self._desk.load_held(connection, request.tenant, request.reservation)
+                if held.state != state_before_lock:
+                    raise Again(request.key)
+                after = self._states_after_commit(request, states, quick)
+            require_movable(connection, [row for row, _ in states.values()])
+            self._write_rows(connection, held, states, after)
+            records = commit_records(held.id, {name: state for name, (_, state) in states.items()}, after)
+            return self._desk.write(
+                connection, request.tenant, request.key, request.fingerprint, None, records, request.by
+            )
+
+    def _answer_to_commit(self, connection: Connection, request: CommitRequest) -> JsonRecord | None:
+        """Return the kept answer to an equal request with the key of this commit; None if there is none."""
+        return self._desk.find_answer(connection, request.tenant, request.key, request.fingerprint, request.by)
+
+    def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
+        """Require that the kept receipts of a reservation still allow its runs.
+
+        Raises:
+            RunDiffers: an observation contradicts a run that was paid from one of the ledgers.
+            ReservationEnded: runs of the reservation were voided.
+        """
+        for _, state in states.values():
+            moves.require_consistent(state)
+        if self._desk.was_voided(connection, held):
+            raise ReservationEnded("Runs of the reservation were voided: its receipts are good for nothing.")
+
+    def _states_after_commit(self, request: CommitRequest, states: States, quick: bool) -> dict[str, LedgerState]:
+        """Return the state of each ledger after a commit, by the ledger's id.
+
+        Args:
+            request: the commit.
+            states: rows and state of each ledger of the reservation.
+            quick: whether to compute here. Otherwise the book's `evaluate` runs the computation.
+        """
+        after = {}
+        for name, (_, state) in states.items():
+            call = partial(moves.commit, state, request.reservation, request.count)
+            after[name] = call() if quick else self._evaluate(call)
+        return after
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
         """Give back the runs that were not committed. Return a reservation that has ended as it is.
@@ -356,43 +390,3 @@ class Book(ApprovalMoves):
             NotReconciled: the log does not continue a head that is known.
         """
         return self._end_due(lambda identifier: self._release(None, identifier, "expired"))
-
-    def _release(self, tenant: str | None, identifier: str, outcome: str, by: str = "") -> ReservationRow:
-        """End a reservation, and return it."""
-        with looking(self._database) as connection:
-            held, states = self._desk.load_held(connection, tenant, identifier)
-        if held.state in ("cancelled", "expired") or all(
-            holding.committed == holding.count for holding in held.holdings
-        ):
-            return held
-        after = {name: moves.release(state, identifier, outcome) for name, (_, state) in states.items()}  # type: ignore[arg-type]
-        with self._moving(states) as connection:
-            self._change(connection, held, states, after)
-            records = [
-                MovedLedger(name, entry_records.end_record(state.reservations[identifier]), state)
-                for name, state in after.items()
-            ]
-            for owner in sorted({row.tenant for row, _ in states.values()}):
-                own = [moved for moved in records if states[moved.ledger][0].tenant == owner]
-                self._desk.write(connection, owner, None, "", {}, own, by)
-            return self._desk.load_reservation(connection, tenant, identifier)
-
-    def _change(
-        self,
-        connection: Connection,
-        held: ReservationRow,
-        states: States,
-        after: Mapping[str, LedgerState],
-    ) -> None:
-        """Write the rows of ledgers and of a reservation after a change."""
-        for name, state in after.items():
-            ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
-        reservations.write(connection, [(held, reservation_after(held, after))])
-
-
-def _require_relation(state: LedgerState, job: JobAsked) -> None:
-    """Raise InvalidInput if a job names another relation than the ledger's."""
-    if job.relation is not None and job.relation != state.setting.relation:
-        raise InvalidInput.at(
-            "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
-        )

@@ -11,16 +11,16 @@ import itertools
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
-from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together
+from epsilond.ledgers.book.commits import MOST_TOGETHER, CommitRequest, commit_together, reservation_after
 from epsilond.ledgers.book.continuity import Continuity
 from epsilond.ledgers.book.desk import WRITTEN, Desk, MovedLedger, States
 from epsilond.ledgers.book.errors import Contended, NotReconciled
@@ -34,7 +34,7 @@ from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import ContradictAsked, OpenLedger
 from epsilond.ledgers.store import ledgers, reservations
-from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import Again, durably, looking, moving
 from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database
@@ -178,6 +178,64 @@ class OwnerMoves(BookReader):
                     stuck.update(holding.ledger for holding in reservation.holdings)
             if len(stuck) == stuck_before or ended >= MOST_DUE:
                 return ended
+
+    def _release(
+        self,
+        tenant: str | None,
+        identifier: str,
+        outcome: Literal["cancelled", "expired"],
+        by: str = "",
+    ) -> ReservationRow:
+        """Give back the runs of a reservation that were not committed, and return the reservation.
+
+        A reservation that has ended, or whose runs were all committed, is returned as it is. Entries and kept answers
+        belong to one owner, so the end is logged once for each owner of its ledgers.
+
+        Args:
+            tenant: owner of the ledgers; None means any.
+            identifier: id of the reservation.
+            outcome: state of the reservation afterwards.
+            by: name of the caller.
+
+        Raises:
+            Again: another caller moved one of the ledgers meanwhile.
+        """
+        with looking(self._database) as connection:
+            held, states = self._desk.load_held(connection, tenant, identifier)
+        has_ended = held.state in ("cancelled", "expired")
+        if has_ended or all(holding.committed == holding.count for holding in held.holdings):
+            return held
+        after = {name: moves.release(state, identifier, outcome) for name, (_, state) in states.items()}
+        with self._moving(states) as connection:
+            self._write_rows(connection, held, states, after)
+            records: dict[str, list[MovedLedger]] = {}
+            for name, state in after.items():
+                record = entry_records.end_record(state.reservations[identifier])
+                owner = states[name][0].tenant
+                records.setdefault(owner, []).append(MovedLedger(name, record, state))
+            for owner in sorted(records):
+                self._desk.write(connection, owner, key=None, fingerprint="", answer={}, records=records[owner], by=by)
+            return self._desk.load_reservation(connection, tenant, identifier)
+
+    def _write_rows(
+        self,
+        connection: Connection,
+        held: ReservationRow,
+        states: States,
+        after: Mapping[str, LedgerState],
+    ) -> None:
+        """Write the rows of a reservation and of its ledgers after a change.
+
+        Args:
+            connection: connection of the transaction of the move.
+            held: the reservation before the change.
+            states: rows and state of each ledger before the change, by its id.
+            after: state of each ledger after the change, by its id.
+        """
+        for name, state in after.items():
+            row, _ = states[name]
+            ledgers.write(connection, row, rows_after(row, state))
+        reservations.write(connection, [(held, reservation_after(held, after))])
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return a ledger before its lock, without its reservations."""

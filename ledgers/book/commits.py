@@ -131,10 +131,7 @@ class _Group:
             after = {name: moves.commit(self._states[name], held.id, request.count) for name in names}
         except EpsilondError:
             return None
-        records = []
-        for name, state in after.items():
-            now, was = state.reservations[held.id], self._states[name].reservations[held.id]
-            records.append(MovedLedger(name, entry_records.commit_record(now, now.committed - was.committed), state))
+        records = commit_records(held.id, self._states, after)
         self._states |= after
         self._changed[held.id] = reservation_after(held, after)
         return tuple(records)
@@ -160,6 +157,24 @@ class _Group:
             and all(self._rows[name].tenant == tenant for name in names)
             and all(is_quick(self._states[name].reservations[held.id]) for name in names)
         )
+
+
+def commit_records(
+    identifier: str, before: Mapping[str, LedgerState], after: Mapping[str, LedgerState]
+) -> list[MovedLedger]:
+    """Return the records of a commit for the log, one for each ledger in `after`.
+
+    Args:
+        identifier: id of the reservation of which runs were committed.
+        before: states of the ledgers before the commit, by their ids.
+        after: states of the ledgers after the commit, by their ids.
+    """
+    records = []
+    for name, state in after.items():
+        reservation = state.reservations[identifier]
+        runs = reservation.committed - before[name].reservations[identifier].committed
+        records.append(MovedLedger(name, entry_records.commit_record(reservation, runs), state))
+    return records
 
 
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:

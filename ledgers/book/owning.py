@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger
+from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger, InvalidInput
 from epsilond.calibrators.answer import Caution
+from epsilond.ledgers.mathematics.state import LedgerState
+from epsilond.ledgers.requests import JobAsked
 from epsilond.ledgers.store import owners, pending
 from epsilond.ledgers.store.records import LedgerRow
 
@@ -82,3 +84,15 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
         if still_open:
             message = "the data set has another open ledger since it belongs to an organisation: close one of them"
             raise BlockHasLedger(message, None, {"ledger": still_open[0]})
+
+
+def require_relation(state: LedgerState, job: JobAsked) -> None:
+    """Require that a job names the neighbouring relation of the ledger, or none.
+
+    Raises:
+        InvalidInput: it names another relation.
+    """
+    if job.relation is not None and job.relation != state.setting.relation:
+        raise InvalidInput.at(
+            "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
+        )

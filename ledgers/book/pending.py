@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
@@ -38,12 +38,12 @@ class PendingMove:
 
 
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:
-    """Return the answer about a move.
+    """Return a move that waits for approval, or did, in the form in which the service shows it.
 
     Args:
-        row: the move.
-        now: seconds since 1970; a pending move whose time has passed is shown as expired.
-        warnings: of the service.
+        row: the move as it is stored.
+        now: present time in seconds since 1970. A move that still waits after its time of expiry is shown as expired.
+        warnings: warnings of the service that the answer carries. Without any, the answer has no such member.
     """
     return PendingMove(
         id=row.id,
@@ -61,27 +61,37 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
 
 
 def waiting_ledgers(count: int) -> Caution:
-    """Return the warning of an accepted log that ledgers wait for a second person.
+    """Return the warning that ledgers are blocked until a second person approves.
+
+    An operator has accepted a log that lacks entries. Ledgers without approval go on at once, the others must wait.
 
     Args:
-        count: number of these ledgers.
+        count: number of ledgers that wait, at least 1.
     """
-    named = "1 ledger with approval moves" if count == 1 else f"{count} ledgers with approval move"
-    message = f"{named} again only once an approver of the organisation approves the pending reconciliation."
+    subject = "1 ledger with approval moves" if count == 1 else f"{count} ledgers with approval move"
+    message = f"{subject} again only once an approver of the organisation approves the pending reconciliation."
     return Caution(code="reconciliation-pending", message=message)
 
 
 def read_request(move: PendingRow) -> Gatable | JsonRecord:
-    """Return the request of a pending move: of a reconciliation its body."""
+    """Return the request that a pending move was made of.
+
+    Returns:
+        The request to amend or to void. For a reconciliation, the plain body: size and root of the log, and a reason.
+    """
     body: JsonRecord = json.loads(move.body)
-    readers: dict[str, Callable[[], Gatable]] = {
-        "amend": lambda: read(AmendAsked, body),
-        "void": lambda: read(VoidAsked, body),
-    }
-    reader = readers.get(move.kind)
-    return body if reader is None else reader()
+    if move.kind == "amend":
+        return read(AmendAsked, body)
+    if move.kind == "void":
+        return read(VoidAsked, body)
+    return body
 
 
 def is_over(move: PendingRow, now: float) -> bool:
-    """Return whether the time of a pending move has passed."""
+    """Return whether a move still waits although its time of expiry has passed.
+
+    Args:
+        move: the move as it is stored.
+        now: present time in seconds since 1970.
+    """
     return move.state == "pending" and move.expires is not None and move.expires <= now

@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.specs import Spec
-from epsilond.calibrators.search import LEAST, MOST, crossing
+from epsilond.calibrators.parameter_search import crossing
+from epsilond.calibrators.search import LEAST, MOST
 from epsilond.ledgers.mathematics.nearest import map_noise, noise_of
 
 NEAR = 2e-6

@@ -28,7 +28,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
-from epsilond.calibrators.search import crossing
+from epsilond.calibrators.parameter_search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
 from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, compartment_of, reserve_trial
 from epsilond.ledgers.calibrating.setting import request_fields, require_one, require_possible

@@ -24,16 +24,18 @@ def job(
     delta: AmountTold | None,
     expires_in: float | None = None,
 ) -> JsonRecord:
-    """Return a job as the body of a request.
+    """Return the body of a request to price or to reserve runs of a mechanism in a ledger.
+
+    An argument that is None is left out of the body, so that the service uses its default.
 
     Args:
-        name: name of the plan's item. It is only a label if a slot is charged.
-        spec: mechanism.
-        slot: kind of the slot that is charged.
+        name: name of an item of the ledger's plan. It is not sent if `slot` is given, where it is only a label.
+        spec: description of the mechanism, or None for the mechanism of the plan's item.
+        slot: kind of the slot that pays for the runs, or None if the plan pays.
         count: number of runs.
-        eta: η that the charge may take.
+        eta: η, the part of the slot's additive δ that the charge may take.
         delta: δ that each run may take.
-        expires_in: seconds until the reservation expires.
+        expires_in: time until the reservation expires, in seconds.
     """
     members = {
         "spec": None if spec is None else as_json(spec),
@@ -50,13 +52,14 @@ def job(
 def amendment(
     add: Mapping[str, object], lower: Mapping[str, int], declared: str | None, approval: bool | None
 ) -> JsonRecord:
-    """Return an amendment as the body of a request.
+    """Return the body of a request to change the plan of a ledger.
 
     Args:
-        add: mechanisms by the names of new items.
-        lower: new numbers of runs by the names of items.
-        declared: the declaration, if one is made.
-        approval: whether a second person approves from then on; None leaves that as it is.
+        add: new items of the plan: the description of each mechanism, by the name of its item.
+        lower: present items of the plan that get fewer runs: the new number of planned runs, by the name of the item.
+        declared: statement that the change does not depend on outputs. The service needs it once runs were committed.
+            None sends no statement.
+        approval: whether a second person must approve moves of the ledger from now on; None changes nothing.
     """
     body = {
         "add": [{"name": name, "spec": as_json(spec)} for name, spec in add.items()],
@@ -68,27 +71,43 @@ def amendment(
 
 
 def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
-    """Return slots as a request has them: each kind with its capacity."""
-    capacities = (
-        slots if isinstance(slots, Mapping) else dict.fromkeys([slots] if isinstance(slots, str) else slots, "largest")
-    )
+    """Return the slots of a ledger as members of a request.
+
+    Args:
+        slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.
+    """
+    capacities: Mapping[str, object]
+    if isinstance(slots, Mapping):
+        capacities = slots
+    elif isinstance(slots, str):
+        capacities = {slots: "largest"}
+    else:
+        capacities = dict.fromkeys(slots, "largest")
     return [{"kind": kind, "capacity": _capacity(parts)} for kind, parts in capacities.items()]
 
 
 def _capacity(parts: object) -> object:
-    """Return a capacity with amounts as texts."""
+    """Return a capacity whose amounts are texts, which JSON does not round.
+
+    Args:
+        parts: amounts by name, or a word such as "largest", which is returned as it is.
+    """
     if not isinstance(parts, Mapping):
         return parts
-    return {
-        name: amount_text(part) if isinstance(part, Decimal | float | int) else part for name, part in parts.items()
-    }
+    texts = {}
+    for name, part in parts.items():
+        is_amount = isinstance(part, Decimal | float | int)
+        texts[name] = amount_text(part) if is_amount else part
+    return texts
 
 
 def amount_text(amount: AmountTold | None) -> str | None:
-    """Return an amount as the text that a request has."""
+    """Return an amount as decimal text with all its digits; None for None, and a text as it is."""
     if amount is None or isinstance(amount, str):
         return amount
-    return f"{amount:f}" if isinstance(amount, Decimal) else repr(amount)
+    if isinstance(amount, Decimal):
+        return f"{amount:f}"
+    return repr(amount)
 
 
 def readable(answer: Answer | None) -> ReadableAnswer | None:

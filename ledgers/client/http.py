@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final, NoReturn
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from epsilond.accountants import errors
 from epsilond.accountants.attempts import ConditionResult
@@ -19,6 +19,7 @@ _REFUSALS: Final[Mapping[str, type[NoCertificate]]] = {
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, NoCertificate) and kind is not NoCertificate
 }
+"""Subclasses of NoCertificate by their slug, the last part of the `type` of a problem."""
 
 
 def ask(
@@ -40,8 +41,12 @@ def ask(
         key: the idempotency key, if any.
         accept: the accepted media types.
 
+    Returns:
+        The text, for a media type of text; otherwise the value of the JSON document, and {} for an empty answer.
+
     Raises:
-        InvalidInput, NoCertificate: as the service's problem says.
+        InvalidInput: the service found faults in the request.
+        NoCertificate: the service raised this error, or a subclass of it.
         Refused: the service refuses for another reason.
         Unanswered: no answer came in several tries. The same key sent again shows whether the request was carried out.
     """
@@ -53,8 +58,8 @@ def ask(
         data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
     try:
         return service.send(method, path, _parse, data=data, headers=headers)
-    except ServiceProblem as error:
-        _refuse(error)
+    except ServiceProblem as problem:
+        raise _error_of(problem) from None
     except NoAnswer as error:
         raise Unanswered(str(error)) from None
 
@@ -66,30 +71,51 @@ def _parse(answer: ServiceAnswer) -> object:
     return json.loads(answer.content) if answer.content else {}
 
 
-def _refuse(error: ServiceProblem) -> NoReturn:
-    """Raise the library's error for a problem, or Refused if it has none."""
-    problem = error.problem
+def _error_of(answer: ServiceProblem) -> Exception:
+    """Return the library's error that corresponds to an error answer of the service.
+
+    Args:
+        answer: status and body of the answer. The body is a problem document (RFC 9457).
+
+    Returns:
+        RunDiffers or another subclass of NoCertificate, if the problem's type names one.
+        InvalidInput, if the problem lists faults of the request.
+        Unanswered, if the service is at fault (status 5xx) or overloaded (429), so that a later try may succeed.
+        Refused, in every other case.
+    """
+    problem = answer.problem
     slug = str(problem.get("type", "")).rpartition("/")[2]
-    message = str(problem.get("detail") or problem.get("title") or f"{error.status} {error.reason}")
+    message = str(problem.get("detail") or problem.get("title") or f"{answer.status} {answer.reason}")
     if slug == RunDiffers.slug:
-        raise RunDiffers(message, _observations(problem.get("observations"))) from None
+        return RunDiffers(message, _observations(problem.get("observations")))
     if slug in _REFUSALS:
-        failing = _condition(problem.get("condition"))
-        raise _REFUSALS[slug](message, failing, dict(problem.get("nearest") or {})) from None
-    faults = [
-        Fault(str(fault.get("pointer") or fault.get("parameter") or ""), str(fault["message"]), fault.get("allowed"))
-        for fault in problem.get("errors", ())
-        if isinstance(fault, Mapping) and "message" in fault
-    ]
+        nearest = dict(problem.get("nearest") or {})
+        return _REFUSALS[slug](message, _condition(problem.get("condition")), nearest)
+    faults = _faults(problem.get("errors", ()))
     if faults:
-        raise InvalidInput(*faults) from None
-    if error.status >= 500 or error.status == 429:
-        raise Unanswered(f"the service cannot answer now: {message}") from None
-    raise Refused(message) from None
+        return InvalidInput(*faults)
+    if answer.status >= 500 or answer.status == 429:
+        return Unanswered(f"the service cannot answer now: {message}")
+    return Refused(message)
+
+
+def _faults(records: Iterable[object]) -> list[Fault]:
+    """Return the faults that the member `errors` of a problem lists. A record without a message is left out."""
+    faults = []
+    for record in records:
+        if isinstance(record, Mapping) and "message" in record:
+            place = record.get("pointer") or record.get("parameter") or ""
+            faults.append(Fault(str(place), str(record["message"]), record.get("allowed")))
+    return faults
 
 
 def _condition(condition: object) -> ConditionResult | None:
-    """Return the failed condition that a problem names. A side that is not a number is left out."""
+    """Return the failed condition that a problem names, or None if it names none.
+
+    Args:
+        condition: the member `condition` of the problem: an id, a statement, and both sides of the inequality. A side
+            that is not a number is None in the result.
+    """
     if not isinstance(condition, Mapping) or not {"id", "statement"} <= condition.keys():
         return None
     left, right = (condition.get(side) for side in ("left", "right"))

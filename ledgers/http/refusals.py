@@ -12,15 +12,24 @@ from epsilond.ledgers.log.errors import KeysUnusable
 from epsilond.storage.faults import StoreFault
 
 SOON = {"Retry-After": "10"}
+"""Header of an answer after which the client may try again in 10 s, when a short outage may be over."""
+CONTENDED = {"Retry-After": "1"}
+"""Header of an answer after which the client may try again in 1 s, because only other requests were in the way."""
+AFTER_RECONCILIATION = {"Retry-After": "600"}
+"""Header of an answer after which an operator must act, which takes minutes; in seconds."""
 NOTHING = "There is no ledger, reservation, entry or pending move of this id."
 
 
 @contextmanager
 def as_problems() -> Iterator[None]:
-    """Raise the errors of calls of a book as problems.
+    """Translate the errors that a book of ledgers raises in the body of a `with` statement to HTTP problems.
+
+    Other errors pass unchanged. Those of the mathematics, such as LedgerExhausted, have a problem of their own.
 
     Raises:
-        Problem: the book raised an error.
+        Problem: not-found, idempotency-key-reused, forbidden or ledger-not-reconciled, for the error of this name;
+            unavailable, with a time after which to try again, if ledgers were contended, or the store, the signing
+            keys or the copy of the log's head cannot be used.
     """
     try:
         yield
@@ -28,11 +37,11 @@ def as_problems() -> Iterator[None]:
         raise Problem("not-found", NOTHING) from None
     except KeyReused:
         raise Problem("idempotency-key-reused", "This Idempotency-Key came with another request before.") from None
-    except RoleMissing as role:
-        raise Problem("forbidden", f"This needs the role {role} in the organisation.") from None
+    except RoleMissing as error:
+        raise Problem("forbidden", f"This needs the role {error} in the organisation.") from None
     except Contended:
         detail = "Others moved the ledger each time; nothing was written. Send it again with the same Idempotency-Key."
-        raise Problem("unavailable", detail, headers={"Retry-After": "1"}) from None
+        raise Problem("unavailable", detail, headers=CONTENDED) from None
     except NotReconciled:
         raise reconciliation_problem() from None
     except HeadUnavailable as error:
@@ -51,7 +60,7 @@ def reconciliation_problem() -> Problem:
         "The log of ledgers does not continue a head that was signed before: the store was restored, or lost"
         " its newest transactions. Nothing is moved until an operator has reconciled them."
     )
-    return Problem("ledger-not-reconciled", detail, headers={"Retry-After": "600"})
+    return Problem("ledger-not-reconciled", detail, headers=AFTER_RECONCILIATION)
 
 
 def not_durable(cause: str) -> Problem:
@@ -64,4 +73,4 @@ def not_durable(cause: str) -> Problem:
         f"This service has no ledgers, because it would lose them when it stops. {cause} {PREFIX}LEDGERS_IN_MEMORY=yes"
         " lets it keep ledgers in memory all the same."
     )
-    return Problem("ledgers-not-durable", detail, headers={"Retry-After": "600"})
+    return Problem("ledgers-not-durable", detail, headers=AFTER_RECONCILIATION)

@@ -110,14 +110,22 @@ class Tree:
         return Tree(self.nodes, size)
 
     def root(self) -> bytes:
-        """Return MTH(D_n) of section 2.1.1."""
-        return self._roots([(0, self.size)])[0] if self.size else EMPTY_ROOT
+        """Return the root hash, MTH(D_n) of RFC 9162, section 2.1.1, with D_n the leaves of this tree."""
+        if self.size == 0:
+            return EMPTY_ROOT
+        return self._roots([(0, self.size)])[0]
 
     def inclusion(self, index: int) -> tuple[bytes, ...]:
-        """Return PATH(index, D_n) of section 2.1.3.1: the hashes that lead from the hash of a leaf to the root.
+        """Return the proof that a leaf is in this tree: the hashes that lead from the hash of the leaf to the root.
+
+        This is PATH(index, D_n) of RFC 9162, section 2.1.3.1, with D_n the n = `size` leaves of this tree. The range of
+        all leaves is halved until only the leaf is left. Each step adds the root of the half without the leaf.
 
         Args:
             index: index of the leaf, from 0.
+
+        Returns:
+            Hashes of subtrees, the sibling of the leaf first and the child of the root last.
 
         Raises:
             ValueError: the tree has no such leaf.
@@ -125,7 +133,8 @@ class Tree:
         """
         if not 0 <= index < self.size:
             raise ValueError(f"the tree of {self.size} leaves has no leaf {index}")
-        start, end, siblings = 0, self.size, list[tuple[int, int]]()
+        siblings: list[tuple[int, int]] = []
+        start, end = 0, self.size
         while end - start > 1:
             middle = start + _left_size(end - start)
             if index < middle:
@@ -137,12 +146,18 @@ class Tree:
         return self._roots(siblings[::-1])
 
     def consistency(self, earlier: int) -> tuple[bytes, ...]:
-        """Return PROOF(earlier, D_n) of section 2.1.4.1: that an earlier tree is the beginning of this one.
+        """Return the proof that an earlier tree is the beginning of this one.
 
-        The proof is empty if nothing must be shown, because the earlier tree is empty or this tree.
+        This is PROOF(m, D_n) of RFC 9162, section 2.1.4.1, with m = `earlier` and D_n the n = `size` leaves of this
+        tree. The range of leaves that holds the last leaf of the earlier tree is halved until it ends with that leaf.
+        Each step adds the root of the half that was left.
 
         Args:
-            earlier: number of leaves of the earlier tree.
+            earlier: number of leaves of the earlier tree, m.
+
+        Returns:
+            Hashes of subtrees, the smallest subtree first. Empty if nothing must be shown, because the earlier tree is
+            empty or is this tree.
 
         Raises:
             ValueError: the tree never had so many leaves.
@@ -152,7 +167,8 @@ class Tree:
             raise ValueError(f"the tree of {self.size} leaves never had {earlier}")
         if earlier in {0, self.size}:
             return ()
-        start, end, siblings = 0, self.size, list[tuple[int, int]]()
+        siblings: list[tuple[int, int]] = []
+        start, end = 0, self.size
         while end != earlier:
             middle = start + _left_size(end - start)
             if earlier <= middle:
@@ -161,21 +177,26 @@ class Tree:
             else:
                 siblings.append((start, middle))
                 start = middle
-        if start:  # else it is the earlier tree's root, which the verifier has
+        if start > 0:  # with start = 0 this range is the whole earlier tree, whose root the verifier has
             siblings.append((start, end))
         return self._roots(siblings[::-1])
 
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
-        """Return the roots over ranges of leaves [start, end).
+        """Return the root hash over each of some ranges of leaves, with one call of the store.
 
-        A power of two that is at least end − start must divide start.
+        Args:
+            ranges: pairs (start, end) of the leaves start, …, end − 1. A power of two that is at least end − start must
+                divide start, so that the range is a subtree of RFC 9162.
+
+        Raises:
+            NodesMissing: the nodes do not hold this tree.
         """
-        parts = [[*_perfect(start, end)] for start, end in ranges]
-        stored = self._read_all(node for part in parts for node in part)
+        nodes_of_ranges = [[*_perfect(start, end)] for start, end in ranges]
+        stored = self._read_all(node for nodes in nodes_of_ranges for node in nodes)
         roots = []
-        for part in parts:
-            value = stored[part[-1]]
-            for node in part[-2::-1]:
+        for nodes in nodes_of_ranges:  # the nodes are joined from the right, where the subtrees are smallest
+            value = stored[nodes[-1]]
+            for node in nodes[-2::-1]:
                 value = node_hash(stored[node], value)
             roots.append(value)
         return tuple(roots)

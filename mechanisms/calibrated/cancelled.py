@@ -31,10 +31,18 @@ RULES = {"base_std * sqrt(participations)": True, "base_std": False}
 
 @dataclass(frozen=True, kw_only=True)
 class CancelledRelease(Release):
-    """Releases N = 1, 2, …: weight · Σ clipped contributions + ξ_N − ξ_{N−1}, with ξ_0 = 0.
+    """Weighted sums of clipped contributions with cancelling noise, which a client or a trusted server adds.
 
-    A client's noise is ξ_N ~ N(0, base_std² N), and its only contribution is its report s. A trusted server's noise is
-    ξ_N ~ N(0, base_std²).
+    Release N = 1, 2, … is weight · (sum of the clipped contributions) + ξ_N − ξ_{N−1}, where ξ_N is the fresh Gaussian
+    noise of release N, and ξ_0 = 0. If a client adds the noise, its only contribution is its own report.
+
+    Attributes:
+        added_by: `client` or `server`.
+        contribution_bound: largest ℓ2 norm of a contribution; longer ones are clipped to it.
+        weight: factor of the sum.
+        base_std: standard deviation of ξ_1, in the unit of the release.
+        grows: True if the variance of ξ_N is base_std² N, false if it is base_std².
+        most_releases: largest N that the guarantee covers.
     """
 
     added_by: AddedBy
@@ -42,7 +50,6 @@ class CancelledRelease(Release):
     weight: float
     base_std: float
     grows: bool
-    """True if the variance of ξ_N is base_std² N, false if it is base_std²."""
     most_releases: int
 
     def clip(self, contributions: Array | Sequence[Array]) -> Clipped:
@@ -95,14 +102,24 @@ class CancelledRelease(Release):
 
 @dataclass
 class Cancelling:
-    """State of one client or server: its number of releases and its last noise, which must stay secret."""
+    """State of the client or server that adds cancelling noise.
+
+    Release N adds fresh Gaussian noise ξ_N and subtracts the noise ξ_{N−1} of the previous release.
+
+    Attributes:
+        mechanism: parameters of the releases.
+        releases: number of releases so far.
+        last_noise: noise of the last release, None before the first. It must stay secret.
+    """
 
     mechanism: CancelledRelease
     releases: int = 0
     last_noise: Floats | None = field(default=None, repr=False)
 
     def noise(self, shape: tuple[int, ...], source: RandomSource | None = None) -> Floats:
-        """Draw ξ_N − ξ_{N−1}, and count one release; a round without contributions needs it too.
+        """Draw the noise ξ_N − ξ_{N−1} of the next release, and count the release.
+
+        A round without contributions draws its noise too.
 
         Args:
             shape: shape of the noise, the same in all releases.
@@ -112,19 +129,19 @@ class Cancelling:
             The noise to add.
 
         Raises:
-            InvalidInput: the answer's bound on N is reached, or the shape differs from that of the last release.
+            InvalidInput: all releases that the guarantee covers are made, or the shape differs from that of the last
+                release.
         """
         if self.releases == self.mechanism.most_releases:
             raise InvalidInput.at("/releases", "are all made", allowed=f"{self.mechanism.most_releases}")
-        if self.last_noise is not None and self.last_noise.shape != shape:
-            raise InvalidInput.at(
-                "/contributions", "have another shape than before", allowed=f"{self.last_noise.shape}"
-            )
+        previous_noise = self.last_noise
+        if previous_noise is not None and previous_noise.shape != shape:
+            raise InvalidInput.at("/contributions", "have another shape than before", allowed=f"{previous_noise.shape}")
         growth = math.sqrt(self.releases + 1) if self.mechanism.grows else 1.0
         fresh_noise = gaussian(self.mechanism.base_std * growth, shape, source)
-        difference = fresh_noise if self.last_noise is None else fresh_noise - self.last_noise
-        self.last_noise, self.releases = fresh_noise, self.releases + 1
-        return difference
+        self.last_noise = fresh_noise
+        self.releases += 1
+        return fresh_noise if previous_noise is None else fresh_noise - previous_noise
 
     def __call__(self, contributions: Array | Sequence[Array], source: RandomSource | None = None) -> Array:
         """Release the weighted sum of clipped contributions with noise, and count one release.
@@ -145,15 +162,28 @@ class Cancelling:
 
 
 def cancelled_release(answer: Answer) -> CancelledRelease:
-    """Build the release of a client's report, or of the server's sum of reports, each clipped to the norm S."""
-    parameters, guarantee = answer.parameters, answer.guarantee
+    """Build the mechanism of noise cancellation from the answer of its calibrator.
+
+    Args:
+        answer: the answer, whose schedule states the noise rule and whether a client or the server adds the noise.
+
+    Returns:
+        The mechanism. Its weight and its contribution bound are rounded down, so that no contribution to a release has
+        a larger norm than the noise is calibrated for.
+
+    Raises:
+        InvalidInput: the noise rule or the party that adds the noise is unknown, or the answer contradicts itself.
+    """
+    parameters = answer.parameters
+    guarantee = answer.guarantee
     schedule = f"{parameters}/schedule"
     base_std = Fraction(answer.number(f"{parameters}/noise_std"))
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
     norm_in_sum = base_std / multiplier
     answer.demand(f"{schedule}/base_std", base_std)
     clipping_norm = answer.number(f"{parameters}/clipping_norm")
-    rule, added_by = answer.text(f"{schedule}/rule"), answer.text(f"{schedule}/added_by")
+    rule = answer.text(f"{schedule}/rule")
+    added_by = answer.text(f"{schedule}/added_by")
     if rule not in RULES:
         raise InvalidInput.at(f"{schedule}/rule", "is not known", allowed=", ".join(RULES))
     if added_by not in {"client", "server"}:

@@ -29,8 +29,13 @@ DIRECTION = "the direction of an update is computed in doubles, and made no long
 class QuantizedRelease(Release):
     """Encoding of a client's vector u in [−1, 1]^d as d integers from −(s + m) to s + m, and its decoding.
 
-    s is `quantization_levels` and m is `noise_levels`. If `normalised`, the client sends its update divided by its
-    norm, and a zero update as zeros.
+    Each coordinate is rounded at random to a multiple of 1/s, without bias. Truncated discrete Laplace noise is added.
+
+    Attributes:
+        quantization_levels: s, number of grid points in (0, 1].
+        noise_levels: m, largest absolute value of the noise in units of 1/s.
+        decay_rate: α > 0; the noise y has probability proportional to e^(−α|y|).
+        normalised: whether the client divides its update by its norm first. A zero update stays zero.
     """
 
     quantization_levels: int

@@ -15,8 +15,10 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.witness.join import Join, PromisedBound
 from epsilond.witness.joins.das_setting import DasSetting
 
-SAME = 1e-9
+STEP_TOLERANCE = 1e-9
 """Relative tolerance for equal step sizes; it allows for rounding."""
+QUASAR_CONVEXITY = 1.0
+"""Quasar-convexity ζ of the simulated losses, which are convex."""
 
 
 def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
@@ -35,9 +37,18 @@ def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tupl
 
 
 def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ...]:
-    """Return Theorem 4, a bound on the least squared gradient norm over rounds.
+    """Return the bound of Theorem 4 of Das et al. on the least squared gradient norm over all rounds.
 
-    The clients' distances enter by their root mean square.
+    The bound depends on the distances of the clients' minimisers from the common one by their root mean square.
+
+    Args:
+        problem: the problem, whose losses are convex and smooth.
+        run: the run; the theorem prescribes its local step η = ζ/(c̄LE). Here ζ is the quasar-convexity, c̄ a constant
+            that depends on the numbers of clients and participants, L the smoothness and E the number of local steps.
+
+    Returns:
+        The bound with its conditions. Empty if the run starts at the minimiser: the theorem's inputs need a positive
+        distance.
     """
     setting = DasSetting.of(problem)
     if setting.initial_distance == 0.0:
@@ -45,7 +56,7 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
     evaluation = THEOREM_4.evaluate(
         FedAvgInputs(
             smoothness=setting.smoothness,
-            quasar_convexity=1.0,
+            quasar_convexity=QUASAR_CONVEXITY,
             initial_distance=setting.initial_distance,
             client_optimum_distance=setting.client_optimum_rms,
             rounds=run.rounds,
@@ -54,7 +65,10 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
             participants=run.participants,
         )
     )
-    step, prescribed = local_step_size(problem, run), float(evaluation.outputs["local_step_size"])
+    step = local_step_size(problem, run)
+    prescribed_step = float(evaluation.outputs["local_step_size"])
+    is_prescribed = Verdict.of(math.isclose(step, prescribed_step, rel_tol=STEP_TOLERANCE))
+    sampling = ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES)
     bound = PromisedBound(
         theorem=THEOREM_4.id,
         status=evaluation.status,
@@ -63,10 +77,8 @@ def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ..
         constant="explicit",
         conditions=(
             *setting.conditions,
-            ConditionResult("uniform-clients", "participants are drawn uniformly without replacement", Verdict.YES),
-            ConditionResult(
-                "local-step", "η = ζ/(c̄LE)", Verdict.of(math.isclose(step, prescribed, rel_tol=SAME)), step, prescribed
-            ),
+            sampling,
+            ConditionResult("local-step", "η = ζ/(c̄LE)", is_prescribed, step, prescribed_step),
         ),
     )
     return (bound,)

@@ -39,6 +39,12 @@ SLACK_SHARE = 0.5
 """Share of δ that is spent on composing rounds of Binomial noise. The remainder is divided equally among the rounds."""
 BISECTIONS = 60
 """Steps of the bisection for the ε of a round; 60 halvings of [0, 1] reach the resolution of doubles."""
+ACCOUNTS_KEPT = 256
+"""Number of results that each function of this module keeps; each is one number."""
+SECONDS = 2.5
+"""Expected time of a calibration on one core, in seconds, for every target."""
+LEAST_TRIALS_PER_VARIANCE = 4.0
+"""Trials N per unit of the variance N/4 of a Binomial variable with probability 1/2."""
 
 
 def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
@@ -103,9 +109,12 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
     )
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=ACCOUNTS_KEPT)
 def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: int, delta: float) -> float:
-    """Return an upper bound on ε at δ for rounds of Binomial noise, by cpSGD's Theorem 1 and composition.
+    """Return an upper bound on ε at δ for rounds of Binomial noise.
+
+    Each round satisfies Theorem 1 of Agarwal et al. 2018 (cpSGD). The rounds are composed by Theorem 3.4 of Kairouz, Oh
+    and Viswanath, whose slack is `SLACK_SHARE` of δ.
 
     Args:
         dimension: coordinates of a message.
@@ -119,12 +128,12 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
     """
     inputs = _inputs(dimension, levels, rounds, delta, PROVED_EPSILON)
     round_epsilon = binomial_epsilon(inputs, trials)
-    if round_epsilon > PROVED_EPSILON or trials < 4.0 * least_variance(inputs):
+    if round_epsilon > PROVED_EPSILON or trials < LEAST_TRIALS_PER_VARIANCE * least_variance(inputs):
         raise NoCertificate("the Binomial mechanism's theorem is proved for ε ≤ 1 of a round alone")
     return best_composition(epsilon=round_epsilon, delta=SLACK_SHARE * delta, rounds=rounds)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=ACCOUNTS_KEPT)
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
     """Return the least even N that `binomial_rounds_epsilon` certifies for the target, or None beyond 10^15.
 
@@ -144,7 +153,15 @@ def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, de
 
 
 def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
-    """Return the largest ε ≤ 1 of a round with which the composition meets the target, by bisection from below."""
+    """Return the largest ε ≤ 1 of a round with which the composition of all rounds meets the target.
+
+    The result is rounded down by the bisection. It is 0 if no positive double meets the target.
+
+    Args:
+        rounds: number of rounds.
+        epsilon: target ε of all rounds together.
+        delta: target δ of all rounds together.
+    """
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:
         return PROVED_EPSILON
@@ -159,17 +176,28 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
 
 
 def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: float) -> BinomialInputs:
-    """Return the inputs of cpSGD's theorem for one round of messages with two arbitrary unit vectors."""
-    movement = unit_vector_bounds(dimension, levels)
-    assert movement.l2 is not None
+    """Return the inputs of Theorem 1 of Agarwal et al. 2018 (cpSGD) for one round.
+
+    Neighbouring messages are two arbitrary unit vectors, rounded to the grid. The round's share of δ is what
+    `SLACK_SHARE` leaves, divided by the number of rounds.
+
+    Args:
+        dimension: number of coordinates.
+        levels: quantization levels of a coordinate.
+        rounds: number of rounds.
+        delta: δ of all rounds together.
+        epsilon: ε of the round, from which the theorem computes the noise.
+    """
+    sensitivity = unit_vector_bounds(dimension, levels)
+    assert sensitivity.l2 is not None
     return BinomialInputs(
         epsilon=epsilon,
         delta=(1.0 - SLACK_SHARE) * delta / rounds,
         dimension=dimension,
         quantization_levels=levels,
-        l1_sensitivity=movement.l1,
-        l2_sensitivity=movement.l2,
-        linf_sensitivity=movement.linf,
+        l1_sensitivity=sensitivity.l1,
+        l2_sensitivity=sensitivity.l2,
+        linf_sensitivity=sensitivity.linf,
     )
 
 
@@ -185,5 +213,5 @@ JOIN = Join(
     calibrate=calibrate,
     account=certified_epsilon,
     bounds=bounds,
-    allowance=Allowance(2.5),
+    allowance=Allowance(SECONDS),
 )

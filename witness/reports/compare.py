@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from epsilond.accountants.json_types import JsonObject
@@ -46,7 +47,7 @@ _BOUNDS = {"lower", "upper"}
 
 
 class Disagreement(NamedTuple):
-    """A place where two records disagree, and whether one of them must be wrong."""
+    """A pointer at which two records disagree, and whether one of the two values must be wrong."""
 
     pointer: str
     contradicts: bool
@@ -54,6 +55,9 @@ class Disagreement(NamedTuple):
 
 def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
     """Compare a signed record with the record that was computed from the same question.
+
+    Two records of one engine version must agree in every part of the answer. With different versions, the binding parts
+    must agree.
 
     Args:
         signed: the record of the report.
@@ -65,74 +69,113 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
     parts = ("answer", "profile", "engine_version")
     if all(canonical(signed[part]) == canonical(computed[part]) for part in parts):
         return "exactly", ()
-    same = signed["engine_version"] == computed["engine_version"]
-    names = signed["answer"].keys() | computed["answer"].keys() if same else BINDING
+    same_engine = signed["engine_version"] == computed["engine_version"]
+    comparison = _Comparison(same_engine)
+    signed_answer, computed_answer = signed["answer"], computed["answer"]
+    names = signed_answer.keys() | computed_answer.keys() if same_engine else BINDING
     disagreements: list[Disagreement] = []
     for name in sorted(names):
-        ours, theirs = signed["answer"].get(name), computed["answer"].get(name)
-        disagreements += _disagreements(ours, theirs, f"/answer/{name}", same=same)
-    disagreements += _disagreements(signed["profile"], computed["profile"], "/profile", same=same)
+        disagreements += comparison.values(signed_answer.get(name), computed_answer.get(name), f"/answer/{name}")
+    disagreements += comparison.values(signed["profile"], computed["profile"], "/profile")
     if not disagreements:
         return "within-the-certificate", ()
-    contradicts = same or any(disagreement.contradicts for disagreement in disagreements)
-    verdict: Agreement = "contradicts" if contradicts else "not-confirmed"
-    return verdict, tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
+    pointers = tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
+    if same_engine or any(disagreement.contradicts for disagreement in disagreements):
+        return "contradicts", pointers
+    return "not-confirmed", pointers
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """Return JSON pointers to the parts of a signed answer that are not binding and that have changed."""
-    ours, theirs = signed["answer"], computed["answer"]
-    names = (ours.keys() | theirs.keys()).difference(BINDING, ("engine_version",))
+    """Return JSON pointers to the parts of a signed answer that are not binding and that have changed.
+
+    Args:
+        signed: the record of the report.
+        computed: the record of this engine, from the same question.
+    """
+    signed_answer, computed_answer = signed["answer"], computed["answer"]
+    names = (signed_answer.keys() | computed_answer.keys()).difference(BINDING, ("engine_version",))
     return tuple(
-        f"/answer/{name}" for name in sorted(names) if canonical(ours.get(name)) != canonical(theirs.get(name))
+        f"/answer/{name}"
+        for name in sorted(names)
+        if canonical(signed_answer.get(name)) != canonical(computed_answer.get(name))
     )
 
 
-def _disagreements(ours: object, theirs: object, at: str, *, same: bool) -> Iterator[Disagreement]:
-    """Yield the disagreements of two JSON values at a pointer; `same` if they are of the same engine."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        if ours.keys() == theirs.keys() == _BOUNDS:
-            yield from _compare_enclosures(ours, theirs, at, same=same)
+@dataclass(frozen=True)
+class _Comparison:
+    """The comparison of signed values with computed values, by one engine version or by two.
+
+    With one version, values must agree within `SAME_ENGINE`. With two, the computed values must imply the signed ones
+    within `OTHER_ENGINE`.
+    """
+
+    same_engine: bool
+
+    @property
+    def tolerance(self) -> float:
+        """Largest relative difference of two numbers that agree."""
+        return SAME_ENGINE if self.same_engine else OTHER_ENGINE
+
+    def values(self, signed: object, computed: object, pointer: str) -> Iterator[Disagreement]:
+        """Yield the disagreements of two JSON values, by recursion into objects and lists of equal length.
+
+        Args:
+            signed: the value in the report; None if the report lacks it.
+            computed: the value of this engine; None if the engine's record lacks it.
+            pointer: JSON pointer to both values.
+        """
+        if isinstance(signed, dict) and isinstance(computed, dict):
+            if signed.keys() == computed.keys() == _BOUNDS:
+                yield from self._enclosures(signed, computed, pointer)
+                return
+            for name in sorted(signed.keys() | computed.keys()):
+                yield from self.values(signed.get(name), computed.get(name), f"{pointer}/{name}")
+        elif isinstance(signed, list) and isinstance(computed, list) and len(signed) == len(computed):
+            for index, (signed_item, computed_item) in enumerate(zip(signed, computed, strict=True)):
+                yield from self.values(signed_item, computed_item, f"{pointer}/{index}")
+        elif not self._agree(signed, computed, pointer):
+            yield Disagreement(pointer, contradicts=True)
+
+    def _agree(self, signed: object, computed: object, pointer: str) -> bool:
+        """Return whether two values that are no enclosures agree: numbers approximately, all other values exactly."""
+        signed_number, computed_number = _number(signed), _number(computed)
+        if signed_number is not None and computed_number is not None:
+            return _near(signed_number, computed_number, pointer, self.tolerance)
+        if not self.same_engine and isinstance(signed, bool) and pointer.endswith("/holds"):
+            return FORMER_VERDICTS[signed] == computed
+        return type(signed) is type(computed) and signed == computed
+
+    def _enclosures(
+        self, signed: Mapping[str, object], computed: Mapping[str, object], pointer: str
+    ) -> Iterator[Disagreement]:
+        """Yield a disagreement if the computed enclosure does not confirm the signed one.
+
+        With one engine version, both bounds must agree. With two, the computed enclosure must be inside the signed one.
+        A disagreement contradicts if the enclosures do not meet, or if the signed bounds are in the wrong order.
+
+        Args:
+            signed: `lower` and `upper` of the report.
+            computed: `lower` and `upper` of this engine.
+            pointer: JSON pointer to both enclosures.
+        """
+        signed_lower, signed_upper = _bound(signed["lower"]), _bound(signed["upper"])
+        computed_lower, computed_upper = _bound(computed["lower"]), _bound(computed["upper"])
+
+        def at_most(first: float, second: float) -> bool:
+            return first <= second or near(first, second)
+
+        def near(first: float, second: float) -> bool:
+            return _near(first, second, pointer, self.tolerance)
+
+        is_ordered = signed_lower <= signed_upper
+        if self.same_engine:
+            is_confirmed = near(signed_lower, computed_lower) and near(signed_upper, computed_upper)
+        else:
+            is_confirmed = at_most(signed_lower, computed_lower) and at_most(computed_upper, signed_upper)
+        if is_ordered and is_confirmed:
             return
-        for name in sorted(ours.keys() | theirs.keys()):
-            yield from _disagreements(ours.get(name), theirs.get(name), f"{at}/{name}", same=same)
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for place, (our_item, their_item) in enumerate(zip(ours, theirs, strict=True)):
-            yield from _disagreements(our_item, their_item, f"{at}/{place}", same=same)
-    elif not _agree(ours, theirs, at, same=same):
-        yield Disagreement(at, contradicts=True)
-
-
-def _agree(ours: object, theirs: object, at: str, *, same: bool) -> bool:
-    """Return whether two values that are no enclosures agree: numbers approximately, all other values exactly."""
-    our_number, their_number = _number(ours), _number(theirs)
-    if our_number is not None and their_number is not None:
-        return _near(our_number, their_number, at, SAME_ENGINE if same else OTHER_ENGINE)
-    if not same and isinstance(ours, bool) and at.endswith("/holds"):
-        return FORMER_VERDICTS[ours] == theirs
-    return type(ours) is type(theirs) and ours == theirs
-
-
-def _compare_enclosures(
-    ours: Mapping[str, object], theirs: Mapping[str, object], at: str, *, same: bool
-) -> Iterator[Disagreement]:
-    """Yield a disagreement if our enclosure claims more than theirs proves; it contradicts if they do not meet."""
-    our_lower, our_upper = _bound(ours["lower"]), _bound(ours["upper"])
-    their_lower, their_upper = _bound(theirs["lower"]), _bound(theirs["upper"])
-    slack = SAME_ENGINE if same else OTHER_ENGINE
-
-    def at_most(first: float, second: float) -> bool:
-        return first <= second or _near(first, second, at, slack)
-
-    is_ordered = our_lower <= our_upper
-    if same:
-        confirmed = _near(our_lower, their_lower, at, slack) and _near(our_upper, their_upper, at, slack)
-    else:
-        confirmed = at_most(our_lower, their_lower) and at_most(their_upper, our_upper)
-    if is_ordered and confirmed:
-        return
-    meet = at_most(their_lower, our_upper) and at_most(our_lower, their_upper)
-    yield Disagreement(at, contradicts=not (is_ordered and meet))
+        do_meet = at_most(computed_lower, signed_upper) and at_most(signed_lower, computed_upper)
+        yield Disagreement(pointer, contradicts=not (is_ordered and do_meet))
 
 
 def _bound(value: object) -> float:
@@ -141,21 +184,35 @@ def _bound(value: object) -> float:
     return math.nan if number is None else number
 
 
-def _near(first: float, second: float, at: str, slack: float) -> bool:
-    """Return whether two numbers at a JSON pointer agree within a relative tolerance."""
+def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
+    """Return whether two numbers at a JSON pointer agree within a relative tolerance.
+
+    Widths of enclosures agree if both are at most the tolerance. A δ is compared by its logarithm. Fields of `ABSOLUTE`
+    have an additional absolute tolerance.
+
+    Args:
+        first: a number; it may be infinite or NaN.
+        second: the other number.
+        pointer: JSON pointer to both, whose names determine how they are compared.
+        tolerance: largest relative difference.
+    """
     if first == second:
         return True
-    names = at.split("/")
+    names = pointer.split("/")
+    smaller, larger = min(first, second), max(first, second)
     if WIDTH in names:
-        return min(first, second) >= 0.0 and max(first, second) <= slack
-    if "delta" in names and 0.0 < min(first, second) <= max(first, second) < math.inf:
-        return math.isclose(math.log(first), math.log(second), rel_tol=slack, abs_tol=slack)
+        return smaller >= 0.0 and larger <= tolerance
+    if "delta" in names and 0.0 < smaller <= larger < math.inf:
+        return math.isclose(math.log(first), math.log(second), rel_tol=tolerance, abs_tol=tolerance)
     absolute = max((ABSOLUTE.get(name, 0.0) for name in names), default=0.0)
-    return math.isclose(first, second, rel_tol=slack, abs_tol=absolute)
+    return math.isclose(first, second, rel_tol=tolerance, abs_tol=absolute)
 
 
 def _number(value: object) -> float | None:
-    """Return a number in its JSON form as a double, or None for another value."""
+    """Return a number in its JSON form as a double, or None for another value.
+
+    Integers beyond the doubles and the strings "unbounded" and "-unbounded" are infinite.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,14 @@ name, each of shape (repetitions,); and, for the first block and if requested, t
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """Numbers of one run, block by block."""
+    """Numbers of all repetitions of one run.
+
+    Attributes:
+        name: name of the run among those that are compared; `private` for the run that was requested.
+        run: the parameters of the algorithm.
+        rounds: rounds after which the excess risk was measured, ascending.
+        blocks: results for successive blocks of repetitions; at least one.
+    """
 
     name: str
     run: AnyRun
@@ -127,7 +134,13 @@ def make_answer(
 
 
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
-    """Return the curve of one run with its confidence band."""
+    """Return the mean excess risk of one run by rounds, with its confidence band, its scores and its diagnostics.
+
+    Args:
+        measurement: numbers of the run.
+        confidence: confidence level of each band, between 0 and 1.
+        titles: titles of the runs, by name.
+    """
     band = confidence_band(measurement.excess(), confidence)
     final = Measured(
         mean=float(band.mean[-1]),
@@ -137,7 +150,8 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
     )
     scores = {}
     for name, values in measurement.scores().items():
-        scores[name] = _mean_of(values, confidence, most=1.0 if name in SHARES else math.inf)
+        largest_score = 1.0 if name in SHARES else math.inf
+        scores[name] = _mean_of(values, confidence, most=largest_score)
     return SeriesAnswer(
         name=measurement.name,
         title=titles[measurement.name],
@@ -157,6 +171,7 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
 
 
 def _numbers(values: Floats) -> tuple[float, ...]:
+    """Return the numbers of a one-dimensional array as Python floats."""
     return tuple(float(value) for value in values)
 
 
@@ -175,21 +190,44 @@ def _spread(values: Floats) -> Spread:
 def _compare_bound(
     bound: PromisedBound, final: Measured, measurement: Measurement, confidence: float, gap: float
 ) -> BoundAnswer:
-    """Compare the bound with the excess of the output, or with the diagnostic that it bounds."""
+    """Compare a bound with the measured quantity that it bounds.
+
+    Args:
+        bound: bound on the excess risk of the output, or on a diagnostic.
+        final: measured excess risk of the output.
+        measurement: numbers of the run, with the diagnostics.
+        confidence: confidence level of a diagnostic's band, between 0 and 1.
+        gap: largest error of the problem's minimum; it shifts the excess risk only.
+    """
     if bound.quantity == "excess":
         return _bound(bound, final, gap)
-    return _bound(bound, _mean_of(measurement.diagnostics()[bound.quantity], confidence), 0.0)
+    diagnostic = _mean_of(measurement.diagnostics()[bound.quantity], confidence)
+    return _bound(bound, diagnostic, 0.0)
 
 
 def _mean_of(values: Floats, confidence: float, most: float = math.inf) -> Measured:
-    """Return the mean over repetitions of values between 0 and `most`, with its band."""
+    """Return the mean over repetitions with its confidence band.
+
+    Args:
+        values: one value for each repetition, from 0 to `most`.
+        confidence: confidence level, between 0 and 1.
+        most: largest possible value, at which the band ends.
+    """
     band = confidence_band(values[:, None], confidence)
     mean, lower, upper, error = (float(part[0]) for part in (band.mean, band.lower, band.upper, band.standard_error))
     return Measured(mean=mean, lower=lower, upper=min(upper, most), standard_error=error)
 
 
 def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
-    """Return the bound with its comparison to the measured mean."""
+    """Return a bound with its comparison to the measured mean.
+
+    The ratio of bound and mean is left out if it would depend only on the error of the minimum.
+
+    Args:
+        bound: the bound.
+        measured: the mean of the bounded quantity, with its confidence band.
+        gap: largest error of the measured mean that is due to the problem's minimum.
+    """
     reason = reason_not_compared(bound)
     is_compared = reason is None
     # If both are below the gap, the ratio depends on the error of the optimum only.
@@ -221,18 +259,14 @@ def reason_not_compared(bound: PromisedBound) -> str | None:
 def _warnings(
     problem: SimulatedProblem, series: Sequence[SeriesAnswer], bounds: Sequence[BoundAnswer]
 ) -> tuple[Caution, ...]:
-    """Return the warnings about large gradients, divergence, violated bounds, and the error of the optimum."""
-    private, gap = series[0], getattr(problem.constants, "optimum_gap", 0.0)
-    warnings = [
-        Caution(
-            code="lipschitz-exceeded",
-            message=f"{run.name}: a gradient of norm {run.diagnostics[GRADIENT_NORM].largest:.6g} was met, above the"
-            f" bound {problem.constants.lipschitz:.6g}: neither privacy nor bounds are about this run",
-        )
-        for run in series
-        if GRADIENT_NORM in run.diagnostics
-        and run.diagnostics[GRADIENT_NORM].largest > problem.constants.lipschitz * (1.0 + ROUNDING)
-    ]
+    """Return the warnings about large gradients, divergence, violated bounds, and the error of the optimum.
+
+    Args:
+        problem: the problem, with its constants.
+        series: the runs, the private one first.
+        bounds: the compared bounds on the private run.
+    """
+    warnings = list(_large_gradients(series, problem.constants.lipschitz))
     warnings += [
         Caution(code="diverged", message=f"{run.name}: some repetitions diverged; their excess is infinite")
         for run in series
@@ -246,10 +280,30 @@ def _warnings(
         for bound in bounds
         if bound.holds == Verdict.NO
     ]
-    if gap > NOTABLE_GAP * private.final.mean:
+    gap = getattr(problem.constants, "optimum_gap", 0.0)
+    if gap > NOTABLE_GAP * series[0].final.mean:
         message = (
             f"the optimum is known up to {gap:.3g} only, which is more than"
             f" {NOTABLE_GAP:.0%} of the measured excess; verdicts on bounds allow for it"
         )
         warnings.append(Caution(code="optimum-gap", message=message))
     return tuple(warnings)
+
+
+def _large_gradients(series: Sequence[SeriesAnswer], lipschitz: float) -> Iterator[Caution]:
+    """Yield a warning for each run with a gradient whose norm exceeds the problem's Lipschitz constant.
+
+    Args:
+        series: the runs. Runs without this diagnostic are passed over.
+        lipschitz: the Lipschitz constant.
+    """
+    for run in series:
+        if GRADIENT_NORM not in run.diagnostics:
+            continue
+        largest = run.diagnostics[GRADIENT_NORM].largest
+        if largest > lipschitz * (1.0 + ROUNDING):
+            yield Caution(
+                code="lipschitz-exceeded",
+                message=f"{run.name}: a gradient of norm {largest:.6g} was met, above the"
+                f" bound {lipschitz:.6g}: neither privacy nor bounds are about this run",
+            )

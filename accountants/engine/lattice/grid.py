@@ -159,7 +159,14 @@ def _cell_widths(need: _Need, demand: Demand, width: float, least: float) -> Flo
 
 
 def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor: float) -> float:
-    """Return half the width of the narrowest cells, aligned with atoms or with a bound of the loss if possible."""
+    """Return half the width of the narrowest cells, aligned with atoms or with a bound of the loss if possible.
+
+    Args:
+        outlines: outline of each distribution.
+        counts: number of rounds of each distribution.
+        demand: the requirements.
+        floor: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
+    """
     least, doubling = 0.5 * floor, 2.0**demand.coarsening
     if all(item.atomic for item in outlines):
         span = common_span([item.span for item in outlines])
@@ -222,10 +229,16 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
 
 
 def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray:
-    """Return odd multiples of the unit from 1 to `end`, at about the given widths.
+    """Return the bounds of the cells of one side: odd multiples of the unit from 1 to about `end`.
 
     Neighbouring bounds are an odd number of double steps apart. The middle of a cell is then a multiple of two units,
     where the merged mass of the cell is put.
+
+    Args:
+        side: outline of the side, whose cells are the regions of one width.
+        widths: width of the grid's cells in each region, in nats.
+        end: distance from zero that is covered, in nats.
+        unit: lattice unit, in nats.
     """
     inside = side.edges[:-1] < end
     steps = np.clip(np.floor(0.5 * widths[inside] / unit + 1e-9), 1.0, _LARGEST_INDEX)

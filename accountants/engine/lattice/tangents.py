@@ -102,7 +102,15 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
     """Return the distribution with the profile that joins the lower of neighbouring lines at the given points.
 
-    Returns None if the profile would fall below the line of the infinite loss. This cannot happen if every c_k ≥ 0.
+    Args:
+        lines: the lines and the cells between their thresholds.
+        multiples: the lattice point of each cell, as an even multiple of the unit.
+        unit: lattice unit, in nats.
+        offset: offset of the lattice, in nats.
+
+    Returns:
+        The distribution; None if the profile would fall below the line of the infinite loss. This cannot happen if
+        every moment c_k (module docstring) is at least 0.
     """
     cells = lines.cells
     place = np.asarray(multiples * unit, dtype=np.float64)
@@ -350,10 +358,27 @@ def _thresholds_at_end(
     stiffness: float,
     step: int,
 ) -> list[int]:
-    """Return the thresholds to drop at one end; `filled` are the cells from that end inwards."""
+    """Return the thresholds to drop at one end of the loss, so that its first cells are merged.
+
+    The merged cell ends at the lattice point next to the first cell's log p/q on the inner side. No threshold is
+    dropped if this costs more, by the variance, than moving the first cell to the point on its outer side.
+
+    Args:
+        cells: cells of loss with the masses from the lowered lines.
+        filled: indices of the cells with mass, from this end inwards.
+        shares: each cell's share of the tilted mass.
+        unit: lattice unit, in nats.
+        offset: offset of the lattice, in nats.
+        stiffness: change of the log moment, divided by |λ|, per variance of the loss.
+        step: 1 at the end of the smallest losses, −1 at that of the largest.
+    """
     own, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
-    exact = 0.5 * float(own[0]) / unit
-    outer, target = (2.0 * unit * multiple for multiple in (math.floor(exact), math.ceil(exact))[::step])
+    position = 0.5 * float(own[0]) / unit
+    below, above = 2.0 * unit * math.floor(position), 2.0 * unit * math.ceil(position)
+    if step > 0:
+        outer, target = below, above
+    else:
+        outer, target = above, below
     moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(target - own, 700.0)))
     crossed = np.flatnonzero(step * moments > 0)
     if not crossed.size or crossed[0] < 2:

@@ -149,8 +149,9 @@ OPTIMAL = Theorem(
     id="kairouz-oh-viswanath-2015.3.3",
     title="Optimal composition of equal (ε, δ) mechanisms",
     statement=(
-        "k mechanisms that are (ε, δ) are ((k − 2i) ε, 1 − (1 − δ)^k (1 − δ_i)) for every i ≤ k/2, with "
-        "δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k, and some are no better"
+        "The composition of k mechanisms that are (ε, δ) is ((k − 2i) ε, 1 − (1 − δ)^k (1 − δ_i)) for every i "
+        "≤ k/2. Here δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k. Some mechanisms attain "
+        "it"
     ),
     source=Source("kairouz2015composition", "Theorem 3.3"),
     status=Status.PROVED,

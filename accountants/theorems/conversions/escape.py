@@ -32,8 +32,8 @@ ESCAPE = Theorem(
     id="epsilond.escape-probability",
     title="From ε = α‖k‖₁ on only outputs that escape count",
     statement=(
-        "Over R rounds of truncated discrete Laplace noise with worst shift k, δ(ε) = 1 − Π (1 − esc k_i)^R at every "
-        "ε ≥ Rα‖k‖₁, exactly"
+        "For R rounds of truncated discrete Laplace noise with worst shift k, δ is known exactly. At every ε ≥ "
+        "Rα‖k‖₁ it is δ(ε) = 1 − Π (1 − esc k_i)^R"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Outputs that escape"),
     status=Status.PROVED,
@@ -42,8 +42,8 @@ FAILING = Theorem(
     id="epsilond.failing-event",
     title="A bound that holds but for an event",
     statement=(
-        "If, but for an event of probability f that the observer might as well see, a mechanism is dominated by "
-        "(P, Q), its δ(ε) is at most f + (1 − f) δ_(P,Q)(ε)"
+        "Suppose that (P, Q) dominates a mechanism except on an event of probability f, which the observer may "
+        "see. Then δ(ε) of the mechanism is at most f + (1 − f) δ_(P,Q)(ε)"
     ),
     source=Source("epsilond", "joint convexity of E_γ"),
     status=Status.PROVED,

@@ -156,7 +156,10 @@ SHARE_OF_DELTA = Erratum(
     "E-18",
     grade=Grade.PROVED_WRONG,
     printed="ε₀ = ε/n and δ₀ = δ/n give (ε, δ) for the client",
-    truth="they give δ (e^ε − 1)/(n(e^{ε/n} − 1)), 1.7 δ at ε = 1; δ₀ = δ (e^{ε/n} − 1)/(e^ε − 1) is right",
+    truth=(
+        "They give δ (e^ε − 1)/(n(e^{ε/n} − 1)), which is 1.7 δ at ε = 1. The right value is δ₀ = δ (e^{ε/n} − "
+        "1)/(e^ε − 1)"
+    ),
     test=f"{_TESTS}::test_an_equal_share_of_delta_is_too_much",
 )
 

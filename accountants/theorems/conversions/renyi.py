@@ -161,8 +161,8 @@ ZCDP_PAIR = Theorem(
     id="epsilond.zcdp-pair",
     title="A pair that dominates zero-concentrated privacy",
     statement=(
-        "The bound of Corollary 13 is convex in e^ε, with P(L > ε) = e^{−ρb²} and Q(L > ε) = e^{−ρ(b+1)²} at its "
-        "minimiser b = a − 1; near ε = 0, where these exceed one together, a chord bounds δ by less"
+        "The bound of Corollary 13 is convex in e^ε. At its minimiser b = a − 1, P(L > ε) = e^{−ρb²} and Q(L > "
+        "ε) = e^{−ρ(b+1)²}. Near ε = 0 the sum of these exceeds one, and a chord gives a smaller bound on δ"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Concentrated privacy as a pair"),
     status=Status.PROVED,
@@ -225,8 +225,8 @@ SAMPLED_GAUSSIAN = Theorem(
     id="mironov-talwar-zhang-2019.sampled-gaussian",
     title="Rényi divergence of the Poisson-subsampled Gaussian mechanism",
     statement=(
-        "ε(a) = ln E_{N(0, z²)}[((1 − q) + q e^{(2x − 1)/2z²})^a]/(a − 1), the larger of both orders of the pair, at "
-        "every real a > 1; evaluated by quadrature with a bound on its error"
+        "At every real a > 1, ε(a) = ln E_{N(0, z²)}[((1 − q) + q e^{(2x − 1)/2z²})^a]/(a − 1). This is the "
+        "larger value of the two directions of the pair. Quadrature with a bound on its error evaluates it"
     ),
     source=Source("mironov2019sampled", "Section 3: A_α, and A_α ≥ B_α"),
     status=Status.PROVED,

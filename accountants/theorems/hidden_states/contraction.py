@@ -93,7 +93,10 @@ BOUNDED_INPUT = Condition("bounded-input", "the set that the noise is added to h
 TWO_POINTS = Theorem(
     id="asoodeh.1",
     title="Two inputs decide how much a channel contracts",
-    statement="η_ε(K) = sup over y₁, y₂ of E_{e^ε}(K(y₁)‖K(y₂)), the least factor with E_{e^ε}(μK‖νK) ≤ η E_{e^ε}(μ‖ν)",
+    statement=(
+        "The contraction factor of a kernel K is η_ε(K) = sup over y₁, y₂ of E_{e^ε}(K(y₁)‖K(y₂)). It is the least "
+        "η with E_{e^ε}(μK‖νK) ≤ η E_{e^ε}(μ‖ν)"
+    ),
     source=Source("asoodeh2021", "Theorem 1"),
     status=Status.PROVED,
     errata=(
@@ -112,7 +115,7 @@ TWO_POINTS = Theorem(
 LEMMA_1 = Theorem(
     id="asoodeh.lemma-1",
     title="Two Gaussians of the same variance",
-    statement="E_{e^ε}(N(m₁, s²I)‖N(m₂, s²I)) = θ_ε(‖m₁ − m₂‖/s), θ_ε(r) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2)",
+    statement="E_{e^ε}(N(m₁, s²I)‖N(m₂, s²I)) = θ_ε(‖m₁ − m₂‖/s). Here θ_ε(r) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2)",
     source=Source("asoodeh2021", "Lemma 1, eq. (6)"),
     status=Status.PROVED,
     formula=two_gaussians,
@@ -122,8 +125,9 @@ LEMMA_2 = Theorem(
     id="asoodeh.lemma-2",
     title="A Gaussian kernel on a bounded set contracts",
     statement=(
-        "E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν), γ = e^ε ≥ 1, for K: y ↦ N(y, s²I) on a set of diameter D, and θ_ε(D/s) is the "
-        "least such factor; read here with a projection after it, for which the factor may be smaller"
+        "For K: y ↦ N(y, s²I) on a set of diameter D and γ = e^ε ≥ 1, E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν). The "
+        "factor θ_ε(D/s) is the least possible. A projection follows K here, and the least factor may then be "
+        "smaller"
     ),
     source=Source("asoodeh2021", "Lemma 2"),
     status=Status.PROVED,

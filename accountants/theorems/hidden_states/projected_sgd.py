@@ -78,8 +78,8 @@ COMPOSED = Theorem(
     id="epsilond.hidden-is-composed",
     title="One model shows no more than all of them",
     statement=(
-        "A released model is computed from the messages of all steps: it is protected as their composition is, "
-        "averaged over the record's place where that is secret"
+        "A released model is computed from the messages of all steps. The composition of the messages "
+        "therefore bounds its privacy loss. Where the record's place is secret, the bound is averaged over it"
     ),
     source=Source("epsilond", "post-processing and joint convexity"),
     status=Status.PROVED,

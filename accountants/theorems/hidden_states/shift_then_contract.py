@@ -330,8 +330,9 @@ HYBRID = Theorem(
     id="epsilond.shift-then-contract",
     title="Shifted interpolation, then contraction",
     statement=(
-        "δ(ε) ≤ min over τ, from the last use on, of θ_ε(μ_τ) Π_{k>τ} θ_ε(D_k √m/(η_k σ_k)), μ_τ by shifted "
-        "interpolation of the first τ steps, D_k the diameter of step k's image"
+        "The minimum is over every τ from the last use on: δ(ε) ≤ min_τ θ_ε(μ_τ) Π_{k>τ} θ_ε(D_k √m/(η_k "
+        "σ_k)). Here μ_τ is from shifted interpolation of the first τ steps. The diameter of step k's image is "
+        "D_k"
     ),
     source=Source("epsilond", "asoodeh.lemma-2 after epsilond.shifted-interpolation"),
     status=Status.PROVED,

@@ -201,8 +201,8 @@ INTERPOLATION = Theorem(
     id="epsilond.shifted-interpolation",
     title="Two noisy runs that drift apart, for any steps",
     statement=(
-        "z_k = c_k z_{k−1} + s_k − a_k ≥ 0, z_T = 0: the last model is μ-Gaussian differentially private with μ² = "
-        "Σ (a_k/ν_k)²; the best a is the slope of a greatest convex minorant"
+        "Let z_k = c_k z_{k−1} + s_k − a_k ≥ 0 and z_T = 0. Then the last model is μ-Gaussian differentially "
+        "private with μ² = Σ (a_k/ν_k)². The best a is the slope of a greatest convex minorant"
     ),
     source=Source("bok2024shifted", "the shifted interpolated process, for steps that differ; proof in this file"),
     status=Status.PROVED,

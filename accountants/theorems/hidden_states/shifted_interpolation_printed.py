@@ -219,8 +219,8 @@ NOISY_CGD = Theorem(
     id="bok-su-altschuler-2024.noisy-cgd-strongly-convex",
     title="Noisy cyclic gradient descent, strongly convex",
     statement=(
-        "l batches of b in a fixed order, E passes: μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² "
-        "(1 − c^{l(E−1)})/(1 + c^{l(E−1)}))"
+        "For l batches of b records in a fixed order and E passes, the parameter is as follows: μ = (Δ/bσ) √(1 "
+        "+ c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)}))"
     ),
     source=_source("NoisyCGD, strongly convex"),
     status=Status.PROVED,
@@ -256,8 +256,8 @@ NOISY_SGD = Theorem(
     id="bok-su-altschuler-2024.noisy-sgd",
     title="Noisy stochastic gradient descent, as it is quoted",
     statement=(
-        "b of n records drawn afresh in each step, any v < t: f = G(2√2 L/(bσ) (c^{v+1} − c^t)/(1 − c)) ⊗ "
-        "C_{b/n}(G(2√2 L/(bσ)))^{⊗v}, with G(√2 D/(ησ√v)) in place of the first factor in a bounded domain"
+        "In each step b of n records are drawn afresh. For any v < t, f = G(2√2 L/(bσ) (c^{v+1} − c^t)/(1 − "
+        "c)) ⊗ C_{b/n}(G(2√2 L/(bσ)))^{⊗v}. In a bounded domain G(√2 D/(ησ√v)) replaces the first factor"
     ),
     source=_source("NoisySGD"),
     status=Status.UNPROVED,
@@ -267,8 +267,9 @@ NOISY_SGD = Theorem(
             grade=Grade.MISPRINT,
             printed="c^{v+1} beside v sampled steps; the code has v + 1 of them, and no √2 in their shift",
             truth=(
-                "v sampled steps leave c^v of the distance; with the noise split in shares κ and 1 − κ the shift has "
-                "1/√κ and each sampled step 1/√(1 − κ): see epsilond.sampled-shifted-interpolation"
+                "After v sampled steps c^v of the distance is left. With the noise split in shares κ and 1 − κ "
+                "the shift has the factor 1/√κ. Each sampled step has the factor 1/√(1 − κ). See "
+                "epsilond.sampled-shifted-interpolation"
             ),
             test="tests/theorems/hidden_states/test_shifted_interpolation_sampled.py::test_the_distance_left_needs_every_sampled_step",
         ),

@@ -54,7 +54,7 @@ SAMPLED = Theorem(
     title="Noisy stochastic gradient descent with hidden states",
     statement=(
         "For any v ≤ t and κ in (0, 1) the last model is dominated by G(c^v z/(√κ ν √Σ_{k<v} c^{2k})) ⊗ "
-        "C_{m/n}(G(s/(√(1 − κ) ν)))^{⊗v}, z = min(D, s(1 − c^{t−v})/(1 − c))"
+        "C_{m/n}(G(s/(√(1 − κ) ν)))^{⊗v}. Here z = min(D, s(1 − c^{t−v})/(1 − c))"
     ),
     source=Source("bok2024shifted", "the shifted interpolated process, for fresh batches; proof in this file"),
     status=Status.PROVED,

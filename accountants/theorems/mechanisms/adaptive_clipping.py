@@ -58,15 +58,18 @@ def noise_split(*, noise_multiplier: NoiseMultiplier, count_std: Annotated[float
 
 SHIFTED_BITS = Condition(
     "shifted-bits",
-    "the share of updates that were not clipped is read as ½ + (noisy sum of b − ½)/M over the participants, with the "
-    "expected number M fixed beforehand, and the clipping norm of a round depends on earlier releases only",
+    (
+        "The share of updates that were not clipped is estimated as ½ + (noisy sum of b − ½)/M over the "
+        "participants. The expected number M is fixed beforehand. The clipping norm of a round depends on earlier "
+        "releases only"
+    ),
 )
 NOISE_SPLIT = Theorem(
     id="andrew-2021.1",
     title="Adaptive clipping: the noise of a round is split between updates and clipped bits",
     statement=(
-        "A round of adaptive clipping with noise σ_b on Σ(b − ½) and noise multiplier z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2) on "
-        "the updates is one Gaussian mechanism of noise multiplier z"
+        "A round of adaptive clipping has noise σ_b on Σ(b − ½) and the noise multiplier z_Δ on the updates. "
+        "With z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2) the round is one Gaussian mechanism of noise multiplier z"
     ),
     source=Source("andrew2021adaptive", "Theorem 1"),
     status=Status.PROVED,

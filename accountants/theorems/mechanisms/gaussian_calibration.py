@@ -165,8 +165,8 @@ BUN_STEINKE_GAUSSIAN = Theorem(
     id="bun-steinke-2016.proposition-1.3",
     title="The Gaussian mechanism by concentrated privacy",
     statement=(
-        "Gaussian noise is Δ²/(2σ²)-zCDP, and ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ): hence σ² = 8 ln(1.25/δ) Δ²/ε² gives "
-        "(ε, δ) for ε ≤ 8 ln(1/δ)"
+        "Gaussian noise is Δ²/(2σ²)-zCDP, and ρ-zCDP implies (ρ + 2√(ρ ln(1/δ)), δ). Hence σ² = 8 ln(1.25/δ) "
+        "Δ²/ε² gives (ε, δ) for ε ≤ 8 ln(1/δ)"
     ),
     source=Source("bun2016concentrated", "Propositions 1.3 and 1.6"),
     status=Status.PROVED,

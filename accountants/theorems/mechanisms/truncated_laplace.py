@@ -71,8 +71,8 @@ TRUNCATED_LAPLACE = Theorem(
     id="geng-2020.truncated-laplace",
     title="Laplace noise that is cut off",
     statement=(
-        "Noise of density ∝ e^(−|x|ε/Δ) on [−A, A], A = (Δ/ε) ln(1 + (e^ε − 1)/(2δ)), is (ε, δ)-private for a value "
-        "that moves by at most Δ, and no smaller A is, where δ ≤ 1/2"
+        "Noise of density ∝ e^(−|x|ε/Δ) on [−A, A] is added to a value of sensitivity Δ. It is (ε, δ)-private "
+        "at A = (Δ/ε) ln(1 + (e^ε − 1)/(2δ)). Where δ ≤ 1/2, no smaller A is sufficient"
     ),
     source=Source("geng2020tight", "the truncated Laplacian mechanism"),
     status=Status.PROVED,

@@ -129,8 +129,10 @@ def averaged_steps(
 
 CONVEX_CLIENTS = Condition(
     "convex-client-losses",
-    "every client's loss is convex on a domain of the given diameter; in a round a participant sends one subgradient "
-    "of its own mean loss, of norm at most L",
+    (
+        "Every client's loss is convex on a domain of the given diameter. In a round a participant sends one "
+        "subgradient of its own mean loss, of norm at most L"
+    ),
 )
 FRESH_COHORTS = Condition(
     "fresh-cohorts", "participants are drawn uniformly and afresh in every round, and weigh the same"

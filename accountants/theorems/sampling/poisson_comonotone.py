@@ -35,9 +35,9 @@ COMONOTONE = Theorem(
     id="epsilond.poisson-replace-one-comonotone",
     title="Poisson sampling under replace-one, from removal and replacement together",
     statement=(
-        "If removing a record is dominated by noise moved by s and replacing one by noise moved by 2s, the noise being "
-        "Laplace or Gaussian, then (1 − q) ν₀ + q ν_s against (1 − q) ν₀ + q ν_{−s} dominates a Poisson batch under "
-        "replace-one, ν_s the noise moved by s; contributions of C and −C, all others zero, realise it"
+        "Let ν_s be Laplace or Gaussian noise shifted by s. Let a shift by s dominate the removal of a record, "
+        "and a shift by 2s its replacement. Then (1 − q) ν₀ + q ν_s against (1 − q) ν₀ + q ν_{−s} dominates a "
+        "Poisson batch under replace-one. Contributions of C and −C, with all others zero, realise it"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, Rising together"),
     status=Status.PROVED,

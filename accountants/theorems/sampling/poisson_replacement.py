@@ -35,8 +35,9 @@ CONVEXITY = Theorem(
     id="epsilond.poisson-replace-one-by-convexity",
     title="Poisson sampling under replace-one, by joint convexity",
     statement=(
-        "If removing a record is replacing it by one that contributes zero, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with δ "
-        "the base profile for replace-one; the same in both directions, and composed as the symmetrised pair"
+        "Let removing a record be replacing it by one that contributes zero. Then δ'(ε') = q δ(log(1 + (e^ε' − "
+        "1)/q)) with δ the base profile for replace-one. It is the same in both directions, and composed as "
+        "the symmetrised pair"
     ),
     source=Source("epsilond", "by advanced joint convexity: Balle, Barthe and Gaboardi 2018, Theorem 2"),
     status=Status.PROVED,

@@ -58,8 +58,9 @@ POISSON = Theorem(
     id="balle-barthe-gaboardi-2018.8",
     title="Amplification by Poisson sampling",
     statement=(
-        "Adding or removing one record changes the output distribution between (1 − q) Q + q P and Q, where (P, Q) "
-        "dominates the base mechanism with and without it; hence δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) for removal"
+        "Let (P, Q) dominate the base mechanism with and without one record. Adding or removing it changes the "
+        "output distribution between (1 − q) Q + q P and Q. Hence δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) for "
+        "removal"
     ),
     source=Source("balle2018privacy", "Theorem 8"),
     status=Status.PROVED,
@@ -69,8 +70,8 @@ WITHOUT_REPLACEMENT = Theorem(
     id="balle-barthe-gaboardi-2018.9",
     title="Amplification by sampling without replacement",
     statement=(
-        "Replacing one record: δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)) with δ the base profile for replace-one; "
-        "the same in both directions, and composed as the symmetrised pair"
+        "Replacing one record has δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)) with δ the base profile for "
+        "replace-one. It is the same in both directions, and composed as the symmetrised pair"
     ),
     source=Source("balle2018privacy", "Theorem 9"),
     status=Status.PROVED,
@@ -80,8 +81,8 @@ POISSON_REPLACE_ONE = Theorem(
     id="epsilond.poisson-replace-one",
     title="Poisson sampling under replace-one, for the Gaussian mechanism",
     statement=(
-        "(1 − q) N(0, σ²) + q N(C, σ²) against (1 − q) N(0, σ²) + q N(−C, σ²) dominates every pair of neighbours, in "
-        "any dimension"
+        "One pair dominates every pair of neighbours, in any dimension. It is (1 − q) N(0, σ²) + q N(C, σ²) "
+        "against (1 − q) N(0, σ²) + q N(−C, σ²)"
     ),
     source=Source("epsilond", "docs/engine-certificate.md, Poisson replace-one"),
     status=Status.PROVED,

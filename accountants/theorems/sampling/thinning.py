@@ -37,10 +37,10 @@ DRAWN_OR_NOT = Theorem(
     id="epsilond.drawn-or-not",
     title="Subsampling multiplies δ by q at the same ε, for every mechanism",
     statement=(
-        "Replacing or zeroing a record that is in a batch with probability q: δ'(ε) = q δ(ε) at the same ε, with δ the "
-        "mechanism's profile for the same relation. Batches without the record are arbitrary, and the draw may be "
-        "public. It composes as the pair that is the mechanism's with probability q, and two equal distributions "
-        "otherwise"
+        "A record is in a batch with probability q. Replacing or zeroing it has δ'(ε) = q δ(ε) at the same ε. "
+        "Here δ is the mechanism's profile for the same relation. Batches without the record are arbitrary, "
+        "and the draw may be public. It composes as the pair that is the mechanism's with probability q, and "
+        "two equal distributions otherwise"
     ),
     source=Source("epsilond", "by joint convexity; proof in this file"),
     status=Status.PROVED,

@@ -83,8 +83,10 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation == "add-or-remove-one":
         return Refusal(
             VISIBLE_SELECTION,
-            f"the observer {case.setting.observer} sees who takes part, and so whether a client is there at all; ask "
-            "for an observer who does not, or for another relation",
+            (
+                f"the observer {case.setting.observer} sees who takes part, and so whether a client is there at "
+                "all. Request an observer who does not, or another relation"
+            ),
         )
     return _thinned_guarantee(VISIBLE_SELECTION, spec, case)
 
@@ -98,8 +100,10 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     if open_level(spec) and not left_out_is_the_same(spec.sampling, case.setting.relation):
         return Refusal(
             theorem,
-            "the level is left open, and drawing clients does not bound drawing a fixed number of n or n − 1 records: "
-            "say level clients, if clients are drawn",
+            (
+                "The level is left open. Drawing clients does not bound drawing a fixed number of n or n − 1 "
+                "records. Give the level clients, if clients are drawn"
+            ),
         )
     inner = case.account(drawn_mechanism(spec, case.setting), case.setting)
     rate = spec.inclusion_probability

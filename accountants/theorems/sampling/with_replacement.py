@@ -53,8 +53,8 @@ WITH_REPLACEMENT = Theorem(
     id="balle-barthe-gaboardi-2018.10",
     title="Amplification by sampling with replacement",
     statement=(
-        "Replacing one record: δ'(ε') = Σ_k Bin(K, 1/n)(k) δ_k(log(1 + (e^ε' − 1)/η)), η = 1 − (1 − 1/n)^K, with "
-        "δ_k the base profile for a group of k; composed as the symmetrised pair"
+        "Replacing one record has δ'(ε') = Σ_k Bin(K, 1/n)(k) δ_k(log(1 + (e^ε' − 1)/η)). Here η = 1 − (1 − "
+        "1/n)^K, and δ_k is the base profile for a group of k. It is composed as the symmetrised pair"
     ),
     source=Source("balle2018privacy", "Theorem 10"),
     status=Status.PROVED,

@@ -66,9 +66,10 @@ BATCH_AMONG_CLONES = Theorem(
     id="epsilond.batch-among-clones",
     title="A record's batch, hidden among the reports of other clients",
     statement=(
-        "Let one record move a report by (ε₀, δ₀), and let any two reports be (ε₁, δ₁). Shuffled reports on batches of "
-        "K of n records: δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)), δ that of the clone pair with ε₀ for the victim "
-        "and clones at probability e^−ε₁, plus (1 + e^ε)(sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁)), s = 1/(1 + e^ε₀)"
+        "Let one record move a report by (ε₀, δ₀), and let any two reports be (ε₁, δ₁). Shuffled reports on "
+        "batches of K of n records have δ'(ε') = (K/n) δ(log(1 + (e^ε' − 1) n/K)). Here δ is that of a clone "
+        "pair, plus (1 + e^ε)(sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁)). The clone pair has ε₀ for the victim and clones "
+        "at probability e^−ε₁. The share is s = 1/(1 + e^ε₀)"
     ),
     source=Source("epsilond", _PROOF),
     status=Status.PROVED,
@@ -78,9 +79,9 @@ BOTH_DRAWS = Theorem(
     id="epsilond.shuffled-batches-of-clients",
     title="Drawing clients and then their records, with shuffled reports",
     statement=(
-        "M of N clients draw K of their n records each and their reports are shuffled: for one record and whoever does "
-        "not see who takes part, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with q = MK/(Nn) and δ the profile of replacing "
-        "one client's whole report among M"
+        "M of N clients draw K of their n records each, and their reports are shuffled. The observer does not "
+        "see who takes part. For one record, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) with q = MK/(Nn). Here δ is "
+        "the profile of replacing one client's whole report among M"
     ),
     source=Source("epsilond", _PROOF),
     status=Status.PROVED,
@@ -141,7 +142,7 @@ class BatchClonesBound(ScaledBound):
     def rows(self) -> Rows:
         """Return the rows of the table of the Gaussian guarantees' cell, or of a table for these guarantees only."""
         victim, crowd = cell_representative(self.victim.pair), cell_representative(self.crowd_curve.pair)
-        make = _make_and_store if victim.gaussian_dp_mu and crowd.gaussian_dp_mu else _make
+        make = _stored_table if victim.gaussian_dp_mu and crowd.gaussian_dp_mu else _make_table
         points, table = make(self.clients, victim, crowd, self.coarse)
         return table.rows(self._costs(*points))
 
@@ -149,8 +150,8 @@ class BatchClonesBound(ScaledBound):
         """Return the charges of some choices of ε₀ and ε₁."""
         log_delta = self.victim.pair.log_delta(victim).upper
         log_crowd = self.crowd_curve.pair.log_delta(crowd).upper
-        distance = np.asarray(self._distance(victim, log_delta, crowd, log_crowd))
-        return Costs(distance, lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
+        distance = self._distance(victim, log_delta, crowd, log_crowd)
+        return Costs(np.asarray(distance), lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
 
     def plan(self) -> tuple[tuple[FloatArray, FloatArray], Table]:
         """Return the table of these guarantees, and ε₀ and ε₁ of its choices, interpolated between the best points."""
@@ -175,8 +176,7 @@ class BatchClonesBound(ScaledBound):
         """Return ε₀ and ε₁ that are nearly the best at a subset of the ε, and interpolated values between these."""
         subset = epsilon[::_STRIDE]
         best = self._scan(subset)
-        curves = (self.victim, self.crowd_curve)
-        reach = [_STRIDE * curve.log_step for curve in curves]
+        reach = [_STRIDE * curve.log_step for curve in (self.victim, self.crowd_curve)]
         for _ in range(_ROUNDS):
             best = self._refine(subset, best, reach)
             reach = [0.5 * width for width in reach]
@@ -190,8 +190,8 @@ class BatchClonesBound(ScaledBound):
         victim, log_delta, crowd, log_crowd = self._points()
         victim, log_delta = victim[::_STRIDE], log_delta[::_STRIDE]
         crowd, log_crowd = crowd[:, ::_STRIDE], log_crowd[:, ::_STRIDE]
-        rough = self._estimate(epsilon[:, None, None], victim, log_delta, crowd, log_crowd)
-        rows, columns = np.unravel_index(np.argmin(rough.reshape(epsilon.size, -1), axis=1), rough.shape[1:])
+        estimates = self._estimate(epsilon[:, None, None], victim, log_delta, crowd, log_crowd)
+        rows, columns = np.unravel_index(np.argmin(estimates.reshape(epsilon.size, -1), axis=1), estimates.shape[1:])
         return [np.log(victim[rows, 0]), np.log(crowd[0, columns])]
 
     def _refine(self, epsilon: FloatArray, logs: list[FloatArray], reach: list[float]) -> list[FloatArray]:
@@ -199,14 +199,10 @@ class BatchClonesBound(ScaledBound):
         victim = self.victim.spread_points(logs[0], reach[0])
         crowd = self.crowd_curve.spread_points(logs[1], reach[1])
         log_delta, log_crowd = self.victim.estimate(victim), self.crowd_curve.estimate(crowd)
-        estimates = self._estimate(
-            epsilon[:, None, None],
-            victim[:, :, None],
-            log_delta[:, :, None],
-            crowd[:, None, :],
-            log_crowd[:, None, :],
-        ).reshape(epsilon.size, -1)
-        rows, columns = np.divmod(np.argmin(estimates, axis=1), OFFSETS.size)
+        rows_of_victim = (victim[:, :, None], log_delta[:, :, None])
+        columns_of_crowd = (crowd[:, None, :], log_crowd[:, None, :])
+        estimates = self._estimate(epsilon[:, None, None], *rows_of_victim, *columns_of_crowd)
+        rows, columns = np.divmod(np.argmin(estimates.reshape(epsilon.size, -1), axis=1), OFFSETS.size)
         places = np.arange(epsilon.size)
         return [np.log(victim[places, rows]), np.log(crowd[places, columns])]
 
@@ -218,13 +214,13 @@ class BatchClonesBound(ScaledBound):
         crowd: FloatArray,
         log_crowd: FloatArray,
     ) -> FloatArray:
-        """Estimate log δ of the clone pairs at some points."""
+        """Estimate log δ of the clone pairs at ε₀ and ε₁ (`victim`, `crowd`) with log δ₀ and log δ₁."""
         main = estimate_clones(epsilon, victim, -crowd, self.clients)
         charge = self._distance(victim, log_delta, crowd, log_crowd) + np.logaddexp(0.0, epsilon)
         return np.asarray(np.logaddexp(main, charge))
 
     def _upper_at(self, place: tuple[int, int], epsilon: float) -> float:
-        """Return the lower one of a clone pair's quick bound and the local bound."""
+        """Return the lower of two bounds of log δ: that of the clone pair at `place` and the local one."""
         bound = self._clones(*place).upper(epsilon)
         if self.victim.rough_lower_bound(epsilon) > bound:
             return bound
@@ -233,7 +229,7 @@ class BatchClonesBound(ScaledBound):
     def _distance(
         self, victim: FloatArray, log_delta: FloatArray, crowd: FloatArray, log_crowd: FloatArray
     ) -> FloatArray:
-        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up."""
+        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up, with s = 1/(1 + e^ε₀) and m clients."""
         own = log_delta - np.logaddexp(0.0, victim)
         crowd_distance = math.log(max(self.clients - 1, 1)) - crowd + np.logaddexp(own, log_crowd)
         total = np.logaddexp(own, crowd_distance)
@@ -246,7 +242,7 @@ class BatchClonesBound(ScaledBound):
         return victim, log_delta, crowd, log_crowd
 
     def _best(self, epsilon: float, among: tuple[slice, slice] = (EVERY, EVERY)) -> tuple[int, int]:
-        """Return the indices of the best points at ε, by the normal approximation of the clones' loss."""
+        """Return the indices of (ε₀, δ₀) and (ε₁, δ₁) with the least estimated log δ at ε, in two slices of them."""
         rows, columns = among
         victim, log_share, distance = (part[rows, columns] for part in self._grid)
         main = estimate_clones(epsilon, victim, log_share, self.clients)
@@ -276,12 +272,12 @@ class BatchClonesBound(ScaledBound):
         return ClonesBound(self.clients, math.exp(-crowd), victim, float(self._distance(*points)))
 
 
-def _make(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[tuple[FloatArray, FloatArray], Table]:
+def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[tuple[FloatArray, FloatArray], Table]:
     """Return ε₀ and ε₁ of the choices, and the table of two guarantees."""
     return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(crowd), coarse).plan()
 
 
-_make_and_store = functools.lru_cache(TABLES_KEPT)(_make)
+_stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 
 def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
@@ -308,7 +304,7 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account for a client that certainly takes part; its sampling of records amplifies."""
+    """Account for one record of a client that certainly takes part and samples its records."""
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
         return batch
@@ -320,7 +316,6 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     bound = BatchClonesBound(
         spec.clients, LocalCurve(record.curve.upper), LocalCurve(client.curve.upper), case.effort == "coarse"
     )
-    inner = scaled_pair(bound)
     step = BATCH_AMONG_CLONES.because(
         WITHOUT_REPLACEMENT.because(rate=sampling.inclusion_probability),
         record.derivation,
@@ -332,11 +327,11 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     rate = sampling.inclusion_probability
     attained = _attained_pairs(spec.clients, release, rate, case.setting)
     declared = tuple(dict.fromkeys((*record.declared, FRESH_BATCHES, SAME_RANDOMIZER, TRUSTED_SHUFFLER)))
-    return _amplify(inner, rate, attained, step, case.setting, declared)
+    return _amplify(scaled_pair(bound), rate, attained, step, case.setting, declared)
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Account for clients with secret participation: both samplings amplify the whole report's guarantee."""
+    """Account for one record where clients are sampled secretly, and then their records: both samplings amplify."""
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
         return Refusal(BOTH_DRAWS, "it is not clients that are drawn and then shuffled")
@@ -361,19 +356,29 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _amplify(
     inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Step, setting: Setting, declared: tuple[Condition, ...]
 ) -> Guarantee:
-    """Return the guarantee with the amplified profile in both directions.
+    """Return the guarantee that sampling amplifies: δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)), in both directions.
 
-    The rate is rounded up by the error of its product.
+    Args:
+        inner: pair that dominates a release whose sample holds the record; its forward profile is δ.
+        rate: probability q that the record is in the sample. The pair is unchanged at q = 1.
+        witnesses: pairs that the sampled release attains, for lower bounds.
+        step: derivation of the guarantee.
+        setting: relation, unit and observer of the guarantee.
+        declared: conditions that the caller declares.
     """
-    profile = AmplifiedProfile(inner.forward, min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)) if rate < 1.0 else None
-    curve = Curve(inner if profile is None else Pair(profile, profile), witnesses)
+    amplified = inner
+    if rate < 1.0:
+        rounded_up = min(rate * (1.0 + 4 * UNIT_ROUNDOFF), 1.0)  # q is a product of rounded factors
+        profile = AmplifiedProfile(inner.forward, rounded_up)
+        amplified = Pair(profile, profile)
+    curve = Curve(amplified, witnesses)
     return Guarantee(setting=setting, curve=curve, derivation=step, declared=declared)
 
 
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """Return the pair of the sum of the reports, for lower bounds: one record at either extreme, all others at zero.
+    """Return the pair of the sum of the reports, with one record at either extreme and all others at zero.
 
-    The noise is rounded up and the rate down, so that the pair reveals no more than the sum does.
+    Its noise is rounded up and its rate down, for lower bounds. No pair if the observer sees less than all reports.
     """
     if setting.observer != "shuffled-server":
         return ()

@@ -255,10 +255,18 @@ class ClonesBound(ScaledBound):
         return np.where(epsilon >= self.epsilon, -np.inf, np.minimum(upper, 0.0))
 
     def _choose_ranges(self, levels: _Levels, epsilon: FloatArray, effort: _Effort) -> tuple[_Ranges, _CountBounds]:
-        """Choose ranges that are fine where the weight of the sum is at any ε, with bounds of log δ_c at their least C.
+        """Choose ranges of the number C of clones, narrow ones where a term P(C) δ_C of the sum is not negligible.
 
-        In ranges with less than e^−negligible of the heaviest weight, the lower bound is 0 and the upper one omits the
-        tail.
+        In coarse ranges with less than e^−negligible of the largest term, the lower bound is 0 and the upper one omits
+        the tail.
+
+        Args:
+            levels: the narrow and the coarse ranges.
+            epsilon: several ε, in nats. The same ranges are used for all of them.
+            effort: limits on the number of ranges, and the negligible log ratio.
+
+        Returns:
+            The ranges, and bounds of log δ_c at the least value c of each of them.
         """
         every, starts, coarse, _ = levels
         if every.first.size <= 4 * _COARSE:

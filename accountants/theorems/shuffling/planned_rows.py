@@ -202,16 +202,25 @@ class _Run(NamedTuple):
 
 
 def _choose_runs(choices: FloatArray, local: FloatArray, times: float) -> Iterator[_Run]:
-    """Yield a choice for each row that needs one, each for as many rows as its estimate allows."""
+    """Yield runs of rows with one choice each. The next choice is the one that suits most of the following rows.
+
+    A choice suits a row if its log δ exceeds the least one by no more than the row's tolerance. Rows at which the local
+    bound is lower by 1 or more in log δ need no choice, and are in no run.
+
+    Args:
+        choices: estimated log δ, a row for each ε and a column for each choice.
+        local: log δ of the local bound at each ε.
+        times: factor of the tolerances of `_TOLERATED_EXCESS`.
+    """
     best = choices.min(axis=1)
     needed = best < local + 1.0
     # If δ of a choice is 0, that of the first row may be 0 too; the difference of both logarithms would be a NaN.
     depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
     depths, tolerances = (np.asarray(column) for column in zip(*_TOLERATED_EXCESS, strict=True))
     tolerance = times * tolerances[np.searchsorted(depths, depth)]
-    allowed = np.vstack(
-        ((choices <= (best + tolerance)[:, None]) & needed[:, None], np.zeros((1, choices.shape[1]), np.bool_))
-    )
+    suits = (choices <= (best + tolerance)[:, None]) & needed[:, None]
+    last_row = np.zeros((1, choices.shape[1]), np.bool_)  # suits no choice, so that every run ends before it
+    allowed = np.vstack((suits, last_row))
     place = 0
     while place < best.size:
         if not needed[place]:

@@ -211,7 +211,10 @@ FAILING_LEMMA = Erratum(
     "E-F1",
     grade=Grade.PROVED_WRONG,
     printed="R_i ≥ (Q₀ + Q₁)/(e^ε₀ + 1) for every ε₀-private R_i, where R₀ = (e^ε₀ Q₀ + Q₁)/(e^ε₀ + 1), R₁ its mirror",
-    truth="only R_i ≥ e^−ε₀ max(R₀, R₁) is sure; where R₀ = R₁ that is less, and Theorems 3.1, 3.2, 5.2 lose the proof",
+    truth=(
+        "Only R_i ≥ e^−ε₀ max(R₀, R₁) is certain. Where R₀ = R₁ that is less, and the proof of Theorems 3.1, 3.2 "
+        "and 5.2 fails"
+    ),
     test=f"{_TESTS}::test_the_stronger_clones_are_not_always_there",
 )
 HIDDEN_COUNT = Erratum(
@@ -249,8 +252,8 @@ APPROXIMATE_CLONES = Theorem(
     id="epsilond.approximate-clones",
     title="Hiding among the clones of (ε₀, δ₀) reports",
     statement=(
-        "(ε₀, δ₀) reports are the clone pair's δ(ε) + (1 + e^ε)(s + (n − 1) e^−ε₀ (1 + s)) δ₀, s = 1/(1 + e^ε₀); "
-        "printed, Theorem 3.8: + (1 + e^ε)(1 + e^−ε₀/2) n δ₀"
+        "For (ε₀, δ₀) reports δ is the clone pair's δ(ε) + (1 + e^ε)(s + (n − 1) e^−ε₀ (1 + s)) δ₀. Here s = "
+        "1/(1 + e^ε₀). In print, Theorem 3.8 adds (1 + e^ε)(1 + e^−ε₀/2) n δ₀"
     ),
     source=Source("epsilond", f"{_PROOFS}, Approximate clones; cf. Feldman, McMillan and Talwar 2021, Theorem 3.8"),
     status=Status.PROVED,
@@ -280,8 +283,8 @@ STRONGER_CLONES = Theorem(
     id="feldman-mcmillan-talwar-2023.3.2",
     title="Stronger clones of arbitrary private reports",
     statement=(
-        "the clone pair with C ~ Bin(n − 1, 2/(e^ε₀ + 1)) for every ε₀-private randomizer; proved for a restricted "
-        "class only, randomized response in it, and never used for others here"
+        "The clone pair has C ~ Bin(n − 1, 2/(e^ε₀ + 1)) for every ε₀-private randomizer. It is proved only "
+        "for a restricted class, which includes randomized response. It is never used for others here"
     ),
     source=Source("feldman2023stronger", "Theorem 3.2, original version"),
     status=Status.UNPROVED,
@@ -294,8 +297,9 @@ RESPONSE = Theorem(
     id="epsilond.shuffled-randomized-response",
     title="Shuffled randomized response",
     statement=(
-        "Two categories: the clone pair with C ~ Bin(n − 1, 2/(e^ε₀ + 1)), which is the blanket's. k categories: the "
-        "blanket's three outcomes, each category with probability 1/(e^ε₀ + k − 1) in it"
+        "Two categories have the clone pair with C ~ Bin(n − 1, 2/(e^ε₀ + 1)), which is the blanket's. For k "
+        "categories the pair is the blanket's three outcomes. Each category has probability 1/(e^ε₀ + k − 1) "
+        "in it"
     ),
     source=Source("epsilond", f"{_PROOFS}, Randomized response; the blanket is optimal: Su, Cheng and Wang 2025"),
     status=Status.PROVED,
@@ -325,8 +329,9 @@ GAUSSIAN_BLANKET = Theorem(
     id="epsilond.gaussian-blanket",
     title="The privacy blanket of Gaussian reports",
     statement=(
-        "Among contributions of norm at most C, opposite ones of norm C are the blanket's worst pair, at every ε and "
-        "in any dimension; in one dimension the blanket is γω(w) = φ((|w| + C)/σ)/σ, γ = 2Φ(−C/σ)"
+        "Among contributions of norm at most C, opposite ones of norm C are the blanket's worst pair. This "
+        "holds at every ε and in any dimension. In one dimension the blanket is γω(w) = φ((|w| + C)/σ)/σ with "
+        "γ = 2Φ(−C/σ)"
     ),
     source=Source("epsilond", f"{_PROOFS}, Opposite contributions are the worst"),
     status=Status.PROVED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import get_args
 
 from epsilond.accountants import quantities
@@ -71,36 +72,68 @@ DESCRIBED: Mapping[str, quantities.Quantity] = {
 
 
 def name_enumerations(document: Schema) -> None:
-    """Move every enumeration into a schema of its own.
+    """Give the enumerations of an OpenAPI document a schema with a name, and refer to it.
 
-    An enumeration that is neither shared nor the tag of a union is written as a text with a pattern: a schema for each
-    would make a quarter of the document.
+    The tag of a union gets a schema of its own, and each shared enumeration has one schema for all its uses. Any other
+    enumeration becomes a text with a pattern: a schema for each would make a quarter of the document.
+
+    Args:
+        document: the OpenAPI document, which is changed in place.
     """
     schemas = document["components"]["schemas"]
-
-    def refer(schema: Schema, own_name: str | None = None) -> Schema:
-        """Return a reference or a text with a pattern in place of an enumeration."""
-        values = schema.get("enum")
-        if not isinstance(values, list):
-            return schema
-        notes = {key: item for key, item in schema.items() if key not in ("type", "enum")}
-        name = own_name or shared_name(values)
-        if name is None:
-            pattern = "|".join(map(re.escape, values))
-            return {"type": "string", "pattern": f"^({pattern})$", "x-values": values, **notes}
-        allowed = list(SHARED.get(name, values))
-        schemas[name] = {"type": "string", "enum": allowed}
-        if name in DESCRIBED:
-            schemas[name]["description"] = DESCRIBED[name].allowed
-        return {"$ref": REF + name, **({"x-values": values} if set(values) != set(allowed) else {}), **notes}
-
     for owner, schema in list(schemas.items()):
         tag = schema.get("x-tag")
         if tag is not None:
-            schema["properties"][tag] = refer(schema["properties"][tag], owner + pascal(tag))
-    for place, key in list(schema_places(document)):
-        if place is not schemas or "enum" not in place[key]:
-            place[key] = map_schema(place[key], refer)
+            properties = schema["properties"]
+            properties[tag] = _move_enumeration(schemas, properties[tag], owner + pascal(tag))
+    for container, key in list(schema_places(document)):
+        is_named_enumeration = container is schemas and "enum" in container[key]
+        if not is_named_enumeration:
+            container[key] = map_schema(container[key], partial(_replace_enumeration, schemas))
+
+
+def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
+    """Return a schema with a reference, or a text with a pattern, in place of an enumeration.
+
+    Args:
+        schemas: the named schemas of the document, to which a shared enumeration is added.
+        schema: any schema; one that is no enumeration is returned unchanged.
+    """
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return schema
+    name = shared_name(values)
+    if name is not None:
+        return _move_enumeration(schemas, schema, name)
+    pattern = "|".join(map(re.escape, values))
+    return {"type": "string", "pattern": f"^({pattern})$", "x-values": values, **_annotations(schema)}
+
+
+def _move_enumeration(schemas: Schema, schema: Schema, name: str) -> Schema:
+    """Add an enumeration to the named schemas, and return the reference that replaces it.
+
+    Args:
+        schemas: the named schemas of the document.
+        schema: the enumeration; a schema that is none is returned unchanged.
+        name: name of its schema. A shared enumeration has all its values there, and the reference lists those that are
+            allowed as `x-values`.
+    """
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return schema
+    allowed = list(SHARED.get(name, values))
+    schemas[name] = {"type": "string", "enum": allowed}
+    if name in DESCRIBED:
+        schemas[name]["description"] = DESCRIBED[name].allowed
+    reference: Schema = {"$ref": REF + name}
+    if set(values) != set(allowed):
+        reference["x-values"] = values
+    return {**reference, **_annotations(schema)}
+
+
+def _annotations(enumeration: Schema) -> Schema:
+    """Return the keys of an enumeration that do not constrain it, such as its description."""
+    return {key: item for key, item in enumeration.items() if key not in ("type", "enum")}
 
 
 def shared_name(values: Sequence[str]) -> str | None:

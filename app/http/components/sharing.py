@@ -10,6 +10,8 @@ from typing import Any
 from epsilond.app.catalogue import pascal
 from epsilond.app.http.components.walk import REF, Schema, map_schemas, references
 
+Part = tuple[Any, Any, str]
+"""A part of the document: the container that holds it, its key there, and the proposed name of its component."""
 NUMBER: Schema = {"type": "number"}
 STRING: Schema = {"type": "string"}
 NAMED: Mapping[str, Schema] = {
@@ -120,42 +122,47 @@ def _alternatives(union: Schema) -> Iterator[Schema]:
 
 
 def share_parts(document: Schema) -> None:
-    """Replace header parameters, headers and responses of several operations by references to shared components."""
+    """Replace header parameters, headers and responses of several operations by references to shared components.
+
+    Headers are replaced first, so that responses with equal headers become equal.
+
+    Args:
+        document: the OpenAPI document, which is changed in place.
+    """
     operations = [operation for path in document["paths"].values() for operation in path.values()]
-    responses = [operation["responses"] for operation in operations]
-    headers = [response["headers"] for entry in responses for response in entry.values() if "headers" in response]
-    parameters = [operation["parameters"] for operation in operations if "parameters" in operation]
-    _share(document, "headers", [(place, name, pascal(name)) for place in headers for name in place])
-    _share(
-        document,
-        "parameters",
-        [
-            (place, index, pascal(entry["name"]))
-            for place in parameters
-            for index, entry in enumerate(place)
-            if entry["in"] == "header"
-        ],
-    )
-    _share(
-        document,
-        "responses",
-        [
-            (place, status, f"{name}{status}")
-            for place in responses
-            for status in place
-            for name in list(references(place[status]))[:1]
-            if "$ref" not in place[status]
-        ],
-    )
+    headers: list[Part] = []
+    parameters: list[Part] = []
+    for operation in operations:
+        for response in operation["responses"].values():
+            container = response.get("headers", {})
+            headers.extend((container, name, pascal(name)) for name in container)
+        for index, parameter in enumerate(operation.get("parameters", ())):
+            if parameter["in"] == "header":
+                parameters.append((operation["parameters"], index, pascal(parameter["name"])))
+    _share(document, "headers", headers)
+    _share(document, "parameters", parameters)
+    _share(document, "responses", _shareable_responses(operations))
 
 
-def _share(document: Schema, kind: str, places: Sequence[tuple[Any, Any, str]]) -> None:
+def _shareable_responses(operations: Sequence[Schema]) -> list[Part]:
+    """Return the responses that refer to a schema, named after the first of its schemas and the status."""
+    parts: list[Part] = []
+    for operation in operations:
+        responses = operation["responses"]
+        for status, response in responses.items():
+            first_schema = next(references(response), None)
+            if first_schema is not None and "$ref" not in response:
+                parts.append((responses, status, f"{first_schema}{status}"))
+    return parts
+
+
+def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
     """Move parts that occur in two or more places into the components of a kind.
 
     Args:
         document: the OpenAPI document.
         kind: name of the components.
-        places: the container, the key in it, and the name of the component; equal names are numbered.
+        places: the parts; components with equal proposed names are numbered.
     """
     texts = [json.dumps(place[key], sort_keys=True) for place, key, _ in places]
     counts = Counter(texts)

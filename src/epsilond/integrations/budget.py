@@ -110,7 +110,10 @@ class LedgerBudget:
         self.refused: LedgerExhausted | None = None
         self.observations: tuple[Observation, ...] = ()
         self._words: _Words = {"slot": slot, "eta": eta, "delta": delta}
-        self._item, self._hold, self._chunk, self._expires_in = item, hold, min(chunk, hold), expires_in
+        self._item = item
+        self._hold = hold
+        self._chunk = min(chunk, hold)
+        self._expires_in = expires_in
         self._paid: Counter[Spec] = Counter()
         self._paid_by: dict[str, None] = {}
         self._unsent: dict[str, tuple[Observation, ...]] = {}
@@ -225,6 +228,14 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
+        """Pay runs of a step in the ledger from the present reservation, or from a new one if that is used up.
+
+        Nothing is paid if the reservation has expired; the next call makes a new one.
+
+        Args:
+            step: spec of one run.
+            wanted: number of runs to pay. More are paid if the chunk is larger, fewer if the reservation is smaller.
+        """
         held, left = self._held
         if held != step or not left or self._run is None:
             self.close()
@@ -234,7 +245,8 @@ class LedgerBudget:
             self.receipts.append(self._run.commit(count))
             self._paid_by[self._run.id] = None
         except ReservationEnded:  # the reservation expired: the rest of it went back, and is reserved anew
-            self._run, self._held = None, (None, 0)
+            self._run = None
+            self._held = (None, 0)
             return
         self._paid[step] += count
         self._held = (step, left - count)

@@ -67,28 +67,39 @@ class TargetBudget:
             raise InvalidInput.at("/epsilon", "must be positive")
         if not 0.0 < delta < 1.0:
             raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
-        self.epsilon, self.delta = epsilon, delta
-        self.relation, self.unit, self.observer = relation, unit, observer
+        self.epsilon = epsilon
+        self.delta = delta
+        self.relation = relation
+        self.unit = unit
+        self.observer = observer
         self.taken = 0
         self.receipts: list[Receipt] = []
         self.observations: tuple[Observation, ...] = ()
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Return how many runs of a step, at most `count`, the target has room for. Nothing is reserved.
+        """Return the largest number of runs of a step that the target has room for, by bisection. Nothing is reserved.
+
+        Args:
+            step: mechanism of one run.
+            count: largest number that is of interest.
+
+        Returns:
+            A number from 0 to `count`.
 
         Raises:
             RunDiffers: an observation contradicts the record of the run.
         """
         self._require_consistent()
-        least, most = 0, max(count, 0)
-        while least < most:
-            middle = (least + most + 1) // 2
+        lower = 0
+        upper = max(count, 0)
+        while lower < upper:
+            middle = (lower + upper + 1) // 2
             if self.would_exceed(step, middle):
-                most = middle - 1
+                upper = middle - 1
             else:
-                least = middle
-        return least
+                lower = middle
+        return lower
 
     def pay(self, step: Spec, count: int = 1) -> None:
         """Count runs of a step. The runs may start when this method returns.

@@ -107,7 +107,15 @@ def verify(
 
 @dataclass(frozen=True)
 class _Signature:
-    """A valid signature: kind and name of the document, version of its engine, digest of its request, and the key."""
+    """The statement of a valid signature.
+
+    Attributes:
+        kind: kind of the signed document.
+        name: name of the question among the questions of its kind.
+        engine_version: version of the engine that made the document.
+        request: SHA-256 digest of the request.
+        by: name and id of the key.
+    """
 
     kind: str
     name: str
@@ -117,6 +125,17 @@ class _Signature:
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _Signature | None:
+    """Return the statement of a valid signature; None if neither signature nor keys are given.
+
+    Args:
+        page: text of the signed document.
+        signature: the signature.
+        keys: trusted keys.
+
+    Raises:
+        InvalidInput: only one of signature and keys is given.
+        NoSignature: the signature is not valid.
+    """
     if signature is None and keys is None:
         return None
     if signature is None:
@@ -125,11 +144,21 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> _S
         raise InvalidInput.at("/signature", "is of no use without keys")
     statement, key = verify_statement(page.encode("utf-8", "surrogatepass"), signature, keys)
     return _Signature(
-        statement.kind, statement.name, statement.engine_version, statement.request, f"{key.name} {key.kid}"
+        kind=statement.kind,
+        name=statement.name,
+        engine_version=statement.engine_version,
+        request=statement.request,
+        by=f"{key.name} {key.kid}",
     )
 
 
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
+    """Return the outcome for the page of a ledger, of which only the signature is checked.
+
+    Raises:
+        InvalidInput: no keys are given.
+        NoSignature: no trusted key has signed the page.
+    """
     if keys is None:
         raise InvalidInput.at(
             "/keys", "is required: a ledger's page is signed, and only the signature shows its origin"
@@ -161,7 +190,10 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, object] | None) -> Verification:
     """Return the outcome for an answer in JSON. Only the signature connects it with a request and with the signer.
 
+    The answer is computed anew if its request is given and is no sweep.
+
     Raises:
+        InvalidInput: the answer has no signature.
         NoSignature: the signature is that of a page, or of an answer to another request.
     """
     if signed is None:
@@ -241,7 +273,12 @@ def read_page(path: Path) -> str:
 
 
 def _verify_page(data: JsonObject, page: str, signed: _Signature | None = None) -> Verification:
-    """Return the outcome for a page that fits its hashes.
+    """Return the outcome for a page that fits its hashes, by computing the answer to its request anew.
+
+    Args:
+        data: the data of the report in the page.
+        page: text of the page.
+        signed: the statement of a valid signature; None without a signature.
 
     Raises:
         NoSignature: the signature belongs to another document.

@@ -319,13 +319,23 @@ def _start(values: object, dimension: int) -> Floats:
 
 # The ledger -----------------------------------------------------------------------------------------------------------
 def _pay(ledger: Ledger, answer: Calibration, slot: SlotKind | None, item: str | None) -> Receipt:
-    """Reserve all rounds and commit them, for the same relation, unit and observer.
+    """Reserve all rounds of a run in the ledger and commit them.
+
+    Args:
+        ledger: the ledger, which must have the relation, unit and observer of the answer's guarantee.
+        answer: the calibration of the run.
+        slot: kind of slot that is charged; the ledger's only one if neither slot nor item is given.
+        item: item of the ledger's plan that is charged.
+
+    Returns:
+        The receipt.
 
     Raises:
         InvalidInput: the ledger has another setting, or several slots.
         NoCertificate: the ledger rejects the run.
     """
-    body, guarantee = ledger.show(), answer.guarantee
+    body = ledger.show()
+    guarantee = answer.guarantee
     faults = [
         Fault("/ledger", f"is for another {name} than the guarantee", str(getattr(guarantee, name)))
         for name in ("relation", "unit", "observer")

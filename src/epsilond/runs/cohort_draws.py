@@ -84,24 +84,34 @@ class CohortDraws:
             )
 
     def _bet(self, members: NDArray[np.intp], everybody: NDArray[np.intp], cohort: int) -> None:
-        """Update the wealth of each bet; half of it is always kept back."""
-        size, count = len(members), len(everybody)
-        log_total = _log_choices(count, size)
-        hits = {
+        """Update the wealth of the three bets on the cohort of step t, and raise the alarm if their sum is too large.
+
+        Each bet predicts a set of cohorts. It stakes half of its wealth, and receives the stake divided by the
+        probability of that set if the cohort is in it. Each wealth grows by 1/(t (t + 1)) before the step, which sums
+        to 1 over all t. By Ville's inequality the sum of the three reaches 3 / `PER_TEST` with probability at most
+        `PER_TEST`.
+
+        Args:
+            members: places of the clients of the cohort.
+            everybody: places of the population.
+            cohort: hash of the cohort.
+        """
+        log_total = _log_choices(len(everybody), len(members))
+        repeats_successor = self._previous is not None and self._followers.get(self._previous) == cohort
+        log_predicted = {  # log of the number of cohorts that the bet predicts; None if it missed
             TURNS: self._extreme(members, everybody, sign=1.0),
             SAME: self._extreme(members, everybody, sign=-1.0),
-            CYCLE: 0.0 if self._previous is not None and self._followers.get(self._previous) == cohort else None,
+            CYCLE: 0.0 if repeats_successor else None,
         }
         prior = 1.0 / (self._steps * (self._steps + 1))
-        for name, log_count in hits.items():
-            inverse = 0.0 if log_count is None else math.exp(min(log_total - log_count, _LARGEST_LOG))
-            self._wealth[name] = (self._wealth[name] + prior) * (1.0 + inverse) / 2.0
+        for name, log_count in log_predicted.items():
+            payoff = 0.0 if log_count is None else math.exp(min(log_total - log_count, _LARGEST_LOG))
+            self._wealth[name] = (self._wealth[name] + prior) * (1.0 + payoff) / 2.0
         if self._previous is not None:
             self._followers[self._previous] = cohort
         self._previous = cohort
-        winner = max(self._wealth, key=self._wealth.__getitem__)
         if sum(self._wealth.values()) * PER_TEST >= len(self._wealth):
-            self._raise_alarm(winner)
+            self._raise_alarm(max(self._wealth, key=self._wealth.__getitem__))
 
     def _extreme(self, members: NDArray[np.intp], everybody: NDArray[np.intp], *, sign: float) -> float | None:
         """Return the log of the number of cohorts that fit a prediction, or None if this cohort does not fit.

@@ -75,14 +75,20 @@ class NoiseSamples:
         self._test_shape(sample, total)
 
     def _test_squares(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Reject a variance that is not 1: P(|S/k| beyond r) ≤ exp(−k (r − 1 − log r)/2) for each tail."""
+        """Reject if the variance of the noise is not 1, over this step or over the present window of steps.
+
+        Args:
+            sample: shape (k,): noise over its recorded standard deviation.
+            groups: shape (g,): start of each group in `sample`.
+        """
         squares = np.add.reduceat(sample**2, groups)
         counts = np.empty(len(groups))
         counts[:-1] = groups[1:] - groups[:-1]
         counts[-1] = len(sample) - groups[-1]
         self._test_ratios(squares / counts, counts)
         if self._window_steps == _WINDOW or len(squares) != len(self._window_squares):
-            self._window_squares, self._window_steps = np.zeros(len(squares)), 0
+            self._window_squares = np.zeros(len(squares))
+            self._window_steps = 0
         self._window_squares += squares
         self._window_steps += 1
         if self._window_steps > 1:
@@ -91,6 +97,9 @@ class NoiseSamples:
 
     def _test_ratios(self, ratios: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
         """Reject mean squares that are not 1; the two calls of a step share its level.
+
+        The mean square of k standard normal numbers is beyond r on one side with probability at most
+        exp(−k (r − 1 − log r)/2), by Chernoff's bound.
 
         Args:
             ratios: shape (g,): mean square of each group.

@@ -13,8 +13,8 @@ class Premise:
     Attributes:
         id: its name in statements, errors, ledgers and documents.
         statement: the premise as a full sentence.
-        declaration: what the caller may declare where the premise was not observed or an observation contradicts it;
-            empty where no declaration can replace the observation.
+        declaration: statement that the caller may declare if the premise was not observed or is contradicted; empty if
+            no declaration can replace the observation.
     """
 
     id: str

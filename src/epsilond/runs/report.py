@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.calibrators.answer import as_json
-from epsilond.reading import read
+from epsilond.reading import read as read_problem
 from epsilond.runs.status import RunStatus
-from epsilond.witness.reports.make import make, read_date
+from epsilond.witness.reports.make import make as make_page
+from epsilond.witness.reports.make import read_date
 from epsilond.witness.reports.page import render
-from epsilond.witness.reports.questions import question
-from epsilond.witness.reports.record import CONTRADICTED, record, seal_page
+from epsilond.witness.reports.questions import question as find_question
+from epsilond.witness.reports.record import CONTRADICTED, seal_page
+from epsilond.witness.reports.record import record as make_record
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import Observer, Relation, Unit
@@ -35,18 +37,20 @@ def report_run(
 ) -> str:
     """Return a page of HTML about a run: its ε with its status, or the observations that contradict it.
 
-    A contradicted run raises no error here. Its page prints the reasons in place of the ε.
-
-    `epsilond.verify` computes the ε of the page anew. It does not check the observations, which no request repeats.
+    A contradicted run raises no error: its page prints the reasons in place of the ε. `epsilond.verify` computes the ε
+    of the page anew. It cannot repeat the observations of the run, so it does not check them.
 
     Args:
-        evidence: the observations of the run.
-        spec: the recorded steps.
+        evidence: the premises of the guarantee that the run showed, declared or contradicted.
+        spec: the recorded steps of the run.
         delta: δ of the statement, in (0, 1).
         relation: neighbouring relation.
         unit: the protected unit.
         observer: the adversary.
-        date: the caller's date, YYYY-MM-DD; no clock is read.
+        date: date that the page prints, YYYY-MM-DD; none by default, because no clock is read.
+
+    Returns:
+        The text of the page, with a seal that `epsilond.verify` checks.
 
     Raises:
         InvalidInput: the date is invalid, or δ is outside (0, 1).
@@ -56,10 +60,16 @@ def report_run(
     support = describe_evidence(evidence)
     if evidence.status == RunStatus.CONTRADICTED:
         return _contradicted_page(support, date)
-    setting = {"relation": relation, "unit": unit, "observer": observer}
-    request = {"spec": as_json(spec), "query": {"delta": delta}, **setting}
-    account = question("account")
-    return make(account, read(account.problem, request), request, date, run=support)
+    request = {
+        "spec": as_json(spec),
+        "query": {"delta": delta},
+        "relation": relation,
+        "unit": unit,
+        "observer": observer,
+    }
+    account = find_question("account")
+    problem: object = read_problem(account.problem, request)
+    return make_page(account, problem, request, date, run=support)
 
 
 def describe_evidence(evidence: Evidence) -> JsonRecord:
@@ -81,7 +91,13 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
 
 def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
-    page = record(
+    """Return the page of a contradicted run, which has the observations and no ε.
+
+    Args:
+        support: the evidence, as `describe_evidence` returns it.
+        date: date that the page prints, YYYY-MM-DD, or None.
+    """
+    page = make_record(
         CONTRADICTED,
         CONTRADICTED,
         date=read_date(date),

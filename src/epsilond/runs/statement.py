@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatement:
-    """An ε of a run, and the evidence for it. A contradicted run has none: `state_run` raises `RunDiffers`.
+    """An ε of a run, and the evidence for it. A contradicted run has no ε: `state_run` raises `RunDiffers`.
 
     Attributes:
         status: `certified` or `declared`.
         epsilon: enclosure of ε [nat] at `delta`.
         delta: δ of the statement.
         relation: neighbouring relation.
-        unit: what is protected.
+        unit: the protected unit.
         observer: the adversary.
         steps: recorded steps.
         shown: number of steps that showed each premise, by its id.
@@ -78,7 +78,7 @@ def state_run(
         epsilon: enclosure of the ε [nat] of the recorded steps at `delta`.
         delta: δ in (0, 1).
         relation: neighbouring relation.
-        unit: what is protected.
+        unit: the protected unit.
         observer: the adversary.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -27,7 +27,15 @@ from epsilond.terminal.parts import (
 )
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.answer import Calibration, FrontierRun, GuaranteeAnswer, PrintedReading, Risk
+    from epsilond.accountants.attempts import ConditionResult
+    from epsilond.calibrators.answer import (
+        Calibration,
+        ConditionAnswer,
+        FrontierRun,
+        GuaranteeAnswer,
+        PrintedReading,
+        Risk,
+    )
     from epsilond.calibrators.dp_fedavg.rounds import RoundsRun
     from epsilond.calibrators.risk.answer import RiskBoundsAnswer
     from epsilond.questions.sweep import AtValue, Sweep
@@ -116,9 +124,11 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
         for below in answer.lower
     ]
     reference = {name: value for name, value in as_json(answer.reference).items() if name != "free_privacy"}
-    conditions = [(above.theorem, condition) for above in answer.upper for condition in above.conditions]
-    conditions += [(below.theorem, condition) for below in answer.lower for condition in below.conditions]
-    failing = [f"{name}: {verdict(condition)}" for name, condition in conditions if condition.holds == Verdict.NO]
+    failing: list[str] = []
+    for above in answer.upper:
+        failing.extend(_violations(above.theorem, above.conditions))
+    for below in answer.lower:
+        failing.extend(_violations(below.theorem, below.conditions))
     return Group(
         pairs("Run", as_json(answer.run)),
         table(f"Excess risk ({answer.objective})", rows),
@@ -126,6 +136,13 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
         *bullets("Does not hold here", failing),
         *remarks(answer.declared_conditions, answer.warnings),
     )
+
+
+def _violations(theorem: str, conditions: Iterable[ConditionResult | ConditionAnswer]) -> Iterator[str]:
+    """Yield a line for each condition of a theorem that does not hold."""
+    for condition in conditions:
+        if condition.holds == Verdict.NO:
+            yield f"{theorem}: {verdict(condition)}"
 
 
 def sweep(answer: Sweep) -> RenderableType:

@@ -165,7 +165,11 @@ def _coordinates(body: JsonObject, cell: JsonObject) -> dict[str, str]:
 
 
 def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
-    """Return the columns of an audit in a grid."""
+    """Return the columns that a table shows of one cell of a preset that audits a mechanism.
+
+    Args:
+        cell: a cell of the answer in its JSON form. The columns about a claimed ε are empty if it has no claim.
+    """
     claim = cell.get("claim")
     row = {
         "by its test": _short(cell["test_epsilon_lower"]),
@@ -189,8 +193,18 @@ def _membership_cell(cell: JsonObject) -> Mapping[str, str]:
 
 
 def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]:
-    """Return the columns of an excess risk in a grid, with those of the reference runs and the least bound."""
-    final, measurements = cell["final_excess"], cell.get("beside", {})
+    """Return the columns that a table shows of one cell of a preset that measures the excess risk.
+
+    Args:
+        cell: a cell of the answer in its JSON form.
+        references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
+
+    Returns:
+        Texts by heading: ε, the measured mean with its confidence band, the reference runs, the least of the bounds
+        that the measurement is compared with, and whether that bound holds.
+    """
+    final = cell["final_excess"]
+    measurements = cell.get("beside", {})
     row = {
         "ε": _short(cell["epsilon"]["upper"]) if "epsilon" in cell else "",
         "measured": _short(final["mean"]),
@@ -199,13 +213,26 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
     for name in references:
         row[name] = _short(measurements[name]["mean"]) if name in measurements else ""
     least = min(_risk_bounds(cell["bounds"]), key=lambda bound: bound["value"], default=None)
-    row["least bound"] = "" if least is None else f"{_short(least['value'])} ({least['theorem']})"
-    row["holds"] = "" if least is None else least["holds"]
+    if least is None:
+        row["least bound"] = row["holds"] = ""
+    else:
+        row["least bound"] = f"{_short(least['value'])} ({least['theorem']})"
+        row["holds"] = least["holds"]
     return row
 
 
 def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Mapping[str, str]:
-    """Return the columns of a score on held-out records, with a paper's claimed ε and the certified one."""
+    """Return the columns that a table shows of one cell of a preset that measures a score on held-out records.
+
+    Args:
+        cell: a cell of the answer in its JSON form.
+        references: names of the reference runs, a column each; it is empty in a cell that lacks the run.
+        measure: name of the score, such as the accuracy.
+
+    Returns:
+        Texts by heading: the ε that a paper claims and the certified one, the score with its confidence band, the
+        reference runs, and the mean excess risk.
+    """
     scores = cell.get("scores_beside", {})
     row = {
         "claimed ε": _short(cell["claimed_epsilon"]) if "claimed_epsilon" in cell else "",
@@ -219,11 +246,19 @@ def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Ma
 
 
 def _preset(body: JsonObject) -> RenderableType:
-    """Show the grid of a preset and its findings."""
-    kind, measure = body["cells"][0]["kind"], body.get("measure")
-    references = list(dict.fromkeys(name for cell in body["cells"] for name in cell.get("beside", {})))
+    """Show the grid of a preset, a row for each cell, and the findings about the claims of its paper.
+
+    Args:
+        body: the answer in its JSON form. All its cells are of one kind, which decides the columns.
+    """
+    cells = body["cells"]
+    kind = cells[0]["kind"]
+    measure = body.get("measure")
+    references: list[str] = []
+    for cell in cells:
+        references.extend(name for name in cell.get("beside", {}) if name not in references)
     rows = []
-    for cell in body["cells"]:
+    for cell in cells:
         if kind == "audit":
             columns = _audit_cell(cell)
         elif kind == "membership":

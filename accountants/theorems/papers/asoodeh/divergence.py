@@ -84,9 +84,10 @@ FACTS = Theorem(
     id="asoodeh.section-2",
     title="Properties of E_ε for any two distributions",
     statement=(
-        "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through enlarges "
-        "it. In ε it is continuous; it decreases strictly until it reaches the mass of the part of μ that is singular "
-        "to ν, and is constant from there on. If D_∞(μ‖ν) is finite, that mass is 0, and E_ε is 0 from D_∞(μ‖ν) on"
+        "0 ≤ E_ε(μ‖ν) ≤ TV(μ, ν) = E_0(μ‖ν); E_ε is jointly convex in (μ, ν); no channel that both go through "
+        "enlarges it. It is continuous in ε. It decreases strictly to the mass of the part of μ that is "
+        "singular to ν. From there on it is constant. If D_∞(μ‖ν) is finite, that mass is 0, and E_ε is 0 from "
+        "D_∞(μ‖ν) on"
     ),
     source=Source("asoodeh2021", "Section II, the properties of E_ε"),
     status=Status.PROVED,
@@ -96,8 +97,8 @@ FACTS = Theorem(
             grade=Grade.PROVED_WRONG,
             printed="ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)], for any two laws",
             truth=(
-                "it holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant once it reaches the mass of "
-                "the part of μ that is singular to ν: for (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
+                "it holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant from the mass of the "
+                "part of μ that is singular to ν on. For (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
             ),
             test=f"{_TESTS}::test_laws_of_overlapping_halves_have_a_constant_divergence",
         ),

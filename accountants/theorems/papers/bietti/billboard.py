@@ -45,8 +45,9 @@ BILLBOARD = Theorem(
     id="hsu-2014.billboard-lemma",
     title="The billboard lemma",
     statement=(
-        "If what is published is (ε, δ)-private in one client's data, and every client's output is a function of it "
-        "and of the client's own data, then all outputs but the client's own are (ε, δ)-private in that client's data"
+        "Let the published output be (ε, δ)-private in one client's data. Let every client's output be a "
+        "function of the published output and of the client's own data. Then all outputs except that client's "
+        "own are (ε, δ)-private in its data"
     ),
     source=Source("hsu2014private", "billboard lemma"),
     status=Status.PROVED,
@@ -114,8 +115,9 @@ COALITION = Theorem(
     id="epsilond.coalition-participation",
     title="A fixed number of participants gives no amplification against the other clients",
     statement=(
-        "If Q of N clients are drawn, all others together know whether client i was: a client of k rounds is exactly "
-        "k_rel√k/z-Gaussian differentially private to them (k_rel = 2 replaced, 1 zeroed), without any amplification"
+        "If Q of N clients are drawn, all others together know whether client i was. A client of k rounds is "
+        "exactly k_rel√k/z-Gaussian differentially private to them (k_rel = 2 replaced, 1 zeroed), without any "
+        "amplification"
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/billboard.py"),
     status=Status.PROVED,
@@ -155,9 +157,10 @@ FIXED_NUMBER = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="ε by the moments accountant, for a fixed number Q of clients that is drawn in each round",
     truth=(
-        "that accountant is for independent draws that stay hidden: at N = 500, Q = 10, z = 1, T = 2000, δ = 1e-4 it "
-        "gives 5.40 (6.15 by the older conversion), and exact composition 4.84. The other clients count themselves, "
-        "and so know who was drawn: a client of 40 rounds has ε = 42.7 zeroed and 126 replaced"
+        "That accountant is for independent draws that stay hidden. At N = 500, Q = 10, z = 1, T = 2000, δ = "
+        "1e-4 it gives 5.40 (6.15 by the older conversion), and exact composition 4.84. The other clients "
+        "count themselves, and so know who was drawn: a client of 40 rounds has ε = 42.7 zeroed and 126 "
+        "replaced"
     ),
     test=f"{_TESTS}::test_a_fixed_number_of_participants_is_not_amplified",
 )

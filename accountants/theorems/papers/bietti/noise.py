@@ -307,8 +307,8 @@ NO_CONSTANT = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="one absolute constant c serves every ε and δ",
     truth=(
-        "the least c is kε/(μ*(ε, δ)√ln(1/δ)), about k√(ε/(2 ln(1/δ))) for large ε; up to ε ≤ r ln(1/δ) the least that "
-        "serves every δ is k(1 + √(1 + r))/√2"
+        "The least c is kε/(μ*(ε, δ)√ln(1/δ)), about k√(ε/(2 ln(1/δ))) for large ε. For ε ≤ r ln(1/δ) the "
+        "least c that is valid for every δ is k(1 + √(1 + r))/√2"
     ),
     test=f"{_TESTS}::test_no_constant_serves_every_target",
 )
@@ -317,8 +317,8 @@ PROOF_LOSES = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="each update is (ε/√(n ln(1/δ)), δ)-private, and advanced composition gives (ε, δ)",
     truth=(
-        "by the Gaussian mechanism each update has √(2 ln(1.25/δ)) k/c times that ε, and the δ of n updates add up to "
-        "nδ; the statement survives, in its range, by Gaussian differential privacy"
+        "By the Gaussian mechanism each update has √(2 ln(1.25/δ)) k/c times that ε. The δ of n updates add up "
+        "to nδ. In its range, the statement is true by Gaussian differential privacy"
     ),
     test=f"{_TESTS}::test_the_printed_proof_gives_more_than_it_claims",
 )
@@ -367,8 +367,9 @@ LEAST_NOISE = Theorem(
     id="epsilond.personalized-sgd-noise",
     title="The least noise of PPSGD, all clients in every round",
     statement=(
-        "σ_ζ = kC√n/(N μ*(ε, δ)), μ* the parameter of Gaussian differential privacy that is (ε, δ): attained by "
-        "clients whose messages differ by the same vector in every round, so no smaller noise is sufficient"
+        "The noise is σ_ζ = kC√n/(N μ*(ε, δ)). Here μ* is the parameter of Gaussian differential privacy that "
+        "gives (ε, δ). Clients with messages that differ by the same vector in every round attain it, so no "
+        "smaller noise is sufficient"
     ),
     source=Source("epsilond", "accountants/theorems/papers/bietti/noise.py"),
     status=Status.PROVED,

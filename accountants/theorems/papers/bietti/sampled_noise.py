@@ -200,8 +200,9 @@ HIDDEN_RANGE = Erratum(
     grade=Grade.UNCLEAR,
     printed="c₁ and c₂ exist, for ε < c₁q²T",
     truth=(
-        "c₂ depends on the target: at δ = 1e-5, q = 1e-3, T = 1e5 it is 1.27 at ε = 1 and 4.95 at ε = 10 for a client "
-        "that is zeroed, 2.20 and 5.34 for one that is replaced; and the range leaves out q = 1/N with T = nN"
+        "The constant c₂ depends on the target. Let δ = 1e-5, q = 1e-3 and T = 1e5. For a client that is "
+        "zeroed, it is 1.27 at ε = 1 and 4.95 at ε = 10. For one that is replaced, it is 2.20 and 5.34. The "
+        "range excludes q = 1/N with T = nN"
     ),
     test=f"{_TESTS}::test_the_hidden_constant_depends_on_the_target",
 )

@@ -44,8 +44,9 @@ CLIPPED = Theorem(
     id="das.clipped-updates",
     title="Sensitivities of clipped updates",
     statement=(
-        "g/max(1, ‖g‖/C), in units of C on a grid of 1/s: Δ∞ = 2s and Δ₁ = 2ds a client, 2s/r and 2ds/r for the mean "
-        "of r; sharper, Δ₁ = min(2ds, 2s√d + d) and Δ₂ = 2s + √d as for unit vectors, rounded together"
+        "The update is g/max(1, ‖g‖/C), in units of C on a grid of 1/s. A client has Δ∞ = 2s and Δ₁ = 2ds. The "
+        "mean of r clients has 2s/r and 2ds/r. Sharper values are Δ₁ = min(2ds, 2s√d + d) and Δ₂ = 2s + √d, as "
+        "for unit vectors, rounded together"
     ),
     source=Source("das2021", "the experiments with clipping"),
     status=Status.PROVED,

@@ -31,8 +31,8 @@ _TESTS = "tests/theorems/papers/das/test_composed_rounds.py"
 Amplified = Literal["none", "record", "client"]
 AMPLIFIED = Quantity(
     description=(
-        "unit that a secret draw of clients amplifies: none against the server; for a record δ₀; for a client ε₀ and "
-        "δ₀, if its whole message is within the round's guarantee"
+        "unit that a secret draw of clients amplifies. Against the server there is none. For a record δ₀ is "
+        "amplified. For a client ε₀ and δ₀ are, if its whole message is within the round's guarantee"
     )
 )
 
@@ -106,9 +106,10 @@ THEOREM_2 = Theorem(
     id="das.2",
     title="Privacy of DP-NormFedAvg over rounds, as printed: false",
     statement=(
-        "K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private, ε̂ ≤ ε/8 + ε²/(256 log 1/δ). FALSE: "
-        "2^−d is from Theorem 1 (das.1), and 2r/n is no amplification: drawing clients leaves a record's ε unchanged "
-        "and multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain even as printed"
+        "K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private. Here ε̂ ≤ ε/8 + ε²/(256 log "
+        "1/δ). FALSE: 2^−d is from Theorem 1 (das.1), and 2r/n is no amplification. Drawing clients leaves a "
+        "record's ε unchanged and multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain "
+        "even as printed"
     ),
     source=Source("das2021", "Theorem 2, privacy"),
     status=Status.REFUTED,
@@ -124,9 +125,9 @@ THEOREM_2 = Theorem(
             grade=Grade.PROVED_WRONG,
             printed="amplification by sampling clients: a factor 2r/n on ε",
             truth=(
-                "for a record, δ' = (r/n) δ at the same ε, and no smaller ε: with n = 50, r = 1, ε₀ = 0.3 the claimed "
-                "ε = 0.012 needs δ ≥ 2.6e-3. A client is amplified, to log(1 + (r/n)(e^ε₀ − 1)) a round, if its whole "
-                "message is within ε₀ and the draw is secret"
+                "For a record, δ' = (r/n) δ at the same ε, and no smaller ε is valid. With n = 50, r = 1, ε₀ = "
+                "0.3 the claimed ε = 0.012 needs δ ≥ 2.6e-3. A client is amplified if its whole message is "
+                "within ε₀ and the draw is secret. A round then has log(1 + (r/n)(e^ε₀ − 1))"
             ),
             test=f"{_TESTS}::test_drawing_clients_does_not_shrink_a_records_epsilon",
         ),
@@ -219,9 +220,9 @@ ROUNDS_OF_CLIENTS = Theorem(
     id="epsilond.rounds-of-clients",
     title="Rounds with a random subset of the clients",
     statement=(
-        "ε_K is the least of Kε, ε√(2K log 1/δ) + Kε tanh(ε/2) and Kε tanh(ε/2) + ε√(2K log(e + √K ε/δ)); "
-        "δ_K = 1 − (1 − δ₁)^K (1 − δ). The server: ε = ε₀, δ₁ = δ₀. A record, if the draw is secret: ε = ε₀, "
-        "δ₁ = qδ₀. A client within (ε₀, δ₀) as a whole: ε = log(1 + q(e^ε₀ − 1)), δ₁ = qδ₀"
+        "ε_K is the least of Kε, ε√(2K log 1/δ) + Kε tanh(ε/2) and Kε tanh(ε/2) + ε√(2K log(e + √K ε/δ)). Over "
+        "the rounds, δ_K = 1 − (1 − δ₁)^K (1 − δ). The server: ε = ε₀, δ₁ = δ₀. A record, if the draw is "
+        "secret: ε = ε₀, δ₁ = qδ₀. A client within (ε₀, δ₀) as a whole: ε = log(1 + q(e^ε₀ − 1)), δ₁ = qδ₀"
     ),
     source=Source("kairouz2015composition", "Theorems 3.3 and 3.4, with docs/shifted-noise.md, Two levels"),
     status=Status.PROVED,

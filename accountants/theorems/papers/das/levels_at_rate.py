@@ -116,8 +116,8 @@ LEVELS = Theorem(
     id="epsilond.levels-at-decay-rate",
     title="The least levels of truncated discrete Laplace noise at a given decay rate",
     statement=(
-        "The least m whose δ(ε) is at most δ: for α⌊Δ₁⌋ ≤ ε exactly, by the probability of an escape; for larger α "
-        "certified, with m − 1 not, by the exact curve of the worst shift"
+        "The result is the least m with δ(ε) at most δ. For α⌊Δ₁⌋ ≤ ε it is exact, by the probability of an "
+        "escape. For larger α the exact curve of the worst shift certifies m and not m − 1"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
     status=Status.PROVED,

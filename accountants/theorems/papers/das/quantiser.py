@@ -50,8 +50,9 @@ ALGORITHM_1 = Theorem(
     id="das.algorithm-1",
     title="Stochastic rounding to a grid",
     statement=(
-        "u ∈ [−1, 1] becomes b/s with probability 1 − (su − b), else (b + 1)/s, b = ⌊su⌋ (s − 1 at u = 1): without "
-        "bias, of variance f(1 − f)/s² ≤ 1/(4s²), f = su − b"
+        "The coordinate u ∈ [−1, 1] becomes b/s with probability 1 − (su − b), and otherwise (b + 1)/s. Here b "
+        "= ⌊su⌋ (s − 1 at u = 1). The rounding is unbiased. With f = su − b its variance is f(1 − f)/s² ≤ "
+        "1/(4s²)"
     ),
     source=Source("das2021", "Algorithm 1, line 3"),
     status=Status.PROVED,
@@ -65,8 +66,9 @@ ALGORITHM_1 = Theorem(
             grade=Grade.UNCLEAR,
             printed="u = (w_k − w_{k,E})/‖w_k − w_{k,E}‖, whatever the client does",
             truth=(
-                "not defined for a client that has not moved: it sends the rounding of 0, which is at distance 1 from "
-                "every unit vector and so within the sensitivities of unit vectors"
+                "The vector u is not defined for a client that has not moved. Such a client sends the rounding "
+                "of 0. This is at distance 1 from every unit vector and so within the sensitivities of unit "
+                "vectors"
             ),
             test=f"{_TESTS}::test_a_client_that_has_not_moved_is_within_the_sensitivities",
         ),

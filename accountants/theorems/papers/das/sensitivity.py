@@ -228,8 +228,9 @@ HOEFFDING = Theorem(
     id="epsilond.hoeffding-rounding",
     title="Sensitivities of rounded values, but for a small probability of the rounding",
     statement=(
-        "But for probability 2e^−L: Δ₁ ≤ s‖u−u'‖₁ + √(dL/2), Δ₂² ≤ s²‖u−u'‖₂² + min(d/4, s‖u−u'‖₁) + "
-        "√((4s²‖u−u'‖₂² + 4s‖u−u'‖₁ + d) L/2); it is added to δ, once a round"
+        "The following holds except with probability 2e^−L, which is added to δ once a round. First, Δ₁ ≤ "
+        "s‖u−u'‖₁ + √(dL/2). Second, Δ₂² ≤ s²‖u−u'‖₂² + min(d/4, s‖u−u'‖₁) + √((4s²‖u−u'‖₂² + 4s‖u−u'‖₁ + d) "
+        "L/2)"
     ),
     source=Source("epsilond", "accountants/theorems/papers/das/sensitivity.py, by Hoeffding's inequality"),
     status=Status.PROVED,

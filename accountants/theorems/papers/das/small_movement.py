@@ -66,7 +66,7 @@ D_11 = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="with probability 1 − 4(ρ − 1)/n, added to δ",
     truth=(
-        "4(ρ² − 1)/n, at one fixed model, not at the K models of a run; and a probability over the data cannot be "
+        "4(ρ² − 1)/n, at one fixed model, not at the K models of a run. A probability over the data cannot be "
         "added to δ, which is a bound for every data set"
     ),
     test=f"{_TESTS}::test_the_variance_of_a_growth_condition",

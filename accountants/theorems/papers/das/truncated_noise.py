@@ -147,12 +147,13 @@ THEOREM_1 = Theorem(
     id="das.1",
     title="Privacy of the truncated discrete Laplace mechanism, as printed: false",
     statement=(
-        "With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially private. "
-        "This is FALSE for every d ≥ 3 (and for d = 2 but for Δ₁ = Δ∞ ≤ 3): at these m and α the true δ is about "
-        "1 − 2^−q, q = ⌊Δ₁/Δ∞⌋, next to 1 where 2^−d is next to 0. An output betrays its data as soon as one "
-        "coordinate leaves the common support; the proof counts only outputs that leave it in every coordinate. Two "
-        "coordinates show it: with d = 2, m = 1 and the shift (1, 0), 3 of 9 outputs are impossible for the neighbour, "
-        "and the proof counts Δ∞^d = 1. Use epsilond.truncated-discrete-laplace, or the calibrator qtdl"
+        "With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially "
+        "private. This is FALSE for every d ≥ 3 (and for d = 2 except for Δ₁ = Δ∞ ≤ 3). At these m and α the "
+        "true δ is about 1 − 2^−q with q = ⌊Δ₁/Δ∞⌋. It is close to 1 where 2^−d is close to 0. An output "
+        "betrays its data as soon as one coordinate leaves the common support; the proof counts only outputs "
+        "that leave it in every coordinate. Two coordinates show it. With d = 2, m = 1 and the shift (1, 0), 3 "
+        "of 9 outputs are impossible for the neighbour. The proof counts Δ∞^d = 1. Use "
+        "epsilond.truncated-discrete-laplace, or the calibrator qtdl"
     ),
     source=Source("das2021", "Theorem 1"),
     status=Status.REFUTED,

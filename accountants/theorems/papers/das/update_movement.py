@@ -97,8 +97,8 @@ LEMMA_5 = Theorem(
     id="das.lemma-5",
     title="How far one record moves a client",
     statement=(
-        "‖w_{k,E} − w'_{k,E}‖ ≤ 5e^(1/4) (ηEρ/n) ‖∇f_i(w_k)‖ where ηLE ≤ 1/4 and ‖∇f̄(w_k)‖ ≤ 2‖∇f_i(w_k)‖, the "
-        "constant that Theorem 3 needs; sharper, and at any η, the sum of the recursion that proves it"
+        "‖w_{k,E} − w'_{k,E}‖ ≤ 5e^(1/4) (ηEρ/n) ‖∇f_i(w_k)‖ where ηLE ≤ 1/4 and ‖∇f̄(w_k)‖ ≤ 2‖∇f_i(w_k)‖. "
+        "Theorem 3 needs this constant. The sum of the recursion in the proof is sharper and holds at any η"
     ),
     source=Source("das2021", "Lemma 5"),
     status=Status.PROVED,
@@ -154,8 +154,8 @@ LEMMA_6 = Theorem(
     id="das.lemma-6",
     title="Distance of two vectors after normalisation",
     statement=(
-        "‖v₁/‖v₁‖ − v₂/‖v₂‖‖ ≤ 2a where ‖v₁ − v₂‖ ≤ a‖v₁‖; sharper, √(2 − 2√(1 − a²)) for a ≤ 1, which is at most √2 "
-        "a, and 2 beyond"
+        "‖v₁/‖v₁‖ − v₂/‖v₂‖‖ ≤ 2a where ‖v₁ − v₂‖ ≤ a‖v₁‖. A sharper bound is √(2 − 2√(1 − a²)) for a ≤ 1, "
+        "which is at most √2 a. For a > 1 it is 2"
     ),
     source=Source("das2021", "Lemma 6"),
     status=Status.PROVED,

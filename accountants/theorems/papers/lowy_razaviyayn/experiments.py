@@ -102,9 +102,10 @@ NOT_PRIVATE = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="this noise provides (ε, δ) by Theorem 1 of [ACG+16], in the insurance regression too, at its threshold L",
     truth=(
-        "not for gradients that reach norm L: at n = 356, R = 35, δ = n⁻² the true ε is at least 2.1 for ε = 2 and 3.5 "
-        "for ε = 3. q²R = ε/4, so that the cited condition needs a constant above 4. On MNIST L = 2 max‖x‖ is twice "
-        "the loss's own constant, and without replacement the true ε is at most 0.7 of each target"
+        "This fails for gradients that reach norm L. At n = 356, R = 35, δ = n⁻² the true ε is at least 2.1 "
+        "for ε = 2. For ε = 3 it is at least 3.5. The rate satisfies q²R = ε/4, so the cited condition needs a "
+        "constant above 4. On MNIST L = 2 max‖x‖ is twice the loss's own constant. Without replacement the "
+        "true ε is there at most 0.7 of each target"
     ),
     test=f"{_TESTS}::test_the_noise_of_the_regression_is_not_private_from_two_on",
 )
@@ -113,8 +114,8 @@ APPENDIX_H = Theorem(
     id="lowy.appendix-h",
     title="The noise of the experiments",
     statement=(
-        "For gradients of norm at most L, σ² = 8 L² ln(1/δ) R/(nε)² with batches of K = n√ε/(2√R) is (ε, δ) for every "
-        "record"
+        "Gradients have norm at most L and batches K = n√ε/(2√R) records. Then the noise σ² = 8 L² ln(1/δ) "
+        "R/(nε)² is (ε, δ) for every record"
     ),
     source=Source("lowy2023", "Appendix H"),
     status=Status.REFUTED,

@@ -337,8 +337,8 @@ RANGE_OF_EPSILON = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="ε ≤ 2 ln(2/δ) in the main text, ε ≤ ln(2/δ) in the complete versions",
     truth=(
-        "the printed proof (Dwork–Roth 3.20) closes for ε ≤ ln(2/δ), and fails at 2 ln(2/δ) for R < 0.317 ln(2/δ); "
-        "with tanh composition the claim holds up to 8 ln(2/δ)"
+        "The printed proof (Dwork–Roth 3.20) is complete for ε ≤ ln(2/δ). It fails at 2 ln(2/δ) for R < 0.317 "
+        "ln(2/δ). With tanh composition the claim holds up to 8 ln(2/δ)"
     ),
     test=f"{_TESTS}::test_the_printed_composition_exceeds_epsilon_where_rounds_are_few",
 )
@@ -369,8 +369,8 @@ PRIVACY = Theorem(
     id="epsilond.mini-batch-sgd-noise",
     title="The noise of Algorithm 1, with a proof that closes",
     statement=(
-        "σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)², batches of K ≥ ε n/(4√(2R ln(2/δ))) distinct records, ε ≤ 8 ln(2/δ): "
-        "then all R messages of a client are (ε, δ) for each of its records"
+        "Let σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)² and ε ≤ 8 ln(2/δ). Let a batch have K ≥ ε n/(4√(2R "
+        "ln(2/δ))) distinct records. Then all R messages of a client are (ε, δ) for each of its records"
     ),
     source=Source("epsilond", "corrected proof of Theorem 2.1 of Lowy and Razaviyayn"),
     status=Status.PROVED,

@@ -108,9 +108,9 @@ REMARK_E_1 = Theorem(
     id="lowy.remark-e.1",
     title="A random number of participants, and averages over the clients that cost most",
     statement=(
-        "M = 1/E[1/M_r] and M' = 1/√E[1/M_r²], 1 ≤ M' ≤ M ≤ N; X = √E[(mean of the M_r largest x_i)²] lies between "
-        "the mean and the largest; the variance mean(x_i)/M of the average of M_r uniform clients with independent "
-        "errors of variances x_i is at most min{X/M', x_max/M}"
+        "M = 1/E[1/M_r] and M' = 1/√E[1/M_r²], 1 ≤ M' ≤ M ≤ N; X = √E[(mean of the M_r largest x_i)²] is "
+        "between the mean and the largest. Average M_r uniform clients with independent errors of variances "
+        "x_i. The variance mean(x_i)/M of this average is at most min{X/M', x_max/M}"
     ),
     source=Source("lowy2023", "Assumption 3, Appendix E.1, Remark E.1"),
     status=Status.PROVED,

@@ -129,10 +129,13 @@ def _compare_share(*, share: float, log_delta: GivenLogDelta, clients: int) -> S
 WRONG_DIVERGENCE = Erratum(
     "E-22",
     grade=Grade.PROVED_WRONG,
-    printed="D_{e^ε'}(P‖Q) ≤ q max{D_{e^ε}(P₁‖P₀), D_{e^ε}(P₀‖Q₁)} for P = (1 − q)P₀ + qP₁, Q = (1 − q)P₀ + qQ₁",
+    printed=(
+        "Let P = (1 − q)P₀ + qP₁ and Q = (1 − q)P₀ + qQ₁. Then D_{e^ε'}(P‖Q) ≤ q max{D_{e^ε}(P₁‖P₀), D_{e^ε}(P₀‖Q₁)}"
+    ),
     truth=(
-        "the last divergence is D_{e^ε}(P₁‖Q₁): at N(2), N(1), N(0) for P₁, P₀, Q₁, q = 1/2 and ε = .01 the left side "
-        "is .3397 and the printed bound .190. At P₀ = (P₁ + Q₁)/2, as it is used, both are at most q D_{e^ε}(P₁‖Q₁)"
+        "The last divergence is D_{e^ε}(P₁‖Q₁). Take N(2), N(1), N(0) for P₁, P₀, Q₁, q = 1/2 and ε = .01. The "
+        "left side is .3397 and the printed bound .190. At P₀ = (P₁ + Q₁)/2, as it is used, both are at most q "
+        "D_{e^ε}(P₁‖Q₁)"
     ),
     test=f"{TESTS}::test_the_mixture_lemma_needs_the_other_divergence",
 )
@@ -161,8 +164,10 @@ BLANKET = Theorem(
         Condition("least-share", "p ≥ 16 ln(2/δ)/N", _compare_share),
         Condition(
             "shared-part",
-            "every other client's report is (p/2) R(x) + (p/2) R(x') + (1 − p) times a third distribution, where x and "
-            "x' are the two inputs of the client that changes",
+            (
+                "Let x and x' be the two inputs of the client that changes. Every other client's report is (p/2) "
+                "R(x) + (p/2) R(x') + (1 − p) times a third distribution"
+            ),
         ),
     ),
     formula=blanket,
@@ -172,9 +177,9 @@ PURIFIED = Theorem(
     id="lowy.lemma-f.5",
     title="An (ε, δ) report is near one that is ε-private",
     statement=(
-        "if a report's distribution and a fixed one are (ε, δ)-indistinguishable, a distribution within total "
-        "variation δ of it is ε-indistinguishable from the fixed one; if both may move, each within δ/(e^ε + 1), and "
-        "no nearer"
+        "Let a report's distribution and a fixed one be (ε, δ)-indistinguishable. Then a distribution within "
+        "total variation δ of the report's is ε-indistinguishable from the fixed one. If both may move, δ/(e^ε "
+        "+ 1) for each is sufficient, and no smaller distance is"
     ),
     source=Source("lowy2023", "Lemma F.5"),
     status=Status.PROVED,

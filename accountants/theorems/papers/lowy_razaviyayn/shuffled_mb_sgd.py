@@ -230,9 +230,9 @@ THEOREM_4_1 = Theorem(
     id="lowy.4.1",
     title="Noisy mini-batch SGD with a trusted shuffler",
     statement=(
-        "With σ² = C L² RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², C unspecified, shuffled Algorithm 1 is (ε, δ) for "
-        "every record, and the excess risk is of order LD(1/√(nM) + √(d · logarithms)/(εnN)), or L²/μ (1/(nM) + d · "
-        "logarithms/(εnN)²) if strongly convex, at the R and η prescribed"
+        "Let σ² = C L² RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², with C unspecified. Then shuffled Algorithm 1 "
+        "is (ε, δ) for every record. At the R and η prescribed, the excess risk is of order LD(1/√(nM) + √(d · "
+        "logarithms)/(εnN)). If strongly convex, it is of order L²/μ (1/(nM) + d · logarithms/(εnN)²)"
     ),
     source=Source("lowy2023", "Theorem 4.1"),
     status=Status.UNPROVED,

@@ -335,8 +335,9 @@ SINGLE_ROUND = Theorem(
     id="lowy.f.2",
     title="One shuffled round, in closed form",
     statement=(
-        "(ε₀, δ₀) reports of N clients with n records each are (ε^r, δ̃) after shuffling, ε^r = ln[1 + tanh(ε₀/2)"
-        "(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] and, corrected, δ̃ = δ + (e^{ε^r} + 1) 2Nn e^{(n−1)ε₀} δ₀"
+        "Reports of N clients with n records each are (ε₀, δ₀), and (ε^r, δ̃) after shuffling. Here ε^r = ln[1 "
+        "+ tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)]. Corrected, δ̃ = δ + (e^{ε^r} + 1) 2Nn e^{(n−1)ε₀} "
+        "δ₀"
     ),
     source=Source("lowy2023", "Theorem F.2, equation (39)"),
     status=Status.PROVED,
@@ -362,8 +363,8 @@ SEQUENTIAL = Theorem(
     id="lowy.f.1",
     title="From local to central privacy by shuffling, one round",
     statement=(
-        "a sequentially interactive algorithm, shuffled, is (ε^r, (1 + 2e(e^{ε^r} + 1)) Nnδ₀), printed 7Nnδ₀, with ε^r "
-        "of order ε₀ ln(1/(nNδ₀))/√N"
+        "A sequentially interactive algorithm, shuffled, is (ε^r, (1 + 2e(e^{ε^r} + 1)) Nnδ₀). The printed δ "
+        "is 7Nnδ₀. The order of ε^r is ε₀ ln(1/(nNδ₀))/√N"
     ),
     source=Source("lowy2023", "Theorem F.1, sequential part"),
     status=Status.PROVED,

@@ -180,8 +180,8 @@ OBSERVED = Theorem(
     id="lowy.appendix-d.1",
     title="Privacy against an observer of all messages holds against weaker observers",
     statement=(
-        "A guarantee (ε₀, δ₀) for every record against all messages holds with a trusted server and with a trusted "
-        "shuffler: their outputs are computed from the messages. The converse fails"
+        "Let (ε₀, δ₀) hold for every record against all messages. It then holds with a trusted server and with "
+        "a trusted shuffler. Their outputs are computed from the messages. The converse fails"
     ),
     source=Source("lowy2023", "Appendix D.1"),
     status=Status.PROVED,
@@ -202,8 +202,8 @@ COMPOSED = Theorem(
     id="lowy.definition-4.advanced-composition",
     title="Algorithms accounted for by advanced composition are 1-compositional",
     statement=(
-        "if ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1), then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} "
-        "(printed: below 1/3); so too with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
+        "Let ε₀ = √(2 ln(1/δ') Σ(ε₀^r)²) + Σ ε₀^r(e^{ε₀^r} − 1). Then C = √(Σ(ε₀^r)²)/ε₀ ≤ 1 for δ' ≤ e^{−1/2} "
+        "(printed: below 1/3). The same holds with Σ ε₀^r tanh(ε₀^r/2) for the last sum"
     ),
     source=Source("lowy2023", "Definition 4 and the text after it"),
     status=Status.PROVED,

@@ -121,7 +121,15 @@ def _log_expm1(x: FloatArray) -> FloatArray:
 
 
 def zcdp_mu(*, epsilon: float, log_delta: float) -> float:
-    """Compute the largest μ at which every μ²/2-zCDP mechanism is (ε, δ), rounded down; 0 if no double is so small."""
+    """Compute the largest μ at which every mechanism with μ²/2-zCDP is (ε, δ), rounded down.
+
+    Args:
+        epsilon: ε, in nats.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        A lower bound of μ; 0 if the largest μ is below every positive double.
+    """
 
     def excess(log_mu: float) -> float:
         """Return an upper bound of log δ at ε, minus the requested log δ; margin: four times the stated accuracy."""
@@ -314,8 +322,8 @@ LEMMA_2_6 = Theorem(
     id="reshef.lemma-2.6",
     title="From concentrated privacy to (ε, δ), as printed",
     statement=(
-        "ρ²/2-zCDP is (ρ²/2 + ρ√(2 ln(1/δ)), δ), by the divergence of order α* = 1 + √(2 ln(1/δ))/ρ and "
-        "(α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ)"
+        "ρ²/2-zCDP implies (ρ²/2 + ρ√(2 ln(1/δ)), δ). The proof uses (α, e)-RDP ⇒ (e + ln(1/δ)/(α − 1), δ) at "
+        "the order α* = 1 + √(2 ln(1/δ))/ρ"
     ),
     source=Source("reshef2025", "Lemma 2.6"),
     status=Status.PROVED,
@@ -336,9 +344,9 @@ EXACT = Theorem(
     id="epsilond.gaussian-composition-epsilon",
     title="ε of adaptively composed Gaussian mechanisms, exactly",
     statement=(
-        "Where Lemma 2.6 is applied, to Gaussian mechanisms composed adaptively, ρ²/2-zCDP is ρ-Gaussian differential "
-        "privacy, and ε(δ) is the inverse of its curve: never above the best conversion of zCDP, which is never above "
-        "Lemma 2.6"
+        "Lemma 2.6 is applied to Gaussian mechanisms composed adaptively. There ρ²/2-zCDP is ρ-Gaussian "
+        "differential privacy, and ε(δ) is the inverse of its curve. It never exceeds the best conversion of "
+        "zCDP, which never exceeds Lemma 2.6"
     ),
     source=Source(
         "epsilond", "dominating pairs compose (Zhu, Dong and Wang 2022), and Gaussian ones to one Gaussian pair"

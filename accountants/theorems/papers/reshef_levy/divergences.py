@@ -152,8 +152,8 @@ LEMMA_A_3 = Theorem(
             grade=Grade.UNCLEAR,
             printed="the proof takes outputs to be independent, given the earlier ones",
             truth=(
-                "a mechanism may depend on earlier outputs: its divergence given these is bounded at each of their "
-                "values, and the sum follows from the chain rule. The lemma is right"
+                "A mechanism may depend on earlier outputs. Its divergence given these is bounded at each of "
+                "their values. The sum follows from the chain rule. The lemma is right"
             ),
             test=f"{_TESTS}::test_mechanisms_that_depend_on_earlier_outputs_compose",
         ),

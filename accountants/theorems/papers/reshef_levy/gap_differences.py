@@ -84,8 +84,9 @@ ALTERNATIVE_1 = Theorem(
     id="reshef.alternative-1",
     title="Differences since the last report: how long they are",
     statement=(
-        "s = t∇f(x_t; z) − τ∇f(x_τ; z), τ the client's last round, has norm at most (t − τ)S, S = G + 2LD; sharper, "
-        "(t − τ)G + τL min{D, 2D Σ_{r=τ}^{t−1} 1/(r + 2)}. Noise of σ = 2‖s‖/ρ makes the report ρ-Gaussian private"
+        "Let s = t∇f(x_t; z) − τ∇f(x_τ; z) with τ the client's last round. Its norm is at most (t − τ)S with S "
+        "= G + 2LD. A sharper bound is (t − τ)G + τL min{D, 2D Σ_{r=τ}^{t−1} 1/(r + 2)}. Noise of σ = 2‖s‖/ρ "
+        "makes the report ρ-Gaussian private"
     ),
     source=Source("reshef2025", "Alternative 1, and Appendix G"),
     status=Status.PROVED,

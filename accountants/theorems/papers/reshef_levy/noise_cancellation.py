@@ -3,6 +3,8 @@
 In its k-th report a client sends s_k + y_k − y_{k−1}. The earlier noise is cancelled, and only the last noise of the
 client remains in the server's sum. The running sums of its messages are Σ s + y_k. A record in s_j moves the j-th and
 all later sums by the same vector. These sums are Gaussian mechanisms with the noises of reports j, j + 1, …
+
+In functions, μ is the parameter of Gaussian differential privacy, which Reshef and Levy call ρ.
 """
 
 from __future__ import annotations
@@ -52,59 +54,67 @@ _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """Compute the printed base 2S√(1 + ln T)/ρ of the schedule σ² = base² N, where N counts the client's reports.
+    """Compute the base 2S√(1 + ln T)/μ of Reshef and Levy's schedule: σ = base √N for a client's N-th report.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
-        mu: ρ of Gaussian differential privacy.
+        mu: μ of Gaussian differential privacy.
         rounds: number T of rounds.
     """
     return 2.0 * clipping_norm * math.sqrt(1.0 + math.log(rounds)) / mu
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Compute Δ√H_K/ρ, the least base at which a client of K reports is ρ-Gaussian differentially private.
+    """Compute Δ√H_K/μ, the least standard deviation of a client's first noise that gives its records μ-Gaussian DP.
+
+    The noise of its k-th report has √k times this standard deviation. H_K = 1 + 1/2 + … + 1/K.
 
     Args:
-        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
-        mu: ρ of Gaussian differential privacy.
-        participations: number K of reports of the client; H_K is the harmonic number.
+        sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
+        mu: μ of Gaussian differential privacy.
+        participations: number K of reports of the client.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / mu
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute ρ = Δ√H_K/base of a record, rounded up.
+    """Compute μ = Δ√H_K/base of Gaussian differential privacy for one record of a client, rounded up.
+
+    H_K = 1 + 1/2 + … + 1/K.
 
     Args:
-        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
-        base: base of the schedule σ² = base² N.
-        participations: reports K of the client.
+        sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
+        base: standard deviation of the client's first noise; that of its k-th is √k times it.
+        participations: number K of reports of the client.
     """
     return sensitivity * math.sqrt(harmonic(participations)) / base * (1.0 + PAD)
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute ρ = Δ√(K(K + 1)/2)/base of a whole client, rounded up.
+    """Compute μ = Δ√(K(K + 1)/2)/base of Gaussian differential privacy for a whole client, rounded up.
 
-    All K records may change at once, and the k-th running sum then moves by kΔ.
+    The records of all K reports may change at once. The sum of the first k reports then changes by at most kΔ, and its
+    noise has standard deviation base √k. So μ² = Σ_k (kΔ)²/(base² k).
 
     Args:
-        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
-        base: base of the schedule σ² = base² N.
-        participations: reports K of the client.
+        sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
+        base: standard deviation of the client's first noise; that of its k-th is √k times it.
+        participations: number K of reports of the client.
     """
-    return sensitivity * math.sqrt(0.5 * participations * (participations + 1.0)) / base * (1.0 + PAD)
+    sum_of_indices = 0.5 * participations * (participations + 1.0)
+    return sensitivity * math.sqrt(sum_of_indices) / base * (1.0 + PAD)
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
-    """Compute ρ = Δ√(releases)/(mσ) of Theorem F.1 with constant noise, rounded up.
+    """Compute μ = Δ√R/(mσ) of Gaussian differential privacy for R means with the same noise, rounded up.
+
+    This is Theorem F.1 of Reshef and Levy, where the server is trusted and adds the noise.
 
     Args:
-        sensitivity: Δ, most that one record moves s, in ℓ2 norm.
-        noise_std: σ of the noise on the mean.
-        participants: number m of messages in the mean.
-        releases: number of released means.
+        sensitivity: Δ, the largest change of a message by one record, in ℓ2 norm.
+        noise_std: standard deviation σ of the noise of each coordinate of a mean.
+        participants: number m of messages in a mean.
+        releases: number R of released means.
     """
     return sensitivity / participants * math.sqrt(releases) / noise_std * (1.0 + PAD)
 
@@ -157,9 +167,13 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """Compute ρ of the record in each report, Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
+    """Compute μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²) of Gaussian differential privacy for each report's record, rounded up.
 
     The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
+
+    Args:
+        distances: sensitivities Δ_j of the reports, in ℓ2 norm.
+        noise_stds: standard deviations σ_k of the noises of the reports, as many.
     """
     mus, total = [], 0.0
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
@@ -170,7 +184,10 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 
 @in_doubles
 def reports(inputs: ReportsInputs) -> Outputs:
-    """Compute ρ_i, valid for every record of the client, and ρ_i²/2 of zCDP, rounded up; 0 without reports."""
+    """Compute Theorem 5.1 of Reshef and Levy: μ of every record of client i (ρ_i in the paper), and μ²/2 of zCDP.
+
+    Both are rounded up, and are 0 without reports.
+    """
     total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
     mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu)}
@@ -178,9 +195,10 @@ def reports(inputs: ReportsInputs) -> Outputs:
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """Compute the largest ρ of a record, ρ of the first and the last record, and ρ of all together, rounded up.
+    """Compute the largest μ of a record, μ of the first and of the last record, and μ of all records at once.
 
-    After n reports the running sum of distances is within n units of roundoff.
+    All are rounded up, and are 0 without reports. After n reports the running sum of distances is within n units of
+    roundoff.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -318,9 +336,9 @@ UNTRUSTED = Theorem(
     id="reshef.5.1",
     title="Privacy of noise cancellation against the server",
     statement=(
-        "The messages of machine i are ρ_i²/2-zCDP for each of its records, ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}), for "
-        "every participation of the others; read here: ρ_i-Gaussian differentially private, attained by the first "
-        "record"
+        "The messages of machine i are ρ_i²/2-zCDP for each of its records, for every participation of the "
+        "others. Here ρ_i = 2S√(Σ_{t ∈ T_i} 1/σ²_{t,i}). Read here: ρ_i-Gaussian differentially private, "
+        "attained by the first record"
     ),
     source=Source("reshef2025", "Theorem 5.1"),
     status=Status.PROVED,
@@ -334,8 +352,8 @@ RECORDS = Theorem(
     id="epsilond.noise-cancellation-records",
     title="Noise cancellation, record by record",
     statement=(
-        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, exactly; all "
-        "its records at once √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
+        "The record of a client's j-th report is Δ_j√(Σ_{k ≥ j} 1/σ_k²)-Gaussian differentially private, "
+        "exactly. For all its records at once the parameter is √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²)"
     ),
     source=Source("epsilond", "the running sums of a client's messages are Gaussian mechanisms"),
     status=Status.PROVED,

@@ -147,8 +147,8 @@ MALICIOUS = Erratum(
     grade=Grade.REFINEMENT,
     printed="|s_{t,i}| ≤ S = G + 2LD at the x_t of Algorithm 1",
     truth=(
-        "a guarantee against a server that departs from Algorithm 1 needs clients that clip s to S: with x_t and "
-        "x_{t−1} far apart |s| reaches G + (t − 1)LD"
+        "A guarantee against a server that departs from Algorithm 1 needs clients that clip s to S. With x_t "
+        "and x_{t−1} far apart |s| reaches G + (t − 1)LD"
     ),
     test=f"{_TESTS}::test_a_malicious_server_exceeds_the_printed_norm",
 )
@@ -156,9 +156,10 @@ CONSTANTS = Theorem(
     id="reshef.section-4",
     title="Bounds on weighted gradient differences",
     statement=(
-        "With x_{t+1} at distance at most 2D/(t + 2) from x_t: |s_t| ≤ S = G + 2LD, and s_t spreads by at most "
-        "σ̃ = σ + 2σ_L D and ξ̃ = ξ + 2ξ_L D; sharper, |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1), and one record of a convex "
-        "loss moves s_t by at most G + S_t"
+        "Let x_{t+1} be at distance at most 2D/(t + 2) from x_t. Then |s_t| ≤ S = G + 2LD. Its standard "
+        "deviation is at most σ̃ = σ + 2σ_L D within a client and ξ̃ = ξ + 2ξ_L D over clients. A sharper "
+        "bound is |s_t| ≤ S_t = G + 2LD(t − 1)/(t + 1). One record of a convex loss moves s_t by at most G + "
+        "S_t"
     ),
     source=Source("reshef2025", "Section 4, and equations (4) to (7)"),
     status=Status.PROVED,

@@ -98,8 +98,9 @@ CONVEX_STOPS = Theorem(
     id="epsilond.one-pass-convex-excess-risk",
     title="One pass where losses are not strongly convex: the risk, with constants",
     statement=(
-        "With equal steps η, s² = L² + dσ²/m and T = ⌊n/m⌋: after a uniform step of the last k, E F − F* ≤ 2ρ²/(ηk) + "
-        "ηs²/2, at best 2ρs/√k; after the last, 2ρ²/(ηT) + (ηs²/2)(1 + H_{T−1}), at best 2ρs√((1 + H_{T−1})/T)"
+        "Let the steps η be equal, s² = L² + dσ²/m and T = ⌊n/m⌋. After a uniform step of the last k, E F − F* "
+        "≤ 2ρ²/(ηk) + ηs²/2, at best 2ρs/√k. After the last step, the bound is 2ρ²/(ηT) + (ηs²/2)(1 + "
+        "H_{T−1}). At best it is 2ρs√((1 + H_{T−1})/T)"
     ),
     source=Source("epsilond", "accountants/theorems/risk/asoodeh/convex_bound.py"),
     status=Status.PROVED,

@@ -91,8 +91,8 @@ VARIANCE_ALONE = Theorem(
     id="epsilond.personalization-by-variance",
     title="How much of a model to share, by the variance only",
     statement=(
-        "for losses of w + θ_i and clients of one optimum the variance term of the bound is least at α = 0 where "
-        "σ̄_w²/(Nqm) + d_wσ_ζ² ≥ σ̄_θ²/(qm), else at ∞"
+        "Let the losses be of w + θ_i and the clients of one optimum. The variance term of the bound is least "
+        "at α = 0 where σ̄_w²/(Nqm) + d_wσ_ζ² ≥ σ̄_θ²/(qm). Otherwise it is least at ∞"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/parts_of_the_bound.py"),
     status=Status.PROVED,
@@ -182,8 +182,8 @@ BIAS = Theorem(
     id="bietti.section-5-bias",
     title="The bias where each client is drawn once in N rounds",
     statement=(
-        "at q = 1/N, T = nN, the bias decreases as 1/(Nn). Read here for a fixed α > 0 and clients of one optimum v: "
-        "it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T, u = αN/(αN + 1), which is at most "
+        "at q = 1/N, T = nN, the bias decreases as 1/(Nn). Read here for a fixed α > 0 and clients of one "
+        "optimum v, it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T. Here u = αN/(αN + 1). It is at most "
         "max{2, 1/α} 4L‖v‖²/(Nn). At α = 0 it is 4L‖v‖²/n"
     ),
     source=Source("bietti2022", "Section 5, the remark on q = 1/N"),

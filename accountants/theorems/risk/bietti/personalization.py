@@ -371,8 +371,8 @@ OPTIMUM = Theorem(
     id="epsilond.optimal-personalization",
     title="How much of a model to share",
     statement=(
-        "for losses of w + θ_i and clients of one optimum the bound on the excess risk is least at α = 0, at "
-        "1/(qN + 1 − q) or at ∞; for others it is minimised over α ≥ 0, as any α is valid"
+        "Let the losses be of w + θ_i and the clients of one optimum. The bound on the excess risk is least at "
+        "α = 0, at 1/(qN + 1 − q) or at ∞. For others it is minimised over α ≥ 0, as any α is valid"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/personalization.py"),
     status=Status.PROVED,

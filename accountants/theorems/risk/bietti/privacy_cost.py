@@ -377,8 +377,9 @@ LEMMA_4_6 = Theorem(
     id="bietti.lemma-4.6",
     title="When to share nothing",
     statement=(
-        "for losses of w + θ_i and clients of one optimum v, the variance term ‖v‖√(N/(αN + 1) ((α + 1)σ²/(Nn) + "
-        "c²αd_wG² ln(1/δ)/(Nε)²)) never falls in α iff n ≥ N(N − 1)σ²ε²/(c²d_wG² ln(1/δ))"
+        "Let the losses be of w + θ_i and the clients of one optimum v. The variance term is ‖v‖√(N/(αN + 1) "
+        "((α + 1)σ²/(Nn) + c²αd_wG² ln(1/δ)/(Nε)²)). It never falls in α if and only if n ≥ N(N − "
+        "1)σ²ε²/(c²d_wG² ln(1/δ))"
     ),
     source=Source("bietti2022", "Lemma 4.6, (10)"),
     status=Status.PROVED,

@@ -386,8 +386,9 @@ PERSONALIZED_RISK = Theorem(
     id="epsilond.personalized-sgd-excess-risk",
     title="Generalisation of PPSGD, however its clients are drawn",
     statement=(
-        "Theorems 5.2 and B.4 with L max{α + ακω/(qW), ω/(qW)} and σ̃² = κΣ‖ω_i∇_w f_i‖²/W: κ = 1 − q for clients drawn "
-        "independently, (1 − q) N/(N − 1) for a fixed number, ω_i the gradients added up in a message, W = Σω_i"
+        "Theorems 5.2 and B.4 hold with L max{α + ακω/(qW), ω/(qW)} and σ̃² = κΣ‖ω_i∇_w f_i‖²/W. For clients "
+        "drawn independently κ = 1 − q. For a fixed number κ = (1 − q) N/(N − 1). A message adds up ω_i "
+        "gradients, and W = Σω_i"
     ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/sampled_participation.py"),
     status=Status.PROVED,

@@ -88,7 +88,17 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
 
 
 def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Reading) -> dict[str, float]:
-    """Return the noise of (12) and the bound with its terms, for one weighting and reading."""
+    """Return the noise of (12) and the bound on the excess risk with its terms.
+
+    Args:
+        inputs: clients, rounds, constants of the losses, and the target (ε, δ).
+        weighting: whether clients are weighted by their records (`samples`) or equally.
+        reading: the interpretation of the printed smoothness and variance.
+
+    Returns:
+        The noise, the step size and the terms of the bound. With equal weights also `coarser_variance`, the
+        variance of (36), and the bound with it.
+    """
     federation, alpha = inputs.federation(weighting), inputs.personalization
     dimension, squared = inputs.shared_dimension, inputs.norm * inputs.norm
     clipping_norm = inputs.lipschitz * federation.largest_message

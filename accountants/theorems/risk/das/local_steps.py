@@ -72,8 +72,9 @@ LEMMA_2 = Theorem(
     id="das.lemma-2",
     title="A client's update points to its optimum",
     statement=(
-        "⟨Σ_τ ∇f_i(w_{k,τ}), w_k − w*_i⟩ ≥ (ζ/(4LE)) ‖Σ_τ ∇f_i(w_{k,τ})‖² where η ≤ ζ/(2L), as the proof of Theorem 2 "
-        "needs it; sharper, ((ζ/L − η)/(2E) + η/2) ‖Σ_τ ∇f_i(w_{k,τ})‖² where η ≤ ζ/L"
+        "⟨Σ_τ ∇f_i(w_{k,τ}), w_k − w*_i⟩ ≥ (ζ/(4LE)) ‖Σ_τ ∇f_i(w_{k,τ})‖² where η ≤ ζ/(2L). The proof of "
+        "Theorem 2 needs this bound. A sharper lower bound is ((ζ/L − η)/(2E) + η/2) ‖Σ_τ ∇f_i(w_{k,τ})‖² "
+        "where η ≤ ζ/L"
     ),
     source=Source("das2021", "Lemma 2"),
     status=Status.PROVED,
@@ -147,8 +148,8 @@ LEMMA_4 = Theorem(
     id="das.lemma-4",
     title="A client does not go far in a round",
     statement=(
-        "‖w_k − w_{k,τ}‖ ≤ 2ητ ‖∇f_i(w_k)‖ where ηLE ≤ 1/2; sharper, and at any η, ((1 + ηL)^τ − 1)/L ‖∇f_i(w_k)‖, "
-        "attained by f(w) = gw − Lw²/2"
+        "‖w_k − w_{k,τ}‖ ≤ 2ητ ‖∇f_i(w_k)‖ where ηLE ≤ 1/2. A sharper bound at any η is ((1 + ηL)^τ − 1)/L "
+        "‖∇f_i(w_k)‖, attained by f(w) = gw − Lw²/2"
     ),
     source=Source("das2021", "Lemma 4"),
     status=Status.PROVED,

@@ -261,9 +261,10 @@ ACCELERATED_RISK_BOUND = Theorem(
     id="epsilond.accelerated-sgd-excess-risk",
     title="Excess risk of accelerated noisy mini-batch SGD, explicit at any noise",
     statement=(
-        "One stage: E F(w^ag_T) − F* ≤ 2/(T(T + 1)) [v|w₀ − w*|² + V² Σ_{t≤T} t²/(μt(t + 1) + 4s)], s = v − βT/(T + 1) "
-        "> 0; with the best v and μ = 0 it is 2βD₀²/(T + 1)² + 2D₀V√((2T + 1)/(6T(T + 1))). Stages follow one another "
-        "by |w − w*|² ≤ 2(F(w) − F*)/μ; the envelope of a loss that is not smooth adds L²/(2b)"
+        "For one stage, E F(w^ag_T) − F* ≤ 2/(T(T + 1)) [v|w₀ − w*|² + V² Σ_{t≤T} t²/(μt(t + 1) + 4s)]. Here s "
+        "= v − βT/(T + 1) > 0. With the best v and μ = 0 the bound is 2βD₀²/(T + 1)² + 2D₀V√((2T + 1)/(6T(T + "
+        "1))). Stages follow one another by |w − w*|² ≤ 2(F(w) − F*)/μ. The envelope of a loss that is not "
+        "smooth adds L²/(2b)"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_bound.py"),
     status=Status.PROVED,
@@ -272,13 +273,18 @@ ACCELERATED_RISK_BOUND = Theorem(
         Condition("closed-convex-domain", "the domain is closed, convex, of diameter at most D, and holds the start"),
         Condition(
             "loss",
-            "every record's loss is convex and L-Lipschitz, their mean β-smooth and μ-strongly convex on the domain; "
-            "with an envelope every record's loss is μ-strongly convex, and its own envelope is descended",
+            (
+                "Every record's loss is convex and L-Lipschitz, their mean β-smooth and μ-strongly convex on the "
+                "domain. With an envelope every record's loss is μ-strongly convex, and its own envelope is "
+                "descended"
+            ),
         ),
         Condition(
             "unbiased-gradients",
-            "clients are drawn uniformly in each round; batches are disjoint and of independent records (population), "
-            "or drawn afresh without replacement (empirical); all clients hold n records",
+            (
+                "Clients are drawn uniformly in each round. Batches are disjoint and of independent records "
+                "(population), or drawn afresh without replacement (empirical). All clients hold n records"
+            ),
         ),
         Condition("last-output", "the output is w^ag of the last stage; every stage starts at that of the one before"),
     ),

@@ -198,8 +198,10 @@ CONDITIONS = (
     INSIDE_DOMAIN,
     Condition(
         "equal-clients",
-        "all clients hold the same number of records (fewest and most), as Lemma E.6 of the printed V² needs; "
-        "corrected, Φ̂ is the mean over clients of their own mean squares, and no more is asked",
+        (
+            "All clients hold the same number of records (fewest and most), as Lemma E.6 of the printed V² needs. "
+            "Corrected, Φ̂ is the mean over clients of their own mean squares, and nothing more is required"
+        ),
         _sizes,
     ),
     Condition("hidden-constants", "constants and logarithms that the statement's risks leave out", undecidable=True),
@@ -218,8 +220,8 @@ UNBALANCED = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="n_i may differ; Φ̂² is normalised by 1/N",
     truth=(
-        "F̂ weighs clients equally, so the records' gradients do not average to its gradient unless all n_i are equal; "
-        "and Φ̂² is a mean over all records, n times less"
+        "F̂ weighs clients equally. The records' gradients therefore do not average to its gradient unless all "
+        "n_i are equal. Also, Φ̂² is a mean over all records, n times less"
     ),
     test=f"{_TESTS}::test_unequal_clients_do_not_average_to_the_objective",
 )
@@ -235,10 +237,11 @@ THEOREM_E_1 = Theorem(
     id="lowy.e.1",
     title="Accelerated mini-batch SGD on the data at hand, smooth losses",
     statement=(
-        "With the noise of Theorem 2.1, R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds of Algorithm 2 are (ε, δ) "
-        "for every record against everyone but its client, and E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})). M* is M' or M, "
-        "by the smaller of Ψ/M' and ψ_max/M. If μ-strongly convex, √(β/μ) ln(ΔμM*/(dΨ~)) comes first in R, and the "
-        "risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). Read here: M = N or v̂ = 0, else R also counts v̂²(N − M)/((N − 1)dΨ~)"
+        "Take the noise of Theorem 2.1 and R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(KdΨ~)} rounds of Algorithm "
+        "2. They are (ε, δ) for every record against everyone but its client. The risk is E F̂ − F̂* = Õ(D√(d "
+        "min{Ψ/M', ψ_max/M})). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M. If μ-strongly convex, √(β/μ) "
+        "ln(ΔμM*/(dΨ~)) comes first in R, and the risk is Õ((d/μ) min{Ψ/M', ψ_max/M}). Read here: M = N or v̂ "
+        "= 0, else R also counts v̂²(N − M)/((N − 1)dΨ~)"
     ),
     source=Source("lowy2023", "Theorem E.1"),
     status=Status.PROVED,
@@ -261,9 +264,10 @@ THEOREM_2_4 = Theorem(
     id="lowy.2.4",
     title="Accelerated mini-batch SGD on the data at hand, without smoothness",
     statement=(
-        "Theorem E.1 for the Moreau envelope of smoothness b = L²√M~/(D√(dΨ~)) (μM~L²/(dΨ~) if μ > 0): in R = "
-        "max{L√M*/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)} rounds (the first times ln(ΔμM*/(dΨ~)) if μ > 0) E F̂ − F̂* = "
-        "Õ(D√(d min{Ψ/M', ψ_max/M})), or Õ((d/μ) min{Ψ/M', ψ_max/M}). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
+        "Theorem E.1 is applied to the Moreau envelope. Its smoothness is b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) "
+        "if μ > 0. The rounds are R = max{L√M*/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)}. If μ > 0, the first has the factor "
+        "ln(ΔμM*/(dΨ~)). The risk is E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})), or Õ((d/μ) min{Ψ/M', ψ_max/M}) "
+        "if μ > 0. M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
     ),
     source=Source("lowy2023", "Theorem 2.4"),
     status=Status.PROVED,

@@ -122,8 +122,8 @@ INVERTED_PRODUCT = Erratum(
     grade=Grade.MISPRINT,
     printed="v_k = max{2β, √(μV²/(3Δ2^{−(k−1)} R_k(R_k + 1)(R_k + 2)))}, which is always 2β",
     truth=(
-        "the rounds multiply. Where the inner loop does not use μ the printed v_k stays far above the gap aimed at; "
-        "where it does, as in Algorithm 2, both reach it"
+        "the rounds multiply. Where the inner loop does not use μ, the risk with the printed v_k stays far "
+        "above the intended gap. Where it does, as in Algorithm 2, both reach the gap"
     ),
     test=f"{_TESTS}::test_the_printed_prox_weight_misses_where_the_inner_loop_knows_no_convexity",
 )
@@ -131,9 +131,9 @@ ALGORITHM_2 = Theorem(
     id="lowy.algorithm-2",
     title="Accelerated noisy mini-batch SGD in stages",
     statement=(
-        "R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉ rounds, α_r = 2/(r + 1), η_r = 4v_k/(r(r + 1)), v_k = max{2β, "
-        "√(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}, each stage from the output of the one before: the excess risk "
-        "after stage k is at most Δ2^{−k}"
+        "Stage k has R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉ rounds with α_r = 2/(r + 1) and η_r = "
+        "4v_k/(r(r + 1)). Here v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}. Each stage starts "
+        "from the output of the previous one. The excess risk after stage k is at most Δ2^{−k}"
     ),
     source=Source("lowy2023", "Algorithm 2 and the proof of Theorem E.1"),
     status=Status.PROVED,
@@ -291,10 +291,10 @@ WEIGHTS = Theorem(
     id="lowy.algorithm-2.weights",
     title="The mixing weights of accelerated mini-batch SGD",
     statement=(
-        "α_r = 2/(r + 1), η_r = 4v/(r(r + 1)); w^md = [(1 − α)(μ + η)w^ag + α((1 − α)μ + η)w]/(η + (1 − α²)μ), and "
-        "w_r, the least of α(⟨g, w⟩ + μ|w^md − w|²/2) + ((1 − α)μ + η)|w_{r−1} − w|²/2 over the domain, is "
-        "Π[(αμ w^md + ((1 − α)μ + η)w_{r−1} − αg)/(μ + η)]: weights of points add to 1, so that gradients are taken "
-        "in the domain"
+        "Let α_r = 2/(r + 1) and η_r = 4v/(r(r + 1)). Then w^md = [(1 − α)(μ + η)w^ag + α((1 − α)μ + η)w]/(η + "
+        "(1 − α²)μ). The point w_r minimises α(⟨g, w⟩ + μ|w^md − w|²/2) + ((1 − α)μ + η)|w_{r−1} − w|²/2 over "
+        "the domain. It is w_r = Π[(αμ w^md + ((1 − α)μ + η)w_{r−1} − αg)/(μ + η)]. The weights of points add "
+        "to 1, so gradients are taken in the domain"
     ),
     source=Source("lowy2023", "Algorithm 2"),
     status=Status.PROVED,

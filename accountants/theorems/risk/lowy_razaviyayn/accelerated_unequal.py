@@ -182,9 +182,10 @@ FEDERATED_ACCELERATED_RISK = Theorem(
     id="epsilond.federated-accelerated-sgd-excess-risk",
     title="Excess risk of accelerated noisy mini-batch SGD for clients that differ, smooth or not",
     statement=(
-        "the bound of epsilond.accelerated-sgd-excess-risk with V² the largest mean_i(a_i w_i²)/M + c s² + "
-        "d mean_i(σ_i²)/M, M = 1/E[1/M_r], that w_i ≤ L_i, mean_i(w_i²) + s² ≤ mean_i(L_i²) and the given statistics "
-        "leave; without smoothness on the Moreau envelope, with mean_i(L_i²)/(2b) more; L_i of the weighted losses"
+        "The bound is that of epsilond.accelerated-sgd-excess-risk with another V². Here V² is the largest "
+        "mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M, with M = 1/E[1/M_r]. The constraints are w_i ≤ L_i, "
+        "mean_i(w_i²) + s² ≤ mean_i(L_i²) and the given statistics. Without smoothness it is on the Moreau "
+        "envelope, with mean_i(L_i²)/(2b) more; L_i of the weighted losses"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/accelerated_unequal.py"),
     status=Status.PROVED,

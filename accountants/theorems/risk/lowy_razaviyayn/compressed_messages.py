@@ -77,8 +77,9 @@ REMARK_2_1 = Theorem(
     id="lowy.remark-2.1",
     title="Compressed messages cost no privacy, and a known variance",
     statement=(
-        "compressing what clients send after their noise keeps the guarantee; with stochastic rounding to s levels of "
-        "a message's norm V² grows by at most min{d/(4s²), √d/s}(L² + dσ²)/M, for 32 + d⌈log₂(2s + 1)⌉ bits a message"
+        "Compressing messages after their noise keeps the guarantee. Stochastic rounding to s levels of a "
+        "message's norm increases V² by at most min{d/(4s²), √d/s}(L² + dσ²)/M. A message then has 32 + "
+        "d⌈log₂(2s + 1)⌉ bits"
     ),
     source=Source("lowy2023", "Remark 2.1; the quantiser and its constants are worked out here"),
     status=Status.PROVED,

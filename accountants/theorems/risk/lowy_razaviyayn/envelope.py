@@ -186,8 +186,8 @@ LEMMA_E10 = Theorem(
     id="lowy.lemma-e.10",
     title="The Moreau envelope of a Lipschitz loss",
     statement=(
-        "f_b(w) = min_{v in W} f(v) + b|w − v|²/2 is convex and b-smooth, f_b ≤ f ≤ f_b + L²/(2b), and its gradient "
-        "has norm at most L on W (2L as printed)"
+        "f_b(w) = min_{v in W} f(v) + b|w − v|²/2 is convex and b-smooth. It satisfies f_b ≤ f ≤ f_b + "
+        "L²/(2b). Its gradient has norm at most L on W (2L as printed)"
     ),
     source=Source("lowy2023", "Lemma E.10"),
     status=Status.PROVED,

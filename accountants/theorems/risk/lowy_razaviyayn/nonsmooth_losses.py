@@ -205,8 +205,8 @@ CONSTANT = Erratum(
     grade=Grade.REFINEMENT,
     printed="545 L D ν/√M~, as the envelope is 2L-Lipschitz; σ computed from L all the same",
     truth=(
-        "the envelope is L-Lipschitz on the domain: σ is right and 272.5 replaces 545; our own bound at the prescribed "
-        "run is at most 174.5 L D ν/√M~"
+        "The envelope is L-Lipschitz on the domain. Hence σ is right and 272.5 replaces 545. Our own bound at "
+        "the prescribed run is at most 174.5 L D ν/√M~"
     ),
     test=f"{_TESTS}::test_half_of_545_stands_and_174_and_a_half_is_proved",
 )
@@ -215,8 +215,8 @@ PLAIN_PARTICIPANTS = Erratum(
     grade=Grade.MISPRINT,
     printed="545 L D ν/√M with the plain M, next to M~ := √M' or √M in R, b and η",
     truth=(
-        "the proof gives √M~ with M~ = M' or M: where M' is taken, the plain M claims √(M/M') less than is proved; and "
-        "with the printed M~ the same bound would be M^(1/4) larger"
+        "The proof gives √M~ with M~ = M' or M. Where M' is taken, the plain M claims √(M/M') less than is "
+        "proved. With the printed M~ the same bound would be M^(1/4) larger"
     ),
     test=f"{_TESTS}::test_the_printed_bound_has_the_plain_number_of_participants",
 )
@@ -239,10 +239,11 @@ THEOREM_2_2 = Theorem(
     id="lowy.2.2",
     title="Noisy mini-batch SGD for losses that need not be smooth",
     statement=(
-        "Algorithm 1 on the Moreau envelope with b = L√M~/(Dν) (μM~/ν² if μ-strongly convex) and the σ of Theorem 2.1 "
-        "is (ε, δ) for every record against everyone but its client, and E F(ŵ) − F* ≤ 545 L D ν/√M at "
-        "R = ⌈M~/ν²⌉; if μ-strongly convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches drawn without "
-        "replacement, 272.5 L D ν/√M~ with M~ = M, and the average of w_1, …, w_R, for which 174.5 will do"
+        "Algorithm 1 runs on the Moreau envelope with the σ of Theorem 2.1. Its parameter is b = L√M~/(Dν) "
+        "(μM~/ν² if μ-strongly convex). The run is (ε, δ) for every record against everyone but its client. "
+        "The risk is E F(ŵ) − F* ≤ 545 L D ν/√M at R = ⌈M~/ν²⌉. If μ-strongly convex, it is Õ(L²/μ (1/(Mn) + d "
+        "min{Ξ/M', ξ_max/M})). Read here: batches are drawn without replacement, and the bound is 272.5 L D "
+        "ν/√M~ with M~ = M. The output is the average of w_1, …, w_R, for which 174.5 is sufficient"
     ),
     source=Source("lowy2023", "Theorem 2.2"),
     status=Status.PROVED,

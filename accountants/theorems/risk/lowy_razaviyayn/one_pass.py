@@ -232,10 +232,10 @@ THEOREM_2_3 = Theorem(
     id="lowy.2.3",
     title="One-pass accelerated mini-batch SGD for clients that differ",
     statement=(
-        "With σ² = 32 L² ln(1.25/δ)/(εK)², ε ≤ 8 ln(1/δ), and R = ⌊n/K⌋ disjoint batches, everything a client sends is "
-        "(ε, δ) for each of its records. Õ excess risk: (37) φD/√(nM) + (β^{1/4}LD^{3/2}√(d ln(1/δ))/(εn√M))^{4/5} + "
-        "√K vD√((N − M)/((N − 1)nM)); if μ-strongly convex (38) φ²/(μnM) + √κ L²d ln(1/δ)/(με²n²M) + "
-        "v²(N − M)/(μ√κM(N − 1)); at the prescribed K"
+        "Let σ² = 32 L² ln(1.25/δ)/(εK)², ε ≤ 8 ln(1/δ), and let R = ⌊n/K⌋ batches be disjoint. Then "
+        "everything a client sends is (ε, δ) for each of its records. The excess risk (37) is Õ of φD/√(nM) + "
+        "(β^{1/4}LD^{3/2}√(d ln(1/δ))/(εn√M))^{4/5} + √K vD√((N − M)/((N − 1)nM)). If μ-strongly convex, (38) "
+        "is Õ of φ²/(μnM) + √κ L²d ln(1/δ)/(με²n²M) + v²(N − M)/(μ√κM(N − 1)). Both are at the prescribed K"
     ),
     source=Source("lowy2023", "Theorem 2.3"),
     status=Status.PROVED,

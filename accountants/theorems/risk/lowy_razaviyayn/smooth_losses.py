@@ -235,8 +235,9 @@ DIAMETER = Erratum(
     grade=Grade.UNCLEAR,
     printed="D bounds |w − w'| in the main text and |w| in the appendix; constant 272",
     truth=(
-        "the proof needs |w₀ − w*| ≤ D. Its four parts, each at its own worst, add to 270 (282 if |w₀ − w*| may be "
-        "2D); but no step size is worst for all, jointly they reach 267 (270): 272 is valid in either sense"
+        "The proof needs |w₀ − w*| ≤ D. Its four parts, each at its own worst, add to 270 (282 if |w₀ − w*| "
+        "may be 2D). No step size is worst for all parts, and jointly they reach 267 (270). Hence 272 is valid "
+        "in either sense"
     ),
     test=f"{_TESTS}::test_the_constant_272_stands_for_diameter_and_radius",
 )
@@ -266,10 +267,10 @@ THEOREM_2_1 = Theorem(
     id="lowy.2.1",
     title="Noisy mini-batch SGD for smooth losses and identically distributed clients",
     statement=(
-        "With σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)² Algorithm 1 is (ε, δ) for every record against everyone but its "
-        "client, and E F(ŵ) − F* ≤ 272 L D ν/√M~, ν = max{1/√n, √(dΞ~)}, at the R and η prescribed; if μ-strongly "
-        "convex Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches drawn without replacement, M~ = M, and the "
-        "average of w_1, …, w_R, for which 174 replaces 272"
+        "With σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)² Algorithm 1 is (ε, δ) for every record against everyone "
+        "but its client. At the R and η prescribed, E F(ŵ) − F* ≤ 272 L D ν/√M~ with ν = max{1/√n, √(dΞ~)}. If "
+        "μ-strongly convex, it is Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches drawn without "
+        "replacement, M~ = M, and the average of w_1, …, w_R, for which 174 replaces 272"
     ),
     source=Source("lowy2023", "Theorem 2.1"),
     status=Status.PROVED,

@@ -332,8 +332,10 @@ def bound(inputs: FederatedInputs) -> Outputs:
 
 EXACT_PROXIMAL_STEP = Condition(
     "exact-proximal-step",
-    "without smoothness: gradients are those of the Moreau envelope, at exact proximal points (an error of e in one "
-    "shifts the gradient by at most b·e, which is not charged), evaluated inside the domain",
+    (
+        "Without smoothness, gradients are those of the Moreau envelope at exact proximal points, evaluated inside "
+        "the domain. An error of e in such a point shifts the gradient by at most b·e, which is not included"
+    ),
 )
 
 
@@ -348,9 +350,9 @@ FEDERATED_RISK = Theorem(
     id="epsilond.federated-sgd-excess-risk",
     title="Excess risk of noisy mini-batch SGD for clients that differ, smooth or not",
     statement=(
-        "the bound of epsilond.mini-batch-sgd-excess-risk with V² ≤ mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M and "
-        "mean_i(L_i²/n_i)/N for L²/(Nn), L_i weighted, 1/M averaged; without smoothness on the Moreau envelope, b for "
-        "β, and mean_i(L_i²)/(2b) more"
+        "The bound is that of epsilond.mini-batch-sgd-excess-risk with V² ≤ mean_i(L_i² max{a_i/M, c}) + d "
+        "mean_i(σ_i²)/M. The term mean_i(L_i²/n_i)/N replaces L²/(Nn). The L_i are weighted, and 1/M is "
+        "averaged. Without smoothness it is on the Moreau envelope, with b for β and mean_i(L_i²)/(2b) more"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/unequal_clients.py"),
     status=Status.PROVED,

@@ -123,7 +123,9 @@ def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEED
 WEIGHTS = Theorem(
     id="reshef.algorithm-1-weights",
     title="The weights of Algorithm 1",
-    statement="α_t = t, α_{1:t} = t(t + 1)/2, β_t = 1 − α_{t−1}/α_t = 1/t; w_{t+1} has the share 2/(t + 2) in x_{t+1}",
+    statement=(
+        "α_t = t, α_{1:t} = t(t + 1)/2, β_t = 1 − α_{t−1}/α_t = 1/t. The share of w_{t+1} in x_{t+1} is 2/(t + 2)"
+    ),
     source=Source("reshef2025", "Algorithm 1"),
     status=Status.PROVED,
     formula=weights,
@@ -132,7 +134,10 @@ WEIGHTS = Theorem(
 ANYTIME = Theorem(
     id="reshef.appendix-a.anytime",
     title="From regret to the last mean model",
-    statement="(t(t + 1)/2) (f(x_t) − f(x*)) ≤ Σ_{τ≤t} τ⟨∇f(x_τ), w_τ − x*⟩, f convex, x_t the mean of the w_τ by τ",
+    statement=(
+        "Let f be convex and x_t the mean of the w_τ with weights τ. Then (t(t + 1)/2) (f(x_t) − f(x*)) ≤ Σ_{τ≤t} "
+        "τ⟨∇f(x_τ), w_τ − x*⟩"
+    ),
     source=Source("reshef2025", "Theorem A.1, anytime online-to-batch conversion"),
     status=Status.PROVED,
     conditions=(
@@ -161,8 +166,9 @@ LEMMA_A_7 = Theorem(
     id="reshef.lemma-a.7",
     title="A sequence that feeds on its mean",
     statement=(
-        "A_t ≤ (1/(2T)) Σ_{τ≤t} A_τ + B_t, A_t ≥ 0 and B_t never falling, give A_T ≤ 2B_T; with h in the place of "
-        "1/2, B_T/(1 − h). Sharper, A_T ≤ B_T (1 − h/T)^(−T), which is attained: 1.65 B_T for h = 1/2 and many rounds"
+        "Let A_t ≤ (1/(2T)) Σ_{τ≤t} A_τ + B_t with A_t ≥ 0 and B_t never falling. Then A_T ≤ 2B_T. With h in "
+        "the place of 1/2, A_T ≤ B_T/(1 − h). Sharper, A_T ≤ B_T (1 − h/T)^(−T), which is attained: 1.65 B_T "
+        "for h = 1/2 and many rounds"
     ),
     source=Source("reshef2025", "Lemma A.7"),
     status=Status.PROVED,

@@ -43,6 +43,16 @@ AGES = 4096
 """Number of ages l that are tried one by one. As many more are tried on a geometric grid beyond them."""
 _NEGLIGIBLE = 60.0
 """Exponent x at which e^(−x) is neglected; e^(−60) is far below the roundoff of a double."""
+_LARGEST_LOG_KAPPA = 600.0
+"""Largest log κ that is used, so that κ is a finite double. The ages that minimise RS have smaller ones."""
+_STEP_SIZES = 25
+"""Number of step sizes on the geometric grid of `best_step_size`; the golden section refines the best of them."""
+_SECTIONS = 20
+"""Number of golden sections. They narrow two intervals of the grid to 0.62^20, or 7e-5, of their width in log η."""
+_LARGEST_STEP_RATIO, _STEP_RANGE = 100.0, 1e-3
+"""Ratio of the grid's largest step size to the one that balances base and noise, and of its smallest to the lesser."""
+_LARGEST_H = 0.9
+"""Largest h = 2ηLT on the grid. All bounds are infinite from h = 1 on, and increase steeply before it."""
 OPTIMUM_GRADIENT_NORM = Quantity(
     symbol="‖∇f(x*)‖",
     ge=0,
@@ -95,7 +105,16 @@ class CancellationRun(ParticipantFields, LossConstants):
 
 @dataclass(frozen=True, kw_only=True)
 class RiskParts:
-    """The three bounds R0 (`by_norm`), RI (`by_young`) and RS (`by_stability`), and the summands of the least one."""
+    """The three bounds of the excess risk, in units of the loss, and the summands of the least one.
+
+    Attributes:
+        by_norm: R0 of the module's formulas.
+        by_young: RI.
+        by_stability: RS.
+        optimisation: summand of the distance D and of the gradient at the optimum.
+        statistical: summand of the variance V of the gradients.
+        noise: summand of the cancelled noise.
+    """
 
     by_norm: float
     by_young: float
@@ -111,9 +130,15 @@ class RiskParts:
 
 
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
-    """Return the two parts of base, D²/(2η) + TDG* and D√(V/m) Σ√t."""
+    """Return the optimisation part D²/(2η) + TDG* and the statistical part D√(V/m) Σ√t of base.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        step_size: step size η.
+    """
     optimisation = run.diameter * (0.5 * run.diameter / step_size + run.rounds * run.gradient_at_optimum)
-    return optimisation, run.diameter * math.sqrt(run.variance / run.participants) * root_sum(run.rounds)
+    statistical = run.diameter * math.sqrt(run.variance / run.participants) * root_sum(run.rounds)
+    return optimisation, statistical
 
 
 def certified_risk(
@@ -147,25 +172,30 @@ def certified_risk(
         by_young = (base + young) / (steps * (1.0 - 2.0 * h))
     least = min(by_norm, by_young, stability)
     if not math.isfinite(least):
-        inflation = math.inf
-    elif least == by_young:
-        inflation = 1.0 / (1.0 - 2.0 * h)
-    else:
-        inflation = 1.0 / (1.0 - h)
-    parts = [inflation * part / steps for part in (optimisation, statistical)]
+        return RiskParts(
+            by_norm=by_norm,
+            by_young=by_young,
+            by_stability=stability,
+            optimisation=math.inf * optimisation / steps,
+            statistical=math.inf * statistical / steps,
+            noise=math.inf,
+        )
+    inflation = 1.0 / (1.0 - 2.0 * h) if least == by_young else 1.0 / (1.0 - h)
+    optimisation_term = inflation * optimisation / steps
+    statistical_term = inflation * statistical / steps
     if least == by_young:
-        noise = inflation * young / steps
+        noise_term = inflation * young / steps
     elif least == by_norm:
-        noise = inflation * norm / steps
+        noise_term = inflation * norm / steps
     else:
-        noise = max(least - parts[0] - parts[1], 0.0)
+        noise_term = max(least - optimisation_term - statistical_term, 0.0)
     return RiskParts(
         by_norm=by_norm,
         by_young=by_young,
         by_stability=stability,
-        optimisation=parts[0],
-        statistical=parts[1],
-        noise=noise if math.isfinite(least) else math.inf,
+        optimisation=optimisation_term,
+        statistical=statistical_term,
+        noise=noise_term,
     )
 
 
@@ -199,7 +229,7 @@ def _by_stability(
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
-    """Return log κ = 2ηL Σ_{a<l} a² for each age l, capped at 600 so that κ stays finite.
+    """Return log κ = 2ηL Σ_{a<l} a² for each age l, capped so that κ is finite.
 
     Args:
         run: the run, for L.
@@ -207,7 +237,7 @@ def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> Float
         ages: ages l.
     """
     growth = 2.0 * step_size * run.smoothness * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
-    return np.asarray(np.minimum(growth, 600.0))
+    return np.asarray(np.minimum(growth, _LARGEST_LOG_KAPPA))
 
 
 def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
@@ -249,25 +279,33 @@ def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
 
 
 def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
-    """Return a step size that nearly minimises the proved bound.
+    """Return a step size η that nearly minimises the proved bound.
 
-    A geometric grid of 25 steps is followed by a golden section search. Every step size is valid; only tightness
-    depends on it.
+    The least bound on a geometric grid is refined by a golden section search in log η. The bound is valid for every η;
+    only its tightness depends on the search.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        noise_variance: c > 0; a client's noise has variance c N per coordinate after N reports.
     """
-    centre = run.diameter * math.sqrt(run.participants * run.rate / (2.0 * noise_variance * run.dimension * run.steps))
-    top = 100.0 * centre
+    # At this η, D²/(2η) equals the noise term ηcdA/(mp) of RS with κ = 1.
+    balanced = run.diameter * math.sqrt(
+        run.participants * run.rate / (2.0 * noise_variance * run.dimension * run.steps)
+    )
+    largest = _LARGEST_STEP_RATIO * balanced
     if run.smoothness > 0.0:
-        top = min(top, 0.45 / (run.smoothness * run.rounds))
-    bottom = 1e-3 * min(centre, top)
+        largest = min(largest, 0.5 * _LARGEST_H / (run.smoothness * run.rounds))
+    smallest = _STEP_RANGE * min(balanced, largest)
 
-    def bound(log_step: float) -> float:
-        """Return the proved bound at a logarithm of the step size."""
-        return certified_risk(run, step_size=math.exp(log_step), noise_variance=noise_variance).total
+    def bound(log_step_size: float) -> float:
+        """Return the proved bound at log η."""
+        return certified_risk(run, step_size=math.exp(log_step_size), noise_variance=noise_variance).total
 
-    grid = [float(x) for x in np.linspace(math.log(bottom), math.log(top), 25)]
-    best = min(range(len(grid)), key=lambda place: bound(grid[place]))
-    section = golden_section(bound, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], width=0.0, most=20)
-    return math.exp(min((section, grid[best]), key=bound))
+    grid = [float(x) for x in np.linspace(math.log(smallest), math.log(largest), _STEP_SIZES)]
+    best = min(range(len(grid)), key=lambda index: bound(grid[index]))
+    left, right = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    refined = golden_section(bound, left, right, width=0.0, most=_SECTIONS)
+    return math.exp(min((refined, grid[best]), key=bound))
 
 
 # The theorem ---------------------------------------------------------------------------------------------------------

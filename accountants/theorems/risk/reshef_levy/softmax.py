@@ -33,8 +33,8 @@ SOFTMAX = Theorem(
     id="reshef.experiments",
     title="The constants of softmax regression",
     statement=(
-        "The cross entropy of a softmax of Wx is convex in W, √2 ‖x‖-Lipschitz and ‖x‖²/2-smooth on the whole space: "
-        "with 785 features in [0, 1], G = √1570, L = 785/2, and S = 118.1 at D = 0.1"
+        "The cross entropy of a softmax of Wx is convex in W, √2 ‖x‖-Lipschitz and ‖x‖²/2-smooth on the whole "
+        "space. With 785 features in [0, 1], G = √1570, L = 785/2, and S = 118.1 at D = 0.1"
     ),
     source=Source("reshef2025", "the experiments on MNIST"),
     status=Status.PROVED,

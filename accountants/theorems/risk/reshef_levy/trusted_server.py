@@ -250,8 +250,8 @@ ORDERS = Theorem(
     id="reshef.lower-bounds",
     title="Lower bounds, as orders",
     statement=(
-        "1/√n + min{1, √d/(εn)} with a trusted server, 1/√n + min{1, √(Md)/(εn)} without, and never more than 1; "
-        "n = mT; up to constants, GD and ln(1/δ)"
+        "The rate is 1/√n + min{1, √d/(εn)} with a trusted server, and 1/√n + min{1, √(Md)/(εn)} without. It "
+        "is never more than 1. Here n = mT. Constants, GD and ln(1/δ) are omitted"
     ),
     source=Source("reshef2025", "the lower bounds it compares with"),
     status=Status.PROVED,
@@ -273,8 +273,9 @@ INDEPENDENT = Theorem(
     id="epsilond.independent-noise-excess-risk",
     title="Excess risk with fresh noise on each message",
     statement=(
-        "Noise N(0, (2S/ρ)²) on each message, never cancelled, is ρ-Gaussian differentially private too; cancellation "
-        "lowers the noise term by √(mT/(2M(1 + ln T))), and pays if pT > 2(1 + ln T)"
+        "Noise N(0, (2S/ρ)²) on each message, never cancelled, is ρ-Gaussian differentially private too. "
+        "Cancellation reduces the noise term by the factor √(mT/(2M(1 + ln T))). It is better if pT > 2(1 + ln "
+        "T)"
     ),
     source=Source("epsilond", "bound R0 at the variance of fresh noise"),
     status=Status.PROVED,

@@ -123,8 +123,10 @@ ROUNDS_COVER = Condition(
 )
 PROVED_HERE = Condition(
     "stated-bound-is-proved",
-    "min over l of exp(2ηL Σ_{a<l} a²) + (M/m)(1 − m/M)^l is at most 2 (so if M ≤ 2m): then the repaired proof covers "
-    "the stated bound; otherwise nothing is known",
+    (
+        "min over l of exp(2ηL Σ_{a<l} a²) + (M/m)(1 − m/M)^l is at most 2 (so if M ≤ 2m). The repaired proof then "
+        "covers the stated bound. Otherwise nothing is known"
+    ),
     lambda inputs: Sides(Verdict.of(inputs.criterion <= 2.0 * ROUNDED), inputs.criterion, 2.0),
 )
 SMALL_STEP = Condition(

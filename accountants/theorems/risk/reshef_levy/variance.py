@@ -141,8 +141,8 @@ LEMMA_4_1 = Theorem(
     id="reshef.lemma-4.1",
     title="The noise that cancellation leaves",
     statement=(
-        "q̃_t = q_t + (1/m) Σ_i Y_{t,i}: of all noise a client sent only its last stays; under the schedule of Theorem "
-        "5.2 E|Y_t|² = 4S²(1 + ln T) d t/(ρ²m)"
+        "The sum is q̃_t = q_t + (1/m) Σ_i Y_{t,i}. Of all noise that a client sent, only its last stays. "
+        "Under the schedule of Theorem 5.2, E|Y_t|² = 4S²(1 + ln T) d t/(ρ²m)"
     ),
     source=Source("reshef2025", "Lemma 4.1 and Section 5"),
     status=Status.PROVED,

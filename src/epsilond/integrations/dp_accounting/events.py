@@ -138,8 +138,13 @@ def _discrete_laplace(event: DpEvent, at: str, relation: Relation) -> Parts:
 
 
 def _randomized_response(event: DpEvent, at: str, _: Relation) -> Parts:
-    """Read randomised response: own category with probability 1 − p + p/k, any other with p/k; e^ε = 1 + k(1 − p)/p."""
-    p, categories = _number(event, "noise_parameter", at), _count(event, "num_buckets", at)
+    """Read randomised response over k categories.
+
+    A client reports its own category with probability 1 − p + p/k, and each of the others with p/k. The ratio of these
+    two probabilities is e^ε = 1 + k (1 − p)/p.
+    """
+    p = _number(event, "noise_parameter", at)
+    categories = _count(event, "num_buckets", at)
     if not 0.0 <= p <= 1.0:
         raise InvalidInput.at(f"{at}/noise_parameter", "is out of range", allowed="≥ 0 and ≤ 1")
     if p == 1.0 or categories == 1:
@@ -152,7 +157,8 @@ def _randomized_response(event: DpEvent, at: str, _: Relation) -> Parts:
 
 
 def _epsilon_delta(event: DpEvent, at: str, _: Relation) -> Parts:
-    epsilon, delta = _number(event, "epsilon", at), _number(event, "delta", at)
+    epsilon = _number(event, "epsilon", at)
+    delta = _number(event, "delta", at)
     if epsilon == delta == 0.0:
         return []
     if math.isinf(epsilon) or delta == 1.0:
@@ -175,7 +181,8 @@ def _tree(event: DpEvent, at: str, relation: Relation) -> Parts:
 
 def _truncated_poisson(event: DpEvent, at: str, _: Relation) -> Parts:
     """Read a truncated Poisson batch, if the limit is at least the population and so truncates nothing."""
-    population, largest = _count(event, "dataset_size", at), _count(event, "truncated_batch_size", at)
+    population = _count(event, "dataset_size", at)
+    largest = _count(event, "truncated_batch_size", at)
     rate = _number(event, "sampling_probability", at)
     if 0 in (population, largest, rate):
         return []
@@ -186,7 +193,22 @@ def _truncated_poisson(event: DpEvent, at: str, _: Relation) -> Parts:
 
 
 def _mixture(event: DpEvent, at: str, relation: Relation) -> Parts:
-    """Read a mixture of the shifts 0 and c with probabilities 1 − q and q: a Poisson batch of rate q, noise σ/c."""
+    """Read a Gaussian of standard deviation σ whose mean is moved by 0 or c, with probabilities 1 − q and q.
+
+    This is the Gaussian mechanism with noise multiplier σ/c on a Poisson batch of rate q. The quotient is rounded down.
+
+    Args:
+        event: a `MixtureOfGaussiansDpEvent`.
+        at: JSON pointer of the event, for errors.
+        relation: neighbouring relation.
+
+    Returns:
+        The mechanism; no part if the shift is always 0.
+
+    Raises:
+        InvalidInput: the relation is replace-one, the weights are no probabilities, or the shifts that occur are not 0
+            and one positive number.
+    """
     if relation == "replace-one":
         raise InvalidInput.at(at, "says nothing of the relation replace-one")
     shifts = [number(shift, f"{at}/sensitivities") for shift in _field(event, "sensitivities", at)]
@@ -198,7 +220,8 @@ def _mixture(event: DpEvent, at: str, relation: Relation) -> Parts:
         return []
     if len(moved) > 1 or moved[0][0] < 0.0:
         raise InvalidInput.at(f"{at}/sensitivities", "are a mixture that no spec says", allowed="0 and one above 0")
-    (shift, rate), names = moved[0], {"noise_multiplier": "standard_deviation"}
+    shift, rate = moved[0]
+    names = {"noise_multiplier": "standard_deviation"}
     noise = math.nextafter(_noise(event, "standard_deviation", at) / shift, 0.0)
     return _batches(min(rate, 1.0), build(Gaussian, at, names, noise_multiplier=noise), at)
 

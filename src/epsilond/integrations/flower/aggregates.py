@@ -36,9 +36,11 @@ class Aggregate:
         self.largest = 0.0
         self.returned: NDArray[np.float64] | None = None
         self.spacing = 0.0
-        self._current, self._probe = current, probe
+        self._current = current
+        self._probe = probe
         self._buffers: dict[str, NDArray[np.number]] = {}
-        self._rounding, self._tolerance = 0.0, 0.0
+        self._rounding = 0.0
+        self._tolerance = 0.0
         self._expected: NDArray[np.float64] = np.zeros(0)
         self._squares = {name: _square(array) for name, array in current.items()}
 

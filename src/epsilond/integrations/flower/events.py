@@ -25,7 +25,17 @@ class Composition(TypedDict):
 
 
 class FlowerAccountantState(TypedDict):
-    """State of a Flower accountant; only those of `EpsilondAccountant` have the last three fields."""
+    """State of a Flower accountant, as JSON values; only `EpsilondAccountant` has the last three fields.
+
+    Attributes:
+        schema_version: version of Flower's form of the state.
+        backend: name of the accountant's method.
+        config: settings of the accountant.
+        compositions: composed events in their order.
+        evidence: state of the evidence.
+        number: Flower's number of the last round.
+        models: digests of the released models.
+    """
 
     schema_version: int
     backend: str

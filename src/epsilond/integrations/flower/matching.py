@@ -74,11 +74,20 @@ class Matching:
             self._evidence.show(current.shown)
 
     def _is_fresh(self, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
-        """Return whether the clients of a round are those that its event describes."""
+        """Return whether a round shows that its clients are those that its event describes.
+
+        A random draw of clients is never shown: it can only be contradicted, or rest on the caller's word.
+
+        Args:
+            event: the event that was composed for the round.
+            current: the round.
+        """
         step = spec_of_event(event, self._sampling)
-        drawn, connected = len(current.contacted), len(current.nodes)
+        drawn = len(current.contacted)
+        connected = len(current.nodes)
         if isinstance(step, Subsampled):
-            return self._is_draw(step, event, current)
+            self._check_draw(step, event, current)
+            return False
         if self._sampling != "no-amplification" or drawn >= connected or self._relation != "add-or-remove-one":
             return True
         if not current.fixed:
@@ -91,19 +100,25 @@ class Matching:
         self._evidence.contradict(COHORT, message, remedy=FIX_RELATION)
         return False
 
-    def _is_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
-        """Compare the clients of a round with the draw that amplifies its privacy."""
-        drawn, connected = len(current.contacted), len(current.nodes)
-        message, remedy = "", FIX_POPULATION
+    def _check_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> None:
+        """Contradict the evidence if the clients of a round are not the draw that amplifies its privacy.
+
+        Args:
+            step: the spec of the event, with its sampling.
+            event: the event that was composed for the round, with the sizes of the draw and of the population.
+            current: the round.
+        """
+        drawn = len(current.contacted)
+        connected = len(current.nodes)
+        poisson = step.sampling == "poisson"
         if connected < event.population_size:
             message = f"{connected} clients were connected, and the event counts on {event.population_size}"
-        elif step.sampling == "poisson" and current.fixed:
-            message, remedy = "FedAvg draws a fixed number of clients, and the event counts on Poisson", FIX_SAMPLING
-        elif step.sampling != "poisson" and drawn != event.sample_size:
+            self._evidence.contradict(COHORT, message, remedy=FIX_POPULATION)
+        elif poisson and current.fixed:
+            message = "FedAvg draws a fixed number of clients, and the event counts on Poisson"
+            self._evidence.contradict(COHORT, message, remedy=FIX_SAMPLING)
+        elif not poisson and drawn != event.sample_size:
             message = f"{drawn} clients were drawn, and the event counts on {event.sample_size}"
-        if message:
-            self._evidence.contradict(COHORT, message, remedy=remedy)
-            return False
-        if self._cohorts.observe(current.contacted, current.nodes, step=step):
+            self._evidence.contradict(COHORT, message, remedy=FIX_POPULATION)
+        elif self._cohorts.observe(current.contacted, current.nodes, step=step):
             self._evidence.rest_on_caller(COHORT, GENERATOR if current.fixed else UNKNOWN)
-        return False

@@ -146,15 +146,17 @@ def check_strategy(strategy: Strategy) -> list[str]:
         InvalidInput: the strategy is not such a wrapper.
     """
     adaptive = "DifferentialPrivacyAdaptiveBase" in bases_of(strategy)
-    messages, inner = [], strategy.strategy
+    messages = []
+    inner = strategy.strategy
     if getattr(strategy, "accountant", None) is None:
         messages.append(UNWEIGHED.format(key=getattr(inner, "weighted_by_key", "what they report")))
     base = averaging_of(inner)
     if base is None or type(inner).aggregate_train is not vars(base)["aggregate_train"]:
         messages.append(AFTERWARDS.format(inner=type(inner).__name__))
     if adaptive and strategy.noise_multiplier > 0.0:
-        updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
-        nominal = (updates**-2 + (2.0 * bits) ** -2) ** -0.5
+        update_noise = float(strategy.noise_multiplier)
+        count_noise = 2.0 * float(strategy.clipped_count_stddev)  # the clipped count is centred, so a client adds ±1/2
+        nominal = (update_noise**-2 + count_noise**-2) ** -0.5
         messages.append(COUNTED.format(effective=adaptive_noise_multiplier(strategy), nominal=nominal))
         messages.append(BACKWARDS)
     messages.append(GENERATOR)

@@ -67,7 +67,13 @@ FIX_REWOUND: Final = "Load a state into a new strategy only, and let it be the l
 
 
 class RoundsState(TypedDict):
-    """State of a `RoundWatch`."""
+    """State of a `RoundWatch`, as JSON values.
+
+    Attributes:
+        number: number of the latest configured round.
+        models: digests of the released models.
+        evidence: state of the evidence.
+    """
 
     number: int
     models: Sequence[str]
@@ -75,7 +81,14 @@ class RoundsState(TypedDict):
 
 
 class StrategyState(TypedDict):
-    """State of a `DpFedAvg`."""
+    """State of a `DpFedAvg`, as JSON values.
+
+    Attributes:
+        schema_version: version of this form of the state.
+        settings: settings of the strategy, with which those of the resuming strategy must agree.
+        clipping_norm: present clipping norm; adaptive clipping changes it.
+        rounds: state of the evidence for the rounds.
+    """
 
     schema_version: int
     settings: Mapping[str, object]
@@ -94,9 +107,12 @@ class RoundWatch:
 
     def __init__(self, *, budget: Contradictable | None, parts: InitialValues, source: RandomSource) -> None:
         self.evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS, budget=budget)
-        self.models, self.number = ReleasedModels(), 0
-        self._parts, self._source = parts, source
-        self._cohorts, self._noise = CohortWatch(self.evidence), NoiseSamples()
+        self.models = ReleasedModels()
+        self.number = 0
+        self._parts = parts
+        self._source = source
+        self._cohorts = CohortWatch(self.evidence)
+        self._noise = NoiseSamples()
         self._states = GeneratorStates()
         self._shown: dict[int, set[Premise]] = {}
 

@@ -124,7 +124,8 @@ class DpFedAvg(Stated, Strategy):
         self.adaptive = adaptive
         self._noise = adaptive.noise_of_updates(noise_multiplier) if adaptive else noise_multiplier
         self.step: Spec = round_mechanism(noise_multiplier, participants, cohort, population)
-        self.budget, self.relation = budget, relation_of(budget, cohort)
+        self.budget = budget
+        self.relation = relation_of(budget, cohort)
         self._setting = StatedSetting(relation=self.relation, unit="client", observer=budget.observer)
         self.delta = target_delta(budget) if delta is None else delta
         # A round that no theorem covers, and a δ out of range, are rejected before the run.
@@ -249,6 +250,9 @@ class DpFedAvg(Stated, Strategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Commit the round, and return the model with the noisy mean of the updates.
 
+        Returns:
+            The model, and the metrics of the round. Both are None if the round was not configured here.
+
         Raises:
             AggregationError: no client replied with a model; nothing is committed.
             LedgerExhausted: the ledger rejects the round; nothing is returned.
@@ -267,10 +271,12 @@ class DpFedAvg(Stated, Strategy):
         self.require_consistent()
         self.budget.pay(self.step)
         self._held = max(self._held - 1, 0)
-        norm, noise_std = self.clipping_norm, self.noise_std
+        norm = self.clipping_norm  # an adaptive release changes the norm and the noise of the next round
+        noise_std = self.noise_std
         model = self._release(server_round, updates, current)
         self.require_consistent()  # noise that is not the recorded one hides nothing
-        arrays, _ = self.strategy.aggregate_train(server_round, [reply_with(model, self._current, self.strategy)])
+        reply = reply_with(model, self._current, self.strategy)
+        arrays = self.strategy.aggregate_train(server_round, [reply])[0]
         if arrays is not None:
             self._watch.models.release(arrays)
         return arrays, self._metrics(noise_std, norm)

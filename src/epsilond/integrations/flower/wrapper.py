@@ -109,13 +109,19 @@ class WatchedWrapper:
         bases = bases_of(wrapper)
         if "aggregate_train" in vars(wrapper):
             raise InvalidInput.at("/strategy", "is observed already")
-        self.wrapper, self.inner, self.number = wrapper, wrapper.strategy, 0
+        self.wrapper = wrapper
+        self.inner = wrapper.strategy
+        self.number = 0
         self.models = ReleasedModels()
-        self._evidence, self._release, self._amplified = evidence, release, amplified
-        self._count_sensitivity, self._seed_noise = count_sensitivity, seed_noise
+        self._evidence = evidence
+        self._release = release
+        self._amplified = amplified
+        self._count_sensitivity = count_sensitivity
+        self._seed_noise = seed_noise
         self._adaptive = "DifferentialPrivacyAdaptiveBase" in bases
         self._client_side = any("ClientSide" in name for name in bases)
-        self._noise_states, self._draw_states = GeneratorStates(), GeneratorStates()
+        self._noise_states = GeneratorStates()
+        self._draw_states = GeneratorStates()
         self._noise = NoiseSamples()
         self._messages: dict[Premise, str] = {}
         self._round: WrappedRound | None = None
@@ -159,6 +165,14 @@ class WatchedWrapper:
     def _configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
+        """Return the wrapper's own messages to the clients, and note the clients of the round.
+
+        Args:
+            server_round: Flower's number of the round.
+            arrays: the model that is sent.
+            config: settings for the clients.
+            grid: connection to the clients.
+        """
         unchanged = self._keeps_parts()
         repeated = self._amplified and self._draw_states.repeats(python_state())
         messages = list(self._original["configure_train"](server_round, arrays, config, grid))
@@ -176,7 +190,8 @@ class WatchedWrapper:
             message = "Python's global generator drew the clients from a state of an earlier round: it was reset"
             self._evidence.contradict(COHORT, message, remedy=FIX_SEED)
         current.shown |= check_start(self._evidence, self.models, arrays, number=server_round, previous=self.number)
-        self.number, self._round = server_round, current
+        self.number = server_round
+        self._round = current
         return messages
 
     def _keeps_parts(self) -> bool:
@@ -191,7 +206,14 @@ class WatchedWrapper:
     def _aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        current, self._round = self._round, None
+        """Aggregate the replies with the wrapper's own method, and check the round that released a model.
+
+        Args:
+            server_round: Flower's number of the round.
+            replies: replies of the clients.
+        """
+        current = self._round
+        self._round = None
         replies = list(replies)
         if current is not None and current.number == server_round:
             self._round = current
@@ -203,7 +225,8 @@ class WatchedWrapper:
                 self._evidence.contradict(NOISE, message, remedy=FIX_NOISE)
         with system_noise() if self._seed_noise else nullcontext():
             arrays, metrics = self._original["aggregate_train"](server_round, replies)
-        self._round, self._norm = None, float(self.wrapper.clipping_norm)
+        self._round = None
+        self._norm = float(self.wrapper.clipping_norm)  # an adaptive wrapper has changed it
         if arrays is not None:
             self._finish(current, arrays, metrics)
         return arrays, metrics
@@ -211,7 +234,14 @@ class WatchedWrapper:
     def _aggregate_inner(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        replies, current = list(replies), self._round
+        """Average the clipped updates with the inner strategy's own method, and keep both for the checks of the round.
+
+        Args:
+            server_round: Flower's number of the round.
+            replies: replies that the wrapper has clipped.
+        """
+        replies = list(replies)
+        current = self._round
         if current is None:
             return self._average(server_round, replies)  # type: ignore[no-any-return]
         start = views(current.arrays)
@@ -236,7 +266,13 @@ class WatchedWrapper:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def _finish(self, current: WrappedRound | None, arrays: ArrayRecord, metrics: MetricRecord | None) -> None:
-        """Check a round that released a model, and pass it on."""
+        """Check a round that released a model, and pass it on.
+
+        Args:
+            current: the round; None if it was not configured through the observed method.
+            arrays: the released model.
+            metrics: metrics that were released with it.
+        """
         self.models.release(arrays)
         if current is None or current.aggregate is None:
             current = WrappedRound(number=self.number, arrays=arrays, contacted=[], nodes=[], fixed=False)
@@ -277,7 +313,16 @@ class WatchedWrapper:
         current.shown.update({UPDATES, DIVISOR} - {premise for premise, _, _ in failures})
 
     def _check_noise(self, current: WrappedRound, aggregate: Aggregate, arrays: ArrayRecord) -> None:
-        """Compare the noise with the clipping norm of the updates, and keep its multiplier."""
+        """Compare the noise of a round with the clipping norm of its updates, and keep its multiplier.
+
+        The noise is the released model minus the mean of the updates. It is not tested if either is missing, or if
+        rounding could hide it.
+
+        Args:
+            current: the round.
+            aggregate: its updates and their mean.
+            arrays: the released model.
+        """
         current.noise_multiplier = self._effective_multiplier(current)
         released = views(arrays)
         probe, returned = self._probe, aggregate.returned

@@ -107,7 +107,9 @@ class ObservedBatches:
             except StopIteration:
                 return
             rows = np.asarray(batch)
-            members = rows if owners is None else owners[rows[:, 0]] if len(rows) else rows
+            members = rows
+            if owners is not None and len(rows):
+                members = owners[rows[:, 0]]
             self._note(SampledBatch(start=start, members=members, rows=_identities(rows)), records)
             yield batch
 
@@ -121,7 +123,14 @@ class ObservedBatches:
             self._evidence.contradict(EVENT, message, remedy="Make the plan for the number of records of this run.")
 
     def _note(self, batch: SampledBatch, records: int) -> None:
-        start, members = batch.start, batch.members
+        """Check a batch and put it in the queue; a batch from a repeated generator state is only counted as a replay.
+
+        Args:
+            batch: the batch that the sampler returned.
+            records: number of records, or of users, that it was drawn from.
+        """
+        start = batch.start
+        members = batch.members
         if start in self._starts and not self._is_certain(len(members), records):
             self.replays += 1
             return
@@ -139,7 +148,17 @@ class ObservedBatches:
         return size in (0, records) or float(getattr(sampler, "sampling_prob", 0.0)) >= 1.0
 
     def _check_size(self, size: int, records: int) -> None:
-        sampler, cycle = self._draws.sampler, self._draws.cycle
+        """Contradict the evidence if a batch of this size does not fit the recorded sampling.
+
+        A sampler without a rate must return its fixed size. The sizes of a sampler with a rate are tested as random
+        numbers, if each is independent of the others.
+
+        Args:
+            size: number of records, or of users, in the batch.
+            records: number of records, or of users, that it was drawn from.
+        """
+        sampler = self._draws.sampler
+        cycle = self._draws.cycle
         rate = getattr(sampler, "sampling_prob", None)
         if rate is None:
             expected = int(sampler.batch_size)

@@ -85,15 +85,17 @@ class ParameterChanges:
         return len(self._updates)
 
     def observe_parameters(self, values: Vector, *, aligned: bool, precision: float) -> None:
-        """Take the parameters of the next call of the gradient function.
+        """Compare the change of the parameters since the last gradient with the noisy updates in between.
 
         Args:
             values: the parameters at the coordinates that are compared.
             aligned: whether gradients have the shapes of the parameters, so that coordinates correspond.
             precision: distance from 1 to the next number of the parameters' type.
         """
-        latest, updates = self._latest, self._updates
-        self._latest, self._updates = values, []
+        latest = self._latest
+        updates = self._updates
+        self._latest = values
+        self._updates = []
         if latest is None or latest.shape != values.shape:
             self._conclude(len(updates), _SHAPES if latest is not None else None)
             return

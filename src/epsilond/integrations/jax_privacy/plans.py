@@ -24,9 +24,16 @@ _ROUNDING: Final = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedSteps:
-    """Mechanism of a plan, run `times` times, each time for `steps_each` iterations of the loop.
+    """Mechanism of a plan, run `times` times, each time for `steps_each` iterations of the training loop.
 
-    With a strategy of b bands the noise of b iterations belongs together, and a record takes part in one of them.
+    With a strategy matrix of b bands, the correlated noise of b consecutive iterations is one run of the mechanism, and
+    a record takes part in one of these iterations.
+
+    Attributes:
+        mechanism: spec of one run.
+        times: number of runs.
+        steps_each: number of iterations per run.
+        iterations: number of iterations of the plan.
     """
 
     mechanism: Spec
@@ -36,7 +43,7 @@ class PlannedSteps:
 
     @property
     def spec(self) -> Spec:
-        """All of it."""
+        """Composition of all runs."""
         return self.mechanism if self.times == 1 else Repeated(times=self.times, mechanism=self.mechanism)
 
     def after(self, iterations: int) -> Spec:

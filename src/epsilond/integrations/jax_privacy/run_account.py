@@ -42,7 +42,15 @@ class AccountState(StepsState):
 class RunAccount(Stated):
     """The account of a run that uses the functions of an observed plan.
 
-    It counts the updates of the noise. A cycle that was begun counts as a whole.
+    It counts the updates of the noise. A cycle of iterations with common noise counts as a whole once it has begun.
+
+    Args:
+        reading: the plan and its parts.
+        steps: matches the observed batches, gradients and updates.
+        journal: the calls of the observed functions that are not yet matched.
+        batches: the sampler with its unused batches.
+        evidence: the premises that the run showed or contradicted.
+        setting: relation, unit and observer of the account.
     """
 
     def __init__(
@@ -55,8 +63,11 @@ class RunAccount(Stated):
         *,
         setting: StatedSetting,
     ) -> None:
-        self._reading, self._steps, self._journal = reading, steps, journal
-        self._batches, self._evidence = batches, evidence
+        self._reading = reading
+        self._steps = steps
+        self._journal = journal
+        self._batches = batches
+        self._evidence = evidence
         self._setting = setting
         self._curve: tuple[Spec, PrivacyCurve] | None = None
 

@@ -31,7 +31,14 @@ _SUM_REMEDY: Final = "Give the noise transformation the result of the plan's gra
 
 
 class StepsState(TypedDict):
-    """State of an `ObservedSteps`, as JSON values."""
+    """State of an `ObservedSteps`, as JSON values.
+
+    Attributes:
+        evidence: state of the evidence.
+        noise: state of the checks of the updates.
+        changes: state of the checks of the parameters.
+        optimizer: states of the optimizer that its next update may start from.
+    """
 
     evidence: Mapping[str, object]
     noise: NoiseState
@@ -48,8 +55,11 @@ class ObservedSteps:
 
     def __init__(self, reading: PlanReading, batches: ObservedBatches, evidence: Evidence) -> None:
         self.noise = AddedNoise(reading, evidence)
-        self._reading, self._batches, self._evidence = reading, batches, evidence
-        self._changes, self._optimizer = ParameterChanges(evidence), OptimizerStates(evidence)
+        self._reading = reading
+        self._batches = batches
+        self._evidence = evidence
+        self._changes = ParameterChanges(evidence)
+        self._optimizer = OptimizerStates(evidence)
         self._identity = RowIdentity()
         self._clear_gradients()
         self._followed: set[int] = set()

@@ -70,20 +70,33 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
 
 
 def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> NoiseReading:
-    """Read C from the products with combs. The distance of the teeth is the number of bands of C.
+    """Read a banded strategy matrix C from products with few vectors, given C⁻¹ as a streaming matrix.
 
-    The products of two combs of different heights agree only if no column has an entry below its bands.
+    A comb is a vector whose entries, the teeth, are nonzero at every b-th row only. If C has b bands, the columns of C
+    at the teeth do not overlap in the product, so that each column is read from it. The columns that two combs with
+    different teeth give agree only if no column has an entry below its bands. Otherwise b is doubled.
+
+    Args:
+        matrix: C⁻¹.
+        stddev: standard deviation of the noise before the multiplication.
+        iterations: number of rows of C.
+
+    Returns:
+        The columns of C, their largest norm and b. The norm is NaN, without columns, if no b up to `_LARGEST` entries
+        fits.
     """
-    places = sorted({0, iterations // 2})
-    impulses = np.zeros((iterations, len(places)))
-    impulses[places, range(len(places))] = 1.0
-    bands = _bandwidth(_multiply(matrix, impulses), places)
+    impulse_rows = sorted({0, iterations // 2})
+    impulses = np.zeros((iterations, len(impulse_rows)))
+    impulses[impulse_rows, range(len(impulse_rows))] = 1.0
+    bands = _bandwidth(_multiply(matrix, impulses), impulse_rows)
     while iterations * bands <= _LARGEST:
-        heights = np.random.default_rng(0).uniform(1.0, 2.0, size=(2, iterations))
-        first, second = (_multiply(matrix, _combs(height, bands)) for height in heights)
-        columns = _teeth(first, bands) / heights[0][:, None]
-        expected = columns * heights[1][:, None]
-        if np.allclose(_teeth(second, bands), expected, rtol=0.0, atol=_NEGLIGIBLE * np.abs(columns).max()):
+        first_teeth, second_teeth = np.random.default_rng(0).uniform(1.0, 2.0, size=(2, iterations))
+        first_product = _multiply(matrix, _combs(first_teeth, bands))
+        second_product = _multiply(matrix, _combs(second_teeth, bands))
+        columns = _teeth(first_product, bands) / first_teeth[:, None]
+        expected = columns * second_teeth[:, None]
+        tolerance = _NEGLIGIBLE * np.abs(columns).max()
+        if np.allclose(_teeth(second_product, bands), expected, rtol=0.0, atol=tolerance):
             norm = float(np.linalg.norm(columns, axis=1).max())
             return NoiseReading(stddev=stddev, bands=bands, column_norm=norm, columns=columns)
         if bands == iterations:
@@ -118,20 +131,25 @@ def _teeth(products: NDArray[np.float64], period: int) -> NDArray[np.float64]:
 
 
 def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return C times these columns, given C⁻¹ as a streaming matrix.
+    """Return C times the columns of `vectors`, given the lower triangular C⁻¹ as a streaming matrix.
 
-    Row t of the product is the input for which row t of C⁻¹ gives the entry of `vectors`. That row of C⁻¹ is affine in
-    its input, with a slope and an offset that follow from the inputs 0 and 1.
+    The product is computed by forward substitution: its row t is the input at which row t of C⁻¹ returns row t of
+    `vectors`. Given the earlier rows, that output is affine in the input. The outputs at the inputs 0 and 1 give its
+    offset and slope.
+
+    Args:
+        matrix: C⁻¹, which maps one row of its input after another to rows of its output.
+        vectors: one vector per column.
     """
-    zero = jnp.zeros(vectors.shape[1])
+    zeros = jnp.zeros(vectors.shape[1])
 
-    def step(state: object, target: jax.Array) -> tuple[object, jax.Array]:
-        """Solve for the next entry of each vector."""
-        offset, _ = matrix.multiply_next(zero, state)
-        raised, _ = matrix.multiply_next(zero + 1.0, state)
-        entry = (target - offset) / (raised - offset)
-        _, state = matrix.multiply_next(entry, state)
-        return state, entry
+    def solve_row(state: object, target: jax.Array) -> tuple[object, jax.Array]:
+        """Return the next state of the stream, and the input at which its next output is `target`."""
+        output_at_zero = matrix.multiply_next(zeros, state)[0]
+        output_at_one = matrix.multiply_next(zeros + 1.0, state)[0]
+        row = (target - output_at_zero) / (output_at_one - output_at_zero)
+        next_state = matrix.multiply_next(row, state)[1]
+        return next_state, row
 
-    _, product = jax.lax.scan(step, matrix.init_multiply(zero), jnp.asarray(vectors))
+    product = jax.lax.scan(solve_row, matrix.init_multiply(zeros), jnp.asarray(vectors))[1]
     return np.asarray(product, dtype=np.float64)

@@ -119,23 +119,30 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         ]
 
     def _distribute_budget(self) -> list[float]:
-        """Return the noises of the largest trial ε' that meets the totals, by bisection of log ε'."""
-        deltas = [self.total_delta * share for share in self.budget_proportions]
+        """Return the noise of each mechanism at the largest sum of budgets with a composition that meets the totals.
 
-        def noises(epsilon: float) -> list[float]:
-            """Return the noise of each mechanism at its share of ε'."""
-            return self._noises([epsilon * share for share in self.budget_proportions], deltas)
-
-        least, most = self.total_epsilon, self.total_epsilon / max(self.budget_proportions)
-        best = noises(least)
-        while most > least * (1.0 + EPSILON_TOLERANCE):
-            middle = math.sqrt(least * most)
-            trial = noises(middle)
-            if curve_of(*self._specs(trial)).delta(epsilon=self.total_epsilon).upper <= self.total_delta:
-                least, best = middle, trial
+        Each mechanism gets its proportion of a trial ε'. The composition needs less than the sum of its parts, so that
+        ε' may exceed the total ε. It is found by bisection of log ε', to the relative `EPSILON_TOLERANCE`.
+        """
+        lower = self.total_epsilon
+        upper = self.total_epsilon / max(self.budget_proportions)
+        noises = self._noises_within(lower)
+        while upper > lower * (1.0 + EPSILON_TOLERANCE):
+            middle = math.sqrt(lower * upper)
+            trial = self._noises_within(middle)
+            delta = curve_of(*self._specs(trial)).delta(epsilon=self.total_epsilon).upper
+            if delta <= self.total_delta:
+                lower = middle
+                noises = trial
             else:
-                most = middle
-        return best
+                upper = middle
+        return noises
+
+    def _noises_within(self, epsilon: float) -> list[float]:
+        """Return the noise of each mechanism at its proportion of ε [nat] and of the total δ."""
+        epsilons = [epsilon * share for share in self.budget_proportions]
+        deltas = [self.total_delta * share for share in self.budget_proportions]
+        return self._noises(epsilons, deltas)
 
 
 def _as_list(values: Sequence[float] | None) -> list[float] | None:

@@ -68,12 +68,15 @@ class WatchedMechanism:
     ) -> None:
         self._mechanism = _central(postprocessors)
         self._underlying = self._mechanism.underlying_mechanism
-        self._evidence, self._users = evidence, None if users is None else list(users)
+        self._evidence = evidence
+        self._users = None if users is None else list(users)
         self._rate = max(rate for _, _, rate, _ in plans)
         self._iterations = min(iterations for *_, iterations in plans)
         simple = len(plans) == 1 and plans[0][0] == "gaussian" and hasattr(self._underlying, "relative_noise_stddev")
         self._noise_parameter = plans[0][1] if simple else None
-        self._sizes, self._draws, self._noise = BatchSizes(), CohortDraws(), NoiseSamples()
+        self._sizes = BatchSizes()
+        self._draws = CohortDraws()
+        self._noise = NoiseSamples()
         self._cohort = UserCohort()
         self._probe: Probe | None = None
         self._bound = math.nan
@@ -199,7 +202,12 @@ class WatchedMechanism:
             self._shown.add(CLIPPING)
 
     def _check_noise(self, before: NDArray[np.float64], released: Arrays) -> None:
-        """Compare the noise that was added with the plan."""
+        """Compare the noise that the mechanism added with the plan; a plan without a fixed noise is not checked.
+
+        Args:
+            before: statistics before the noise, as a sample of coordinates.
+            released: statistics after the noise.
+        """
         planned = self._noise_parameter
         if planned is None or self._probe is None:
             return

@@ -116,6 +116,9 @@ def noise_for(
         epsilon: ε [nat] of the run.
         delta: δ of the run.
 
+    Returns:
+        The noise parameter, rounded up.
+
     Raises:
         Infeasible: no noise in the range of the search meets the target.
     """
@@ -130,6 +133,8 @@ def noise_for(
         )
         return guarantee_of(spec, **SETTING, effort=effort).guarantee
 
-    root = math.sqrt(num_compositions * max(math.log(1.0 / delta), 1.0)) / max(epsilon, 1e-6)
-    guess = 0.5 + root * sampling_probability
-    return smallest_noise(family, Target(epsilon=epsilon, log_delta=math.log(delta)), guess=guess).noise
+    log_delta = math.log(delta)
+    # Start of the search: noise √(T log 1/δ) q/ε by the central limit theorem. It decides only how long the search is.
+    normal_noise = math.sqrt(num_compositions * max(math.log(1.0 / delta), 1.0)) / max(epsilon, 1e-6)
+    initial_estimate = 0.5 + normal_noise * sampling_probability
+    return smallest_noise(family, Target(epsilon=epsilon, log_delta=log_delta), guess=initial_estimate).noise

@@ -128,8 +128,13 @@ class TffRun(Stated):
         return output
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Return whether the model of this round is new, and report a counter that did not grow."""
-        earlier, present = _counter(before), _counter(self.state)
+        """Return whether this round has a model, and report a repeated model or a counter that did not grow.
+
+        Args:
+            before: state of the process before the round.
+        """
+        earlier = _counter(before)
+        present = _counter(self.state)
         if earlier is not None and present is not None and not present > earlier:
             message = "the round counter of the state did not grow: the state of an earlier round was used"
             self.evidence.contradict(ROUNDS, message, remedy=_REMEDY)
@@ -146,7 +151,7 @@ class TffRun(Stated):
     # Conclusions ------------------------------------------------------------------------------------------------------
     @property
     def spec(self) -> Spec | None:
-        """All rounds so far; None before the first."""
+        """Composition of all rounds so far; None before the first."""
         return run_of([(self.round, self.rounds)])
 
     def _open_observations(self) -> tuple[Observation, ...]:
@@ -175,11 +180,14 @@ class TffRun(Stated):
             InvalidInput: `saved` does not come from `state_dict`.
         """
         try:
-            rounds, models = int(saved["rounds"]), set(map(str, saved["models"]))
+            rounds = int(saved["rounds"])
+            models = set(map(str, saved["models"]))
             self.evidence.load_state_dict(saved["evidence"])
         except (KeyError, TypeError, ValueError):
             raise InvalidInput.at("", "is not the account of a checkpoint") from None
-        self.rounds, self._models, self.state = rounds, models, state
+        self.rounds = rounds
+        self._models = models
+        self.state = state
 
 
 def _counter(state: LearningAlgorithmState) -> int | None:

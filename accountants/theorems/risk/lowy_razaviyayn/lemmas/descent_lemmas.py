@@ -69,8 +69,10 @@ LEMMA_E3 = Theorem(
         Condition("step-size", "η ≤ 2/(β + μ)", _step),
         Condition(
             "loss",
-            "F is μ-strongly convex and β-smooth on an open convex set that holds both points: the Hessian there is "
-            "between μ and β in every direction, not only along the segment between the points",
+            (
+                "F is μ-strongly convex and β-smooth on an open convex set that holds both points. The Hessian "
+                "there is between μ and β in every direction, not only along the segment between the points"
+            ),
         ),
     ),
     formula=contraction,
@@ -202,9 +204,9 @@ LEMMA_E9 = Theorem(
     id="lowy.lemma-e.9",
     title="The recursion of strongly convex descent, solved",
     statement=(
-        "r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² gives (b/Γ) Σ_{t<T} γ_t s_t + a r_T ≤ (r₀/η)(1 − aη)^T + cη with "
-        "γ_t = (1 − aη)^{−(t+1)}, Γ their sum (T + 1 terms in the lemma, T in Algorithm 1); "
-        "η = min{1/g, ln(max{2, a²r₀T²/c})/(aT)}"
+        "Let r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη². Then (b/Γ) Σ_{t<T} γ_t s_t + a r_T ≤ (r₀/η)(1 − aη)^T + "
+        "cη. The weights are γ_t = (1 − aη)^{−(t+1)}, and Γ is their sum (T + 1 terms in the lemma, T in "
+        "Algorithm 1). The step is η = min{1/g, ln(max{2, a²r₀T²/c})/(aT)}"
     ),
     source=Source("lowy2023", "Lemma E.9"),
     status=Status.PROVED,

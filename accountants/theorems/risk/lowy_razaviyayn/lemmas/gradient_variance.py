@@ -236,7 +236,7 @@ NOT_HOMOGENEOUS = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="identically distributed clients have v* = 0, and the bound for fresh samples serves in every round",
     truth=(
-        "their empirical losses differ, v̂*² being of order L²/n; and a re-used batch drawn with replacement has "
+        "Their empirical losses differ, and v̂*² is of order L²/n. A re-used batch drawn with replacement has "
         "φ²(1/K + 1/n − 1/(nK)) about the expected gradient"
     ),
     test=f"{_TESTS}::test_identical_distributions_leave_empirical_heterogeneity",

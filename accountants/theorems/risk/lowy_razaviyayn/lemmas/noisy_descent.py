@@ -213,9 +213,9 @@ CONSTRAINED_MINIMUM = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="Lemma E.4 and part 2 of Lemma E.5, for every minimiser over W, averaging w_0, …, w_{R−1}",
     truth=(
-        "they need ∇F(w*) = 0; averaging w_1, …, w_R instead gives D²/(2ηR) + ηV²/(2(1 − ηβ)) without it. With R = 1 "
-        "the printed output is the start itself, and f(w) = Lw on an interval refutes the lemma and the 272 LDν/√M~ of "
-        "Theorem 2.1"
+        "they need ∇F(w*) = 0; averaging w_1, …, w_R instead gives D²/(2ηR) + ηV²/(2(1 − ηβ)) without it. With "
+        "R = 1 the printed output is the start itself. Then f(w) = Lw on an interval refutes the lemma and the "
+        "272 LDν/√M~ of Theorem 2.1"
     ),
     test=f"{_TESTS}::test_a_constrained_minimum_refutes_the_printed_average",
 )
@@ -234,8 +234,8 @@ LEMMA_E4 = Theorem(
     id="lowy.lemma-e.4",
     title="Noisy projected descent on a convex loss",
     statement=(
-        "E F̂(ŵ) − F̂* ≤ D²/(ηR) + 2η[min{Φ*²/(M'K), φ*²_max/(MK)} + Υ*²/M + (d/2) min{Σ²/M', σ²_max/M}] for "
-        "η ≤ 1/(4β) and ŵ the average of w_0, …, w_{R−1}"
+        "Let η ≤ 1/(4β) and ŵ be the average of w_0, …, w_{R−1}. Then E F̂(ŵ) − F̂* ≤ D²/(ηR) + "
+        "2η[min{Φ*²/(M'K), φ*²_max/(MK)} + Υ*²/M + (d/2) min{Σ²/M', σ²_max/M}]"
     ),
     source=Source("lowy2023", "Lemma E.4"),
     status=Status.REFUTED,
@@ -254,9 +254,10 @@ LEMMA_E4_STRONGLY_CONVEX = Theorem(
     id="lowy.lemma-e.4.strongly-convex",
     title="Noisy projected descent on a strongly convex loss",
     statement=(
-        "(14): E F̂(ŵ) − F̂* = Õ(βD² e^{−μR/(4β)} + c/(μR)) with c = 2 min{Φ*²/(M'K), φ*²_max/(MK)} + 2Υ*²/M + "
-        "d min{Σ²/M', σ²_max/M}, η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, and ŵ the average of w_0, …, w_{R−1} "
-        "with weights (1 − μη)^{−(r+1)}; at any η ≤ 1/(4β) (D²/η)(1 − μη)^R + cη"
+        "(14): The bound is E F̂(ŵ) − F̂* = Õ(βD² e^{−μR/(4β)} + c/(μR)). Here c = 2 min{Φ*²/(M'K), "
+        "φ*²_max/(MK)} + 2Υ*²/M + d min{Σ²/M', σ²_max/M}. The step size is η = min{1/(4β), ln(max{2, "
+        "μ²D²R²/c})/(μR)}. The output ŵ is the average of w_0, …, w_{R−1} with weights (1 − μη)^{−(r+1)}. At "
+        "any η ≤ 1/(4β) the bound is (D²/η)(1 − μη)^R + cη"
     ),
     source=Source("lowy2023", "Lemma E.4, equation (14)"),
     status=Status.REFUTED,
@@ -271,8 +272,9 @@ LEMMA_E4_STRONGLY_CONVEX = Theorem(
             grade=Grade.PROVED_WRONG,
             printed="for every minimiser over W, averaging w_0, …, w_{R−1}",
             truth=(
-                "it needs ∇F̂(w*) = 0: f(w) = Lw + μw²/2 on [−1, 1] with R = 1 outputs the start, 2L above the least; "
-                "averaging w_1, …, w_R gives D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)) without it"
+                "The lemma needs ∇F̂(w*) = 0. With R = 1, f(w) = Lw + μw²/2 on [−1, 1] outputs the start, 2L "
+                "above the least. Averaging w_1, …, w_R gives D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)) "
+                "without it"
             ),
             test="tests/theorems/risk/lowy_razaviyayn/test_noisy_descent.py::test_a_constrained_minimum_refutes_14",
         ),

@@ -147,8 +147,8 @@ LEMMA_E2 = Theorem(
     id="lowy.lemma-e.2",
     title="Uniform stability of Algorithm 1",
     statement=(
-        "replacing one record changes the expected loss of the output by at most 2L²Rη/(n_min M) if convex, by "
-        "4L²/(μ(M n_min − 1)) if every record's loss is μ-strongly convex"
+        "Replacing one record changes the expected loss of the output by at most 2L²Rη/(n_min M) if convex. If "
+        "every record's loss is μ-strongly convex, the change is at most 4L²/(μ(M n_min − 1))"
     ),
     source=Source("lowy2023", "Lemma E.2"),
     status=Status.PROVED,

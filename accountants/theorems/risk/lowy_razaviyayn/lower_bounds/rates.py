@@ -182,9 +182,9 @@ REFERENCE_RATES = Theorem(
     id="lowy.section-3",
     title="What federated privacy is measured against",
     statement=(
-        "without privacy φD/√(nN), or min{φ²/(μnN), φD/√(nN)} if strongly convex; local privacy with one record a "
-        "person LD min{1, √d/(ε√N)}; a trusted server φD/√(nN) + LD min{1, √d/(εnN)}. Privacy against everyone is "
-        "free, in order, where d/ε₀² is at most n"
+        "Without privacy the rate is φD/√(nN), or min{φ²/(μnN), φD/√(nN)} if strongly convex. Local privacy "
+        "with one record a person has LD min{1, √d/(ε√N)}. A trusted server has φD/√(nN) + LD min{1, "
+        "√d/(εnN)}. Privacy against everyone is free, in order, where d/ε₀² is at most n"
     ),
     source=Source("lowy2023", "Section 3 and footnote 8"),
     status=Status.PROVED,
@@ -209,11 +209,11 @@ FIGURE_2 = Theorem(
     id="lowy.figure-2",
     title="The rates of Figure 2",
     statement=(
-        "with r = √d/(ε₀n√N) ≤ 1: identical clients 1/√(nN) + r and 1/(nN) + r²; different ones 1/√(nN) + r^{4/5} and "
-        "1/(nN) + √κ r² from above, 1/√(nN) + r/C² and 1/(nN) + r²/κ from below, C² = r^{−2/5} for one pass; on the "
-        "data at hand r and r²; shuffled "
-        "1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r². "
-        "For any r the rates hold with min{1, ·}"
+        "Let r = √d/(ε₀n√N) ≤ 1. Identical clients have 1/√(nN) + r and 1/(nN) + r². Different ones have the "
+        "upper bounds 1/√(nN) + r^{4/5} and 1/(nN) + √κ r². Their lower bounds are 1/√(nN) + r/C² and 1/(nN) + "
+        "r²/κ, with C² = r^{−2/5} for one pass. On the data at hand the rates are r and r². Shuffled, they are "
+        "1/√(nN) + √d/(εnN) and 1/(nN) + d/(εnN)². The printed figure has √(κd)/(ε₀²n²N) for √κ r². For any r "
+        "the rates hold with min{1, ·}"
     ),
     source=Source("lowy2023", "Figure 2"),
     status=Status.PROVED,

@@ -136,8 +136,8 @@ MISSING_MINIMUM = Erratum(
     grade=Grade.UNCLEAR,
     printed="Theorem 3.1 states φ²/(μnN) for μ-strongly convex losses without the premise L ≈ μD of Theorem F.3",
     truth=(
-        "with that premise it holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}: as μ → 0 the first of the "
-        "two exceeds LD, the largest possible excess risk"
+        "with that premise it holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}. As μ → 0 the first "
+        "of the two exceeds LD, the largest possible excess risk"
     ),
     test=f"{_TESTS}::test_no_lower_bound_exceeds_the_largest_excess",
 )
@@ -157,9 +157,10 @@ LOCAL_POPULATION = Theorem(
     id="lowy.3.1",
     title="What privacy against everyone costs at least, for the expected loss",
     statement=(
-        "C-compositional algorithms that are ε₀-private for every record against everyone: the excess risk is at least "
-        "of order φD/√(nN) + LD min{1, √d/(ε₀n√N C²)}, or min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(ε₀²n²N C⁴)} if "
-        "strongly convex (printed: φ²/(μnN) for the first minimum), and never more than LD"
+        "Let C-compositional algorithms be ε₀-private for every record against everyone. The excess risk is at "
+        "least of order φD/√(nN) + LD min{1, √d/(ε₀n√N C²)}. If strongly convex, it is at least of order "
+        "min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(ε₀²n²N C⁴)}. The first minimum is printed as φ²/(μnN). The "
+        "lower bound is never more than LD"
     ),
     source=Source("lowy2023", "Theorem 3.1"),
     status=Status.PROVED,
@@ -183,9 +184,10 @@ CENTRAL_POPULATION = Theorem(
     id="lowy.f.3",
     title="What central privacy costs at least, for the expected loss",
     statement=(
-        "ε-private algorithms with a trusted server: at least of order φD/√(nN) + LD min{1, √d/(εnN)}, or, if strongly "
-        "convex, min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(εnN)²}, with L²/μ for LD if L is of order μD; never more than "
-        "LD; D the radius. The text has the second case for L ≈ μD only"
+        "With a trusted server ε-private algorithms have at least the order φD/√(nN) + LD min{1, √d/(εnN)}. If "
+        "strongly convex, the order is min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(εnN)²}. Here L²/μ replaces LD if "
+        "L is of order μD. The lower bound is never more than LD. The radius is D. The text has the second "
+        "case for L ≈ μD only"
     ),
     source=Source("lowy2023", "Theorem F.3"),
     status=Status.PROVED,
@@ -199,8 +201,8 @@ LOCAL_EMPIRICAL = Theorem(
     id="lowy.f.4",
     title="What privacy against everyone costs at least, on the data at hand",
     statement=(
-        "symmetric algorithms that are ε₀-private against everyone: at least of order LD min{1, √d/(ε₀n√N)}, or LD "
-        "min{1, d/(ε₀²n²N)} if strongly convex"
+        "Let symmetric algorithms be ε₀-private against everyone. Their risk is at least of order LD min{1, "
+        "√d/(ε₀n√N)}, or LD min{1, d/(ε₀²n²N)} if strongly convex"
     ),
     source=Source("lowy2023", "Theorem F.4"),
     status=Status.PROVED,

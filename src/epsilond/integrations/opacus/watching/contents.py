@@ -128,17 +128,22 @@ class Contents:
         return None
 
     def _is_foreign(self, tensor: torch.Tensor, batch: HandedBatch) -> bool:
-        """Return whether a tensor has real numbers, not only zeros, that are not those of a tensor of this batch."""
+        """Return whether a tensor has real numbers, not only zeros, that are not those of a tensor of this batch.
+
+        Args:
+            tensor: an input of the model.
+            batch: the batch that the model read.
+        """
         if not tensor.is_floating_point() or not tensor.any():
             return False
         entries = ((source(), version, handed) for source, version, handed in self._known.values())
-        return not any(
-            handed is batch
-            and value is not None
-            and value._version == version  # noqa: SLF001  as above
-            and _same_rows(tensor, value)
-            for value, version, handed in itertools.chain(*self._held, entries)
-        )
+        for value, version, handed in itertools.chain(*self._held, entries):
+            if handed is not batch or value is None:
+                continue
+            unchanged = value._version == version  # noqa: SLF001  as above
+            if unchanged and _same_rows(tensor, value):
+                return False
+        return True
 
     def _candidates(self) -> Iterator[tuple[torch.Tensor, int, HandedBatch]]:
         """Yield the tensors of the latest batches, and then those of unused batches that the loop still holds."""
@@ -184,20 +189,28 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
     """Return whether the rows of a tensor have the values of a tensor of the batch, in any order within each row.
 
-    On a device three rows are compared.
+    The first, middle and last row are compared first. All rows are compared only if both tensors are in the memory of
+    the CPU.
+
+    Args:
+        tensor: an input of the model.
+        value: a tensor of the batch, which is cast to the type of the input.
     """
-    if tensor.ndim == 0 or value.ndim == 0 or len(tensor) != len(value) or tensor.numel() != value.numel():
+    if tensor.ndim == 0 or value.ndim == 0:
+        return False
+    if len(tensor) != len(value) or tensor.numel() != value.numel():
         return False
     if tensor.numel() == 0:
         return True
     with torch.no_grad():
-        for place in {0, len(tensor) // 2, len(tensor) - 1}:
-            first = tensor[place].reshape(-1).to("cpu")
-            second = value[place].reshape(-1).to(device="cpu", dtype=tensor.dtype)
+        for row in {0, len(tensor) // 2, len(tensor) - 1}:
+            first = tensor[row].reshape(-1).to("cpu")
+            second = value[row].reshape(-1).to(device="cpu", dtype=tensor.dtype)
             if not torch.equal(first.sort().values, second.sort().values):
                 return False
         if tensor.device.type != "cpu" or value.device.type != "cpu":
             return True
-        rows, expected = tensor.reshape(len(tensor), -1), value.reshape(len(value), -1).to(dtype=tensor.dtype)
+        rows = tensor.reshape(len(tensor), -1)
+        expected = value.reshape(len(value), -1).to(dtype=tensor.dtype)
         same = torch.equal(rows, expected) or torch.equal(rows.sort(dim=1).values, expected.sort(dim=1).values)
         return bool(same)

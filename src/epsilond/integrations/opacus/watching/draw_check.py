@@ -153,7 +153,12 @@ class DrawCheck:
         return fresh, used
 
     def _matches(self, draw: IndexBatch | None, rows: int) -> bool:
-        """Return whether there is a draw for the step, and whether it has as many records as the step has rows."""
+        """Return whether there is a draw for the step with one record for each of its rows; report it otherwise.
+
+        Args:
+            draw: the draw that the model read; the latest unused one if None.
+            rows: number of per-sample gradients that the step summed.
+        """
         assert self.draws is not None
         draw = draw or self.draws.latest()
         if draw is None:
@@ -168,9 +173,16 @@ class DrawCheck:
         return False
 
     def _is_regular(self, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
-        """Return whether the draw is the next one, of the recorded sampling."""
+        """Return whether a draw has the recorded sampling and is the next one in order; report it otherwise.
+
+        Args:
+            draw: the draw of the step, which is marked as used.
+            rows: rows whose clipped gradients the step summed.
+            rate: sampling rate that the record has for the step.
+        """
         assert self.draws is not None
-        report, draws = self._reporter, self.draws
+        draws = self.draws
+        report = self._reporter
         skipped = draw.epoch.use(draw)
         if draw.rate > rate * rows.passes / max(rows.calls, 1) * (1.0 + _RELATIVE):
             message = f"the sampler drew at rate {draw.rate:.6g}, and the record has {rate:.6g}"
@@ -191,9 +203,19 @@ class DrawCheck:
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], used: bool) -> bool:
-        """Return whether the model read only the draw."""
-        compared, self._compared = self._compared, True
-        unknown, self._unknown = self._unknown, False
+        """Return whether the model read only the batch of the step's draw; report it otherwise.
+
+        The marks of the step are reset for the next one.
+
+        Args:
+            rows: rows whose clipped gradients the step summed.
+            fresh: batches that the model read, and that no earlier step used.
+            used: whether the model also read a batch of an earlier step.
+        """
+        compared = self._compared
+        unknown = self._unknown
+        self._compared = True
+        self._unknown = False
         if used and fresh:
             reason = "the model read a batch of an earlier step next to the present one"
             self._reporter.rest_on_caller(FRESH_DRAW, reason)

@@ -60,11 +60,14 @@ class Epoch:
         return indices
 
     def hand_out(self, batch: object, largest: int | None) -> None:
-        """Take a batch that the loader returns.
+        """Match a batch that the loader returns with the earliest draw that is not yet handed out in full.
+
+        Nothing is matched if every draw is handed out.
 
         Args:
             batch: tensors of the batch.
-            largest: size of the parts that a memory manager makes of a draw; None where there is none.
+            largest: number of records in the parts into which Opacus' `BatchMemoryManager` splits a draw; None if it
+                splits none.
         """
         self.loader = True
         if not self._returned:
@@ -78,10 +81,13 @@ class Epoch:
         self._source.contents.hand_out(batch, draw)
 
     def use(self, draw: IndexBatch) -> int:
-        """Mark a draw as used.
+        """Mark a draw as used by a step, and the unused draws before it as skipped.
+
+        Args:
+            draw: a draw of this pass.
 
         Returns:
-            Number of draws of this pass that were handed out earlier and not used.
+            Number of draws that are now skipped and were not before.
         """
         draw.used = True
         skipped = [earlier for earlier in self.draws if earlier.place < draw.place and not earlier.skipped]
@@ -92,10 +98,15 @@ class Epoch:
 
 
 class Draws:
-    """All draws of one sampler.
+    """Record of the draws of one sampler, which tests that they are fresh Poisson samples of Opacus' own sampler.
+
+    Args:
+        sampler: Opacus' sampler; its class records its draws from now on.
+        before_draw: called before each draw.
+        after_draw: called after each draw.
 
     Attributes:
-        sampler: Opacus' sampler; its class records its draws from now on.
+        sampler: the sampler.
         epochs: the latest passes over the sampler.
         alarm: the observation that the draws are not those of Opacus' sampler; None if there is none.
         contents: the batches that the loader returned.
@@ -115,30 +126,62 @@ class Draws:
         self._digests: dict[tuple[int, int], None] = {}
 
     def record(self, indices: list[int]) -> None:
-        """Compare a draw with all earlier ones."""
+        """Count a draw, and raise the alarm if it repeats an earlier draw or the random generator was replaced.
+
+        A fresh draw at rate q equals a given set of s of n records with probability q^s (1 − q)^(n − s). A repetition
+        raises the alarm only if this is at most the level of the test of this draw.
+
+        Args:
+            indices: positions of the drawn records in the data set.
+        """
         self._after_draw()
         if self.sampler.generator is not self._generator:
-            self.alarm = self.alarm or "the random generator of the sampler was replaced"
+            self._raise_alarm("the random generator of the sampler was replaced")
         self._count += 1
-        digest = (hash(tuple(indices)), len(indices))
-        if digest in self._digests and self._log_probability(len(indices)) <= -log_threshold(
-            self._count, hypotheses=len(self._digests)
-        ):
-            self.alarm = self.alarm or f"a draw of {len(indices)} records repeats an earlier draw"
+        size = len(indices)
+        digest = (hash(tuple(indices)), size)
+        if digest in self._digests:
+            log_level = -log_threshold(self._count, hypotheses=len(self._digests))
+            if self._log_probability(size) <= log_level:
+                self._raise_alarm(f"a draw of {size} records repeats an earlier draw")
         if len(self._digests) >= _MEMORY:
-            self._digests.pop(next(reversed(self._digests)))
+            latest_digest = next(reversed(self._digests))
+            del self._digests[latest_digest]
         self._digests[digest] = None
 
+    def _raise_alarm(self, observation: str) -> None:
+        """Set the alarm, unless there is an earlier one."""
+        if self.alarm is None:
+            self.alarm = observation
+
     def start(self, batches: Iterator[list[int]]) -> Epoch:
-        """Start a pass over the sampler."""
+        """Start a pass over the sampler, and forget the oldest pass if there are more than `_EPOCHS`.
+
+        Args:
+            batches: Opacus' own iterator, which draws the batches of this pass.
+
+        Returns:
+            An iterator over the same batches that records them.
+        """
         if UniformWithReplacementSampler.__iter__ is not _ORIGINAL:
-            self.alarm = self.alarm or "the method __iter__ of the sampler was replaced"
+            self._raise_alarm("the method __iter__ of the sampler was replaced")
         epoch = Epoch(self, batches)
-        self.epochs = [*self.epochs[1 - _EPOCHS :], epoch]
+        latest_epochs = self.epochs[1 - _EPOCHS :]
+        self.epochs = [*latest_epochs, epoch]
         return epoch
 
     def match(self, size: int) -> IndexBatch | None:
-        """Return an unused draw of this size; the one that was handed out last comes first."""
+        """Find the unused draw that a step of this size has used.
+
+        Later passes are searched first. Within a pass, the draw that the data loader handed out last is preferred to
+        earlier ones.
+
+        Args:
+            size: number of records in the batch of the step.
+
+        Returns:
+            The draw; None if no unused draw has this size.
+        """
         for epoch in reversed(self.epochs):
             available = [draw for draw in epoch.draws if draw.handed_out or not epoch.loader]
             latest = available[-1] if epoch.loader and available else None
@@ -150,7 +193,10 @@ class Draws:
         return None
 
     def latest(self) -> IndexBatch | None:
-        """Return the unused draw that was handed out last, of any size."""
+        """Return the next draw that a step may use, of any size; None if there is none.
+
+        It is the draw that a data loader handed out last, or the first one if no loader reads the pass.
+        """
         for epoch in reversed(self.epochs):
             available = [draw for draw in epoch.draws if draw.handed_out or not epoch.loader]
             if available:
@@ -158,8 +204,9 @@ class Draws:
         return None
 
     def _log_probability(self, size: int) -> float:
-        """Return the log-probability of one batch of this size."""
-        rate, records = self.sampler.sample_rate, self.sampler.num_samples
+        """Return the log-probability [nat] that Poisson sampling draws a given set of `size` records."""
+        rate = self.sampler.sample_rate
+        records = self.sampler.num_samples
         if rate >= 1.0:
             return 0.0
         return float(size * math.log(rate) + (records - size) * math.log1p(-rate))
@@ -211,21 +258,32 @@ def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_dra
 def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | None:
     """Return the pass over a recorded sampler that an iterator of a data loader reads, and the size of its parts.
 
+    The result is stored on the iterator, next to the iterator of indices that it is valid for.
+
+    Args:
+        iterator: iterator over a data loader.
+
     Returns:
-        None if the loader's sampler is not recorded.
+        The pass, and the number of records in the parts into which Opacus' `BatchMemoryManager` splits a draw, or None
+        if it splits none. The whole result is None if the loader's sampler is not recorded.
     """
     source = iterator._sampler_iter  # noqa: SLF001  torch has no public name for it
-    reader, reading = iterator.__dict__.get(_EPOCH, (None, None))
-    if reading is not None and reader is source:
-        return reading  # type: ignore[no-any-return]
-    sampler, largest = iterator._index_sampler, None  # noqa: SLF001  as above
+    stored_source, stored_result = iterator.__dict__.get(_EPOCH, (None, None))
+    if stored_result is not None and stored_source is source:
+        return stored_result  # type: ignore[no-any-return]
+    sampler = iterator._index_sampler  # noqa: SLF001  as above
+    largest_part: int | None = None
     if isinstance(sampler, BatchSplittingSampler):
-        sampler, largest = sampler.sampler, sampler.max_batch_size
+        largest_part = sampler.max_batch_size
+        sampler = sampler.sampler
     if type(sampler) is not RecordedSampler:
         return None
-    unread = [epoch for epoch in sampler.epsilond_draws.epochs if not epoch.loader]
-    epoch = source if isinstance(source, Epoch) else unread[-1] if unread else None
-    if epoch is None:
-        return None
-    iterator.__dict__[_EPOCH] = (source, (epoch, largest))
-    return epoch, largest
+    if isinstance(source, Epoch):
+        epoch = source
+    else:
+        unread = [candidate for candidate in sampler.epsilond_draws.epochs if not candidate.loader]
+        if not unread:
+            return None
+        epoch = unread[-1]
+    iterator.__dict__[_EPOCH] = (source, (epoch, largest_part))
+    return epoch, largest_part

@@ -24,7 +24,14 @@ _LARGEST_MEMORY: Final = 1 << 17
 
 
 class GeneratorState(TypedDict):
-    """Seed of a generator and digests of its states, as JSON values."""
+    """Seed of a generator and its observed states, as JSON values.
+
+    Attributes:
+        seed: seed at the first observation; None before it.
+        states: the first observed states, in hexadecimal digits.
+        last: the last observed state.
+        progress: number of blocks of random numbers from the seed to the last state, at most `_EARLY_BLOCKS`.
+    """
 
     seed: int | None
     states: list[str]
@@ -77,7 +84,9 @@ class GeneratorWatch:
             message = self._compare(block)
         if block != self._last and len(self._states) < _LARGEST_MEMORY:
             self._states[block] = None
-        self._last, self._position, self.moved = block, position, False
+        self._last = block
+        self._position = position
+        self.moved = False
         return message
 
     def _start(self, block: bytes) -> str | None:
@@ -92,8 +101,14 @@ class GeneratorWatch:
         return None
 
     def _compare(self, block: bytes) -> str | None:
-        seed, self.seed = self.seed, self.generator.initial_seed()
-        if self.seed != seed:
+        """Return the observation that the generator was seeded anew or reset; None if its new block is a later one.
+
+        Args:
+            block: the first bytes of the present block of random numbers.
+        """
+        earlier_seed = self.seed
+        self.seed = self.generator.initial_seed()
+        if self.seed != earlier_seed:
             self._early = {}
             return "was seeded anew"
         progress = self._early.get(block, _EARLY_BLOCKS)

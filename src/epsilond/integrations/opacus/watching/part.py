@@ -105,15 +105,25 @@ class ObservedPart:
 
     # Draws and forward passes -----------------------------------------------------------------------------------------
     def before_draw(self) -> None:
-        """Look at the generator of the sampler before it draws."""
-        optimizer, generator = self.optimizer, self._sampler_generator()
+        """Report a reset of the sampler's random generator, which is observed before each draw.
+
+        Nothing is observed if the optimizer is gone or the generator of the sampler is not known.
+        """
+        optimizer = self.optimizer
+        generator = self._sampler_generator()
         if optimizer is None or generator is None:
             return
-        shared = generator is generator_of(optimizer, optimizer.params)
-        reset = self.run.generators.observe(generator, "batches", *(("noise",) if shared else ()))
+        generators = self.run.generators
+        if generator is generator_of(optimizer, optimizer.params):  # it draws the noise too
+            reset = generators.observe(generator, "batches", "noise")
+            premise = NOISE
+            purpose = "noise"
+        else:
+            reset = generators.observe(generator, "batches")
+            premise = FRESH_DRAW
+            purpose = "batches"
         if reset is not None:
-            premise, what = (NOISE, "noise") if shared else (FRESH_DRAW, "batches")
-            message = f"the random generator of the {what} {reset}"
+            message = f"the random generator of the {purpose} {reset}"
             self.run.reporter.contradict(premise, "reset", message, remedy=SEED_REMEDY)
 
     def after_draw(self) -> None:

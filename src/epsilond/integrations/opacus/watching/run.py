@@ -214,13 +214,18 @@ class ObservedRun:
     def load_state_dict(self, state: RunState | None, history: Sequence[Entry]) -> None:
         """Go on from a checkpoint.
 
+        Contradictions and declarations of the present run are kept: a checkpoint cannot undo them. The budget learns of
+        the change at the end, once.
+
         Args:
             state: value of `state_dict`; None where the checkpoint has no evidence.
-            history: history of the checkpoint.
+            history: the accountant's history in the checkpoint.
         """
-        observed, earlier = bool(self.parts) and self.evidence.steps > 0, list(self.record)
+        observed = bool(self.parts) and self.evidence.steps > 0
+        earlier = list(self.record)
         contradictions = self.evidence.observations
-        budget, self.evidence.budget = self.evidence.budget, None
+        budget = self.evidence.budget
+        self.evidence.budget = None
         self._typed = False
         vouched = self.evidence.state_dict()["vouched"]
         if state is None:

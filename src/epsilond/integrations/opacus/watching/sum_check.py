@@ -72,10 +72,20 @@ class SumCheck:
 
     def follow(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
         """Let the optimizer accumulate, and follow the sum."""
-        (self._accumulate_ghost if self._ghost else self._accumulate)(optimizer, accumulate)
+        if self._ghost:
+            self._accumulate_ghost(optimizer, accumulate)
+        else:
+            self._accumulate(optimizer, accumulate)
 
     def _accumulate(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
-        """Clip and accumulate per-sample gradients, and count them."""
+        """Let the optimizer clip and add per-sample gradients, and compare its sum with one that is computed here.
+
+        Only some of the sums are compared, because a comparison costs as much as the clipping itself.
+
+        Args:
+            optimizer: the private optimizer.
+            accumulate: the optimizer's own method.
+        """
         parameters = optimizer.params
         rows, passes, unequal = rows_of(parameters)
         norm = float(optimizer.max_grad_norm)
@@ -86,10 +96,11 @@ class SumCheck:
             accumulate()
             self.rows.after(parameters)
             return
-        increments, before = self._sums.compute_increments(optimizer), self._sums.copy_sums(optimizer)
+        increments = self._sums.compute_increments(optimizer)
+        sums_before = self._sums.copy_sums(optimizer)
         accumulate()
         self.rows.after(parameters)
-        if not clipping.agrees(before, self._sums.copy_sums(optimizer), increments):
+        if not clipping.agrees(sums_before, self._sums.copy_sums(optimizer), increments):
             self._differs = True
 
     def _has_hooks(self) -> bool:
@@ -98,9 +109,15 @@ class SumCheck:
         return type(module) in (GradSampleHooks, GradSampleModule)
 
     def _accumulate_ghost(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
-        """Accumulate gradients of ghost clipping, and count their rows."""
+        """Let the optimizer add gradients of ghost clipping, and check that Opacus' own factors clipped them.
+
+        Args:
+            optimizer: the private optimizer.
+            accumulate: the optimizer's own method.
+        """
         parameters = optimizer.params
-        rows, self._ghost_rows = self._ghost_rows, None
+        rows = self._ghost_rows
+        self._ghost_rows = None
         module = self._module() if self._module is not None else None
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
@@ -111,8 +128,14 @@ class SumCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def shows_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum is one of gradients that Opacus clipped to the norm of the noise."""
-        rows, norm = self.rows, float(optimizer.max_grad_norm)
+        """Return whether the sum of a step is one of gradients that Opacus clipped as recorded; report it otherwise.
+
+        Args:
+            optimizer: the private optimizer, whose clipping norm the noise is scaled to.
+            parameters: parameters with the sums.
+        """
+        rows = self.rows
+        norm = float(optimizer.max_grad_norm)
         replaced = clipping.replaced_method(optimizer, self._method, self._wrapper)
         if replaced is not None or rows.calls == 0:
             name = replaced or self._method

@@ -43,7 +43,14 @@ def parts_of_model(module: torch.nn.Module) -> list[ObservedPart]:
 
 
 def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
-    """Attribute a step to the record of a part, or report it."""
+    """Attribute the step of any optimizer of torch to the watched part that makes it, or report it as a foreign step.
+
+    A step is foreign if it changes parameters of a watched run and is not the run's own. It is reported once for each
+    such run. Without watched parts, the hooks of this module are removed.
+
+    Args:
+        optimizer: the optimizer that is about to make a step.
+    """
     parts = list(_parts)
     if not parts:
         while _handles:
@@ -55,15 +62,15 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
             return
     if any(part.inside for part in parts):  # an optimizer that wraps another one calls its step
         return
-    identities = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
-    runs: set[int] = set()
+    identities: set[int] = set()
+    for group in optimizer.param_groups:
+        identities.update(id(parameter) for parameter in group["params"])
+    reported_runs: set[int] = set()
     for part in parts:
-        if (
-            id(part.run) not in runs
-            and not identities.isdisjoint(part.parameters.identities)
-            and part.optimizer is not optimizer
-        ):
-            runs.add(id(part.run))
+        if id(part.run) in reported_runs or part.optimizer is optimizer:
+            continue
+        if not identities.isdisjoint(part.parameters.identities):
+            reported_runs.add(id(part.run))
             part.see_foreign_step(optimizer)
 
 

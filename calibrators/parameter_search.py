@@ -1,0 +1,206 @@
+"""Search for the least parameter at which a decreasing function is at most 0.
+
+The parameter is the logarithm of a noise multiplier, or another number whose increase lowers δ. The function is the
+shortfall: by how much a guarantee misses its target. It is positive if the target is missed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from epsilond.accountants.estimates.noise import Chart
+from epsilond.accountants.numerics.root_search import RootEvaluations, false_position
+
+AIM = 1e-7
+"""Tolerance of the parameter, in units of its logarithmic scale. Interpolation aims at twice this distance from the
+root, on the side that meets the target, and ends within four times this distance."""
+SETTLED = 1e-5
+"""Width of the last bracket, if interpolation does not converge."""
+JUMPING = 2e-4
+"""Width of the last bracket, if the function jumps. A narrower bracket around a jump needs evaluations and gains
+little."""
+MOST_STEPS = 12
+"""Limit on the steps of interpolation. More are not needed unless the function is irregular."""
+SHORTEST_FIRST_STEP = 4e-3
+"""Shortest first step of a search for a bracket, so that an accurate start does not cause many tiny steps."""
+FIRST_STEP_PER_SHORTFALL = 0.7
+"""First step of a search for a bracket, per unit of the shortfall at the start."""
+LONGEST_STEP = math.log(2.0)
+"""Longest step towards smaller parameters. It is short because the guarantee of a smaller noise can cost more time."""
+LONGEST_STEP_UP = 4.0 * LONGEST_STEP
+"""Longest step towards larger parameters."""
+LIKELY_FALL = 1.0
+"""Assumed derivative of the shortfall in the parameter, with the opposite sign: that of log μ for Gaussian noise."""
+
+
+class Limits(NamedTuple):
+    """The smallest and the largest parameter that a search may return."""
+
+    least: float
+    most: float
+
+    def clamp(self, parameter: float) -> float:
+        """Return the permitted parameter that is nearest to a number."""
+        return min(max(parameter, self.least), self.most)
+
+
+class _Bracket(NamedTuple):
+    """A parameter that misses the target, and a larger one that meets it; both `Limits.least` if that meets it."""
+
+    failing: float
+    passing: float
+
+
+def least_parameter(
+    shortfall: Callable[[float], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
+) -> float | None:
+    """Return a parameter that meets the target and is nearly the least that does.
+
+    The search interpolates. If that does not converge, it brackets the root by the evaluated parameters and bisects.
+
+    Args:
+        shortfall: decreasing function of the parameter; at most 0 where the target is met.
+        guess: initial estimate of the parameter.
+        limits: the smallest and the largest permitted parameter.
+        fall: assumed derivative of the shortfall at the guess, with the opposite sign; above 0.
+
+    Returns:
+        The parameter, or None if the largest permitted one misses the target.
+    """
+    evaluations = RootEvaluations()
+
+    def recorded_shortfall(parameter: float) -> float:
+        value = shortfall(parameter)
+        evaluations.add(parameter, value)
+        return value
+
+    interpolated = _interpolate_root(recorded_shortfall, limits.clamp(guess), limits, fall)
+    if interpolated is not None:
+        return interpolated
+    known = evaluations.bracket
+    bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits) if known is None else _Bracket(*known)
+    width = JUMPING if evaluations.jumps else SETTLED
+    return _passing_side(recorded_shortfall, bracket, width)
+
+
+def crossing(
+    shortfall: Callable[[float], float], start: float, interval: tuple[float, float], width: float
+) -> float | None:
+    """Return the approximate root of a decreasing function, on the side where the function is at most 0.
+
+    Args:
+        shortfall: the decreasing function.
+        start: initial estimate of the root.
+        interval: the smallest and the largest argument that may be returned.
+        width: largest distance of the answer from the root.
+
+    Returns:
+        An argument at which the function is at most 0, or None if it is positive on the whole interval.
+    """
+    limits = Limits(*interval)
+    return _passing_side(shortfall, _find_bracket(shortfall, limits.clamp(start), limits), width)
+
+
+def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
+    """Search the root by inverse quadratic interpolation, in coordinates that make the function nearly linear.
+
+    Args:
+        shortfall: decreasing function of the parameter.
+        start: initial estimate of the root, within the limits.
+        limits: the smallest and the largest permitted parameter.
+        fall: assumed derivative of the function at the start, with the opposite sign.
+
+    Returns:
+        A parameter that meets the target and is within four times `AIM` of the root, by the last slope; or the least
+        permitted one if that meets the target. None if the steps do not converge, if the function jumps, or if the
+        largest permitted parameter misses the target.
+    """
+    chart = Chart.of_fall(start, fall)
+    evaluations = RootEvaluations()
+    parameter = start
+    slope = -fall / chart.fall(start)  # in the coordinate of the chart, negative
+    for _ in range(MOST_STEPS):
+        value = shortfall(parameter)
+        coordinate = chart.of(parameter)
+        slope = evaluations.add(coordinate, value) or slope
+        # The value at the distance `AIM` beyond the root; it is negative.
+        value_beyond = AIM * slope * chart.fall(parameter)
+        if value <= 0 and (value >= 4 * value_beyond or parameter <= limits.least):
+            return parameter
+        if evaluations.jumps or (value > 0 and parameter >= limits.most):
+            return None
+        # Lower noise hardly raises the shortfall: try the least at once.
+        if evaluations.slow and shortfall(limits.least) <= 0:
+            return limits.least
+        aim = 2 * value_beyond
+        newton = coordinate - (value - aim) / slope
+        estimate = chart.back(evaluations.at(aim, newton))
+        estimate = min(max(estimate, parameter - LONGEST_STEP), parameter + LONGEST_STEP_UP)
+        parameter = limits.clamp(estimate)
+    return None
+
+
+def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None, width: float) -> float | None:
+    """Narrow a bracket to a width, and return the side that meets the target; None without a bracket."""
+    if bracket is None:
+        return None
+    if bracket.failing == bracket.passing:
+        return bracket.passing
+    _, passing = false_position(shortfall, bracket.failing, bracket.passing, width=width)
+    return passing
+
+
+def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Limits) -> _Bracket | None:
+    """Return a bracket of the root, by steps from the start that double up to a limit.
+
+    Args:
+        shortfall: decreasing function of the parameter.
+        start: initial estimate of the root, within the limits.
+        limits: the smallest and the largest permitted parameter.
+
+    Returns:
+        The bracket, or None if the largest permitted parameter misses the target.
+    """
+    value = shortfall(start)
+    step = min(max(FIRST_STEP_PER_SHORTFALL * abs(value), SHORTEST_FIRST_STEP), LONGEST_STEP)
+    if value > 0:
+        return _bracket_above(shortfall, start, step, limits.most)
+    return _bracket_below(shortfall, start, step, limits.least)
+
+
+def _bracket_above(shortfall: Callable[[float], float], failing: float, step: float, most: float) -> _Bracket | None:
+    """Increase a parameter that misses the target until it meets the target; None if `most` misses it.
+
+    Args:
+        shortfall: decreasing function of the parameter.
+        failing: parameter that misses the target.
+        step: first step.
+        most: the largest permitted parameter.
+    """
+    while failing < most:
+        larger = min(failing + step, most)
+        if shortfall(larger) <= 0:
+            return _Bracket(failing, larger)
+        failing = larger
+        step = min(2.0 * step, LONGEST_STEP_UP)
+    return None
+
+
+def _bracket_below(shortfall: Callable[[float], float], passing: float, step: float, least: float) -> _Bracket:
+    """Decrease a parameter that meets the target until it misses the target or is the least.
+
+    Args:
+        shortfall: decreasing function of the parameter.
+        passing: parameter that meets the target.
+        step: first step.
+        least: the smallest permitted parameter.
+    """
+    while passing > least:
+        smaller = max(passing - step, least)
+        if shortfall(smaller) > 0:
+            return _Bracket(smaller, passing)
+        passing = smaller
+        step = min(2.0 * step, LONGEST_STEP)
+    return _Bracket(least, least)
