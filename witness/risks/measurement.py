@@ -99,7 +99,7 @@ class RiskSimulation:
                 f"/run/{fields_of_noise[0]}", "is needed, 0 for none, unless epsilon and delta are given"
             )
         if target_fields and self.epsilon is None:
-            raise InvalidInput.at("/epsilon", f"is needed with {target_fields[0]}")
+            raise InvalidInput.at("/epsilon", f"is needed beside {target_fields[0]}")
         if self.epsilon is not None:
             Target.of(self.epsilon, self.delta, self.log10_delta)
 
@@ -108,7 +108,7 @@ class RiskSimulation:
         faults = [
             Fault(
                 f"/alternatives/{place}",
-                f"is no comparison run of {algorithm.name}",
+                f"is no run beside {algorithm.name}",
                 ", ".join(algorithm.alternative_names) or None,
             )
             for place, name in enumerate(self.alternatives or ())
