@@ -213,26 +213,28 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
 # further condition on the spec, or does not apply.
 ONE_SUM = Condition(
     "sum-of-contributions",
-    "noise is added to a sum to which every protected unit adds one contribution of norm at most C, whatever others "
-    "add; a unit that is absent, not drawn or zeroed adds exactly zero, and the noise is the same with and without it",
+    "noise is added to a sum. Every protected unit adds one contribution of norm at most C to it, for any "
+    "contributions of the others. A unit that is absent, not drawn or zeroed adds exactly zero. The noise is the "
+    "same with and without it",
 )
 ANY_INTEGERS = Condition(
     "integer-sensitivity",
-    "on any two neighbours in the request's relation and unit the integers differ by at most the sensitivities; they "
-    "may depend on the data in any way, so that a zeroed record may count where one that is not drawn does not",
+    "on any two neighbours in the request's relation and unit the integers differ by at most the sensitivities. They "
+    "may depend on the data in any way: a zeroed record may count where a record that is not drawn does not",
 )
-ONE_REPORT = Condition("one-report-each", "every protected unit sends one report, drawn from its own category alone")
+ONE_REPORT = Condition("one-report-each", "every protected unit sends one report, drawn from its own category only")
 SECRET_DRAW = Condition(
     "secret-draw",
-    "every batch is drawn afresh, whatever the data and earlier batches are; who is in it, and how many, shows only in "
-    "what the mechanism puts out",
+    "every batch is drawn afresh, independently of the data and of earlier batches. Its members and its size show "
+    "only in the mechanism's output",
 )
 FRESH_DRAW = Condition(
-    "fresh-draw", "every batch is drawn afresh, whatever the data and earlier batches are; it may be seen who is in it"
+    "fresh-draw",
+    "every batch is drawn afresh, independently of the data and of earlier batches; its members may be visible",
 )
 NO_ORDER = Condition(
     "batch-has-no-order",
-    "the mechanism is told what was drawn as a set: what it puts out depends on no order, place or name in the batch",
+    "the mechanism gets the batch as a set: its output depends on no order, place or name in the batch",
 )
 
 

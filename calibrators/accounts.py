@@ -149,7 +149,7 @@ class StatedGuarantee(ReadFromCurve):
 
     in_words: Annotated[
         str,
-        Served("plain statements: what is protected, against whom, on which condition, and which batches are secret"),
+        Served("plain statements: the protected unit, the adversary, the conditions and the secret batches"),
     ]
     unit: Unit
     relation: Relation
@@ -160,7 +160,7 @@ class StatedGuarantee(ReadFromCurve):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountGuarantee(StatedGuarantee):
-    """What is guaranteed at the first point asked."""
+    """The guarantee at the first requested point."""
 
     epsilon: Ends
     delta: Ends
@@ -213,7 +213,7 @@ class Accounted(ShownInNotebooks):
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
     declared_conditions: Annotated[
-        tuple[DeclaredCondition, ...], Served("what the spec's words demand of the data and the program")
+        tuple[DeclaredCondition, ...], Served("conditions that the spec sets for the data and the program")
     ]
     warnings: tuple[Caution, ...]
     engine_version: str
@@ -225,7 +225,7 @@ class AccountAnswer(Accounted):
 
     guarantee: AccountGuarantee
     numerical: NumericalAnswer
-    points: Annotated[tuple[Point, ...] | None, Served("where several were asked")] = None
+    points: Annotated[tuple[Point, ...] | None, Served("where several were requested")] = None
     meaning: MeaningAnswer
 
 

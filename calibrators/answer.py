@@ -111,13 +111,13 @@ class ReadFromCurve(ShownInNotebooks, PartlyServed):
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeAnswer(ReadFromCurve):
-    """What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε."""
+    """The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε."""
 
     definition: Annotated[
         Literal["local", "shuffle", "central", "joint"], Served("the trust model the guarantee speaks of")
     ]
     in_words: Annotated[
-        str, Served("plain statements: what is protected, against whom, who is trusted, and which batches are secret")
+        str, Served("plain statements: the protected unit, the adversary, the trusted parties and the secret batches")
     ]
     unit: Unit
     relation: Relation
@@ -126,14 +126,14 @@ class GuaranteeAnswer(ReadFromCurve):
     sensitivity: Annotated[
         float | None,
         Served(
-            "most that one neighbour moves the noisy quantity in ℓ2 norm, in its units; absent where client groups "
-            "differ in it, and each has its own in parameters.groups"
+            "ℓ2 sensitivity of the quantity that gets noise, in its units. Absent where client groups differ in it: "
+            "parameters.groups then has one for each"
         ),
     ] = None
     target: TargetAnswer
-    epsilon: Annotated[Ends, Served("what is known of ε at the target δ")]
-    delta: Annotated[Ends, Served("what is known of δ at the target ε")]
-    log10_delta: Annotated[Ends, Served("what is known of log10 δ at the target ε")]
+    epsilon: Annotated[Ends, Served("enclosure of ε at the target δ")]
+    delta: Annotated[Ends, Served("enclosure of δ at the target ε")]
+    log10_delta: Annotated[Ends, Served("enclosure of log10 δ at the target ε")]
     tight: Annotated[Tightness, Served("where the lower ends come from")]
     minimal: Annotated[
         Literal["proved", "searched"], Served("proved: a slightly smaller parameter fails the same bound")
@@ -228,19 +228,19 @@ class CommunicationBeside:
 
 @dataclass(frozen=True, kw_only=True)
 class Communication:
-    """What is sent."""
+    """Contents and size of the messages."""
 
     bits_per_coordinate: float
-    extra_bits_per_coordinate: Annotated[float | None, Served("beyond what the noiseless update needs")] = None
+    extra_bits_per_coordinate: Annotated[float | None, Served("beyond those of the noiseless update")] = None
     bits_per_round_per_client: int
     total_bits: Annotated[int, Served("at most, if the number of participants is random")]
     expected_total_bits: Annotated[float | None, Served("where the number of participants is random")] = None
-    beside: Annotated[CommunicationBeside | None, Served("what other encodings would send")] = None
+    beside: Annotated[CommunicationBeside | None, Served("costs of other encodings")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierRun:
-    """A run beside the answer: no other run listed is at least as good in rounds, batch size and risk."""
+    """An alternative run: no other run listed is at least as good in rounds, batch size and risk."""
 
     rounds: int
     batch_size: int
@@ -249,8 +249,8 @@ class FrontierRun:
     noise_std: Annotated[
         float,
         Served(
-            "σ per coordinate, root mean square over clients; an estimate unless certified, and then not to be run "
-            "with: calibrate at these rounds and this batch_size"
+            "σ per coordinate, root mean square over clients. Unless certified, it is an estimate and must not be "
+            "used for a run: calibrate at these rounds and this batch_size"
         ),
     ]
     certified: Annotated[bool, Served("whether noise_std, and with it the risk, is certified to meet the target")]
@@ -288,7 +288,7 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
     numerical: NumericalAnswer
     as_printed: tuple[PrintedEntry, ...]
     risk: Annotated[Risk | None, Served("excess risk to expect")] = None
-    communication: Annotated[Communication | None, Served("what is sent")] = None
+    communication: Annotated[Communication | None, Served("content of the message")] = None
     frontier: Annotated[
         tuple[FrontierRun, ...] | None,
         Served("where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first"),

@@ -53,7 +53,7 @@ NOISE_OF_CLIENTS: tuple[Definition, ...] = ("local", "shuffle")
 """Definitions under which each client adds its own noise."""
 ZEROED_CLIENT_SENDS_NOISE = Condition(
     "zeroed-client-sends-noise",
-    "a client whose contribution counts as zero still sends every message, with its noise",
+    "a client with a contribution of zero still sends every message, with its noise",
 )
 
 
@@ -349,7 +349,7 @@ def require_present_clients(setting: SettingFields, definition: Definition) -> N
     """
     if setting.unit == "client" and setting.relation == "add-or-remove-one" and definition in NOISE_OF_CLIENTS:
         message = (
-            "cannot be add-or-remove-one if the unit is a client that adds its own noise: an absent client sends "
+            "cannot be add-or-remove-one if the unit is a client that adds its own noise. An absent client sends "
             "nothing, so the number of messages shows whether it takes part. The nearest choice is replace-one"
         )
         raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")

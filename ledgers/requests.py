@@ -119,7 +119,7 @@ class DeclaredAsked:
 
     inputs: Annotated[
         Literal["functions-of-releases", "independent-of-outputs"],
-        Quantity(description="what specs, counts and the times of calls depend on"),
+        Quantity(description="inputs on which specs, counts and the times of calls depend"),
     ]
     sealed: Annotated[bool, Quantity(description="whether the membership of the block is fixed")]
     released_before: Annotated[bool, Quantity(description="whether anything that reads the block was released")]
@@ -135,10 +135,12 @@ class OpenLedger:
     unit: Annotated[Unit, UNIT]
     relation: Annotated[Relation, RELATION]
     observer: Annotated[Observer, OBSERVER]
-    target: Annotated[TargetAsked, Quantity(description="what everything together may lose")]
-    plan: Annotated[tuple[PlannedAsked, ...], Quantity(description="what will be run, whatever comes out")] = ()
-    slots: Annotated[tuple[SlotAsked, ...], Quantity(description="what may be chosen by what came out")] = ()
-    declared: Annotated[DeclaredAsked, Quantity(description="what the owner of the data declares")]
+    target: Annotated[TargetAsked, Quantity(description="privacy budget of all runs together")]
+    plan: Annotated[
+        tuple[PlannedAsked, ...], Quantity(description="runs that are fixed in advance, for all outputs")
+    ] = ()
+    slots: Annotated[tuple[SlotAsked, ...], Quantity(description="budgets for runs that may be chosen by outputs")] = ()
+    declared: Annotated[DeclaredAsked, Quantity(description="declarations of the owner of the data")]
     approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
@@ -195,7 +197,7 @@ class JobAsked:
     item: Annotated[str | None, Quantity(description="the item of the plan that is drawn on")] = None
     slot: Annotated[SlotKind | None, Quantity(description="the slot that is charged")] = None
     count: Annotated[int | None, COUNT] = None
-    eta: Annotated[str | None, AmountQuantity(description="what a residue charge may add to δ")] = None
+    eta: Annotated[str | None, AmountQuantity(description="largest addition to δ by a residue charge")] = None
     delta: Annotated[str | None, AmountQuantity(description="the δ of each run, in a zcdp or pure slot")] = None
     relation: Annotated[Relation | None, Quantity(description="the ledger's; another is refused")] = None
 
@@ -231,11 +233,11 @@ class CalibrateAsked:
 
     fields: Annotated[
         JsonObject,
-        Quantity(description="of the algorithm's calibration, without ε, δ and what else is the ledger's to say"),
+        Quantity(description="fields of the algorithm's calibration, without ε, δ and the others that the ledger sets"),
     ]
     slot: Annotated[SlotKind | None, Quantity(description="the slot that would be charged")] = None
     item: Annotated[str | None, Quantity(description="the item of the plan that would be drawn on")] = None
-    eta: Annotated[str | None, AmountQuantity(description="what a residue charge may add to δ")] = None
+    eta: Annotated[str | None, AmountQuantity(description="largest addition to δ by a residue charge")] = None
 
     @property
     def place(self) -> ChargeTarget:
@@ -287,7 +289,9 @@ class AmendAsked:
     lower: Annotated[tuple[LowerAsked, ...], Quantity(description="items that fall to fewer runs")] = ()
     declared: Annotated[
         Independence | None,
-        Quantity(description="what makes it valid after a commit: no output had a part in it, nor in its time"),
+        Quantity(
+            description="declaration that makes it valid after a commit: neither it nor its time depended on outputs"
+        ),
     ] = None
     approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: as it is")] = None
 
@@ -313,8 +317,8 @@ class ObservationAsked:
     """An observation that contradicts the record of a run."""
 
     premise: Annotated[str, Quantity(description="id of the premise that does not hold")]
-    message: Annotated[str, Quantity(description="what was observed")]
-    remedy: Annotated[str, Quantity(description="what to change in the program, or what to declare")]
+    message: Annotated[str, Quantity(description="observation")]
+    remedy: Annotated[str, Quantity(description="change to the program, or necessary declaration")]
     count: Annotated[int, Quantity(description="how often it was observed; 0 if that is not disclosed", ge=0, le=1e15)]
 
     def check(self) -> None:
@@ -358,7 +362,7 @@ class VoidAsked:
 
     reservation: Annotated[str, Quantity(description="the reservation")]
     count: Count
-    declared: Annotated[Literal["no-output-observed"], Quantity(description="what makes this valid")]
+    declared: Annotated[Literal["no-output-observed"], Quantity(description="declaration that makes this valid")]
 
     def check(self) -> None:
         """Require an id that a reservation can have."""

@@ -33,12 +33,12 @@ class CellAnswer:
     rounds: Annotated[int | None, Served("of the run")] = None
     final_excess: Annotated[Measured | None, Served("of the private run's output")] = None
     scores: Annotated[Scores | None, Served("of its output on records held out, by name")] = None
-    beside: Annotated[Mapping[str, Measured] | None, Served("final excess of the runs set beside it")] = None
+    beside: Annotated[Mapping[str, Measured] | None, Served("final excess of the comparison runs")] = None
     scores_beside: Annotated[Mapping[str, Scores] | None, Served("their scores on records held out")] = None
-    tuned: Annotated[Mapping[str, float | int | str] | None, Served("what was chosen, by run")] = None
+    tuned: Annotated[Mapping[str, float | int | str] | None, Served("chosen value, by run")] = None
     bounds: Annotated[tuple[BoundAnswer, ...] | None, Served("on the final excess")] = None
     epsilon_lower: Annotated[Number | None, Served("that an audit proves, with its confidence")] = None
-    test_epsilon_lower: Annotated[float | None, Served("what its test proves, without impossible outputs")] = None
+    test_epsilon_lower: Annotated[float | None, Served("bound that its test proves, without impossible outputs")] = None
     claim: Annotated[ClaimChecked | None, Served("that an audit checks")] = None
     attacks: Annotated[
         Mapping[str, float] | None, Served("lower bounds on ε that attacks on trained models prove, by attack")
@@ -49,7 +49,7 @@ class CellAnswer:
     published: Annotated[
         Mapping[str, float] | None, Served("scores that the paper prints at this place, on its own data, by run")
     ] = None
-    parameters: Annotated[Any, Served("what it was run with")] = None
+    parameters: Annotated[Any, Served("parameters of the run")] = None
 
 
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:

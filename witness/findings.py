@@ -217,7 +217,8 @@ def judge_order(
         holds += not moves_back and ranks[-1][1] < ranks[0][0]
         line_words.append(f"{name}: " + ", ".join(_best_words(stage, lower_is_better) for stage in stages))
     tally = Tally(holds=holds, fails=fails, of=len(lines), open_where="the bands of several places meet the best one's")
-    words = f"Best by mean {quantity} (in brackets what its band does not exclude): {'; '.join(line_words)}."
+    best_words = "; ".join(line_words)
+    words = f"Best by mean {quantity} (in brackets the values that its band does not exclude): {best_words}."
     return tally.finding(claim, words)
 
 

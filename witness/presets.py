@@ -103,11 +103,11 @@ class PresetAnswer:
     across: Axis
     lines: Annotated[Axis | None, Served("absent if there is one line")] = None
     panels: Annotated[Axis | None, Served("absent if there is one panel")] = None
-    stands_in_for: Annotated[str | None, Served("the paper's data and sizes, and what was run instead")] = None
+    stands_in_for: Annotated[str | None, Served("the paper's data and sizes, and their replacements here")] = None
     measure: Annotated[str | None, Served("the score that it is about; absent: the excess risk")] = None
-    findings: Annotated[tuple[Finding, ...] | None, Served("the paper's claims, and what was found of each")] = None
+    findings: Annotated[tuple[Finding, ...] | None, Served("the paper's claims, and the finding on each")] = None
     repetitions: int
-    beside: Annotated[Mapping[str, str], Served("what the runs set beside are, in a few words, by name")]
+    beside: Annotated[Mapping[str, str], Served("short descriptions of the comparison runs, by name")]
     cells: tuple[CellAnswer, ...]
     warnings: tuple[Caution, ...]
     seed: int
@@ -216,8 +216,8 @@ def _tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
     if preset.tuned is None:
         return ()
     message = (
-        f"{preset.tuned.title}: the best was chosen for each run by its excess risk on these very runs, as papers do; "
-        "choosing on private data costs privacy, which is not counted here"
+        f"{preset.tuned.title}: the best was chosen for each run by its excess risk on these same runs, as papers "
+        "do. A choice on private data costs privacy, which is not counted here"
     )
     return (Caution(code="tuned-on-data", message=message),)
 

@@ -127,7 +127,7 @@ class EnumeratedMethod(Method):
 class RareMethod(Method):
     """Bounds from the second moment and from one large step, for many steps that each reveal very little."""
 
-    applies = "to a million steps or more, whose total loss no lattice resolves"
+    applies = "to a million steps or more, with a total loss that no lattice resolves"
     cost = "integrals over the profiles of the steps"
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:

@@ -56,8 +56,8 @@ EXTREMAL = Theorem(
     id="kairouz-oh-viswanath-2015.extremal-pair",
     title="The extremal pair of an (ε, δ) guarantee",
     statement=(
-        "Every (ε, δ) mechanism is dominated by the pair of losses ±∞ of mass δ and ±ε of masses (1 − δ) e^ε/(1 + e^ε) "
-        "and (1 − δ)/(1 + e^ε): any two outputs are a post-processing of it"
+        "Every (ε, δ) mechanism is dominated by the pair of losses ±∞ of mass δ and ±ε of masses (1 − δ) e^ε/(1 + "
+        "e^ε) and (1 − δ)/(1 + e^ε). Any two outputs are a post-processing of it"
     ),
     source=Source("kairouz2015composition", "the mechanism that attains Theorem 3.3, and the reduction to it"),
     status=Status.PROVED,

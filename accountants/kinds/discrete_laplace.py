@@ -36,8 +36,8 @@ EXACT = Theorem(
     id="epsilond.discrete-laplace",
     title="The discrete Laplace mechanism, exactly",
     statement=(
-        "Noise of P(y) ∝ e^(−α|y|) per coordinate and integer ℓ1 sensitivity Δ: losses α (Δ − 2c), c the noise clamped "
-        "to [0, Δ]; among all integer shifts of that ℓ1 norm the one along an axis is worst at every ε"
+        "Noise of P(y) ∝ e^(−α|y|) per coordinate and integer ℓ1 sensitivity Δ: losses α (Δ − 2c), c the noise "
+        "clamped to [0, Δ]. Among all integer shifts of that ℓ1 norm the shift along an axis is worst at every ε"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst"),
     status=Status.PROVED,

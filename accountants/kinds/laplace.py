@@ -47,8 +47,8 @@ EXACT = Theorem(
     id="epsilond.laplace",
     title="The Laplace mechanism, exactly",
     statement=(
-        "δ(ε) = (1 − e^{(ε − s)/2})₊ with s the ℓ1 sensitivity over the scale, in every dimension: among all "
-        "shifts of that ℓ1 norm the one along an axis is worst at every ε"
+        "δ(ε) = (1 − e^{(ε − s)/2})₊ with s the ℓ1 sensitivity over the scale, in every dimension. Among all shifts "
+        "of that ℓ1 norm the shift along an axis is worst at every ε"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst"),
     status=Status.PROVED,

@@ -192,8 +192,8 @@ EXACT = Theorem(
     id="epsilond.truncated-discrete-laplace",
     title="The truncated discrete Laplace mechanism, exactly",
     statement=(
-        "Among integer shifts of ℓ1 norm ≤ Δ₁ and coordinates ≤ Δ∞ the one with q = min(d, Δ₁ div K) coordinates "
-        "K = min(Δ₁, Δ∞) and a remainder r is worst at every ε; from αΔ₁ on, δ = 1 − (1 − esc K)^q (1 − esc r)"
+        "Among integer shifts of ℓ1 norm ≤ Δ₁ and coordinates ≤ Δ∞ the one with q = min(d, Δ₁ div K) coordinates K = "
+        "min(Δ₁, Δ∞) and a remainder r is worst at every ε. From αΔ₁ on, δ = 1 − (1 − esc K)^q (1 − esc r)"
     ),
     source=Source("epsilond", "docs/shifted-noise.md, One axis is worst, and Outputs that escape"),
     status=Status.PROVED,
@@ -207,7 +207,8 @@ BY_L2 = Theorem(
     title="The truncated discrete Laplace mechanism, with a bound on the ℓ2 distance",
     statement=(
         "Given that both neighbours could have given the output, a coordinate shifted by k is αk-differentially "
-        "private, so all are α²Δ₂²/2-zCDP together: δ ≤ 1 − S + S δ_zCDP(ε). Over rounds ρ adds and S multiplies"
+        "private. All coordinates together are then α²Δ₂²/2-zCDP: δ ≤ 1 − S + S δ_zCDP(ε). Over rounds ρ adds and S "
+        "multiplies"
     ),
     source=Source("epsilond", "docs/shifted-noise.md; Bun and Steinke 2016, Proposition 1.4 and Lemma 1.7"),
     status=Status.PROVED,

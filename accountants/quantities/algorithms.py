@@ -17,8 +17,8 @@ Weighting = Literal["clients", "samples"]
 CLIPPING_NORM = in_squares("C", "bound on the ℓ2 norm of one client's message in a round", "loss/length")
 COUNT_STD = in_squares(
     "σ_b",
-    "standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which "
-    "is 1: from −½ to ½",
+    "standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is "
+    "1: from −½ to ½",
 )
 UPDATE_NORM = in_squares("C", "bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round")
 SHARED_DIMENSION = count("d_w", "coordinates of the shared part of the model")

@@ -324,7 +324,7 @@ class Caller:
             return
         left = (await rates.get_window_stats(per_minute, self.identity)).reset_time - time.time()
         seconds = str(min(max(math.ceil(left), 1), 60))
-        raise Problem("rate-limited", "This key has asked too often.", headers={"Retry-After": seconds})
+        raise Problem("rate-limited", "This key has sent too many requests.", headers={"Retry-After": seconds})
 
     def require_scope(self, *any_of: ScopeName) -> None:
         """Reject a caller who has none of these scopes.

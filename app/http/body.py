@@ -72,8 +72,8 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="names this request: where it became a job, posting it again answers that job while it is kept, and"
-        " a new one if it was interrupted",
+        description="name of this request. If it became a job, posting it again returns that job while it is kept, "
+        "or a new job if that one was interrupted",
         min_length=1,
         max_length=255,
         pattern=r"^[\x21-\x7e]+$",

@@ -57,23 +57,24 @@ KINDS: Mapping[str, Kind] = {
             "infeasible",
             409,
             "The target cannot be met",
-            "No value of the parameter that is solved for meets the target. `condition` says what fails, with both"
-            " sides; `nearest` is the closest request that can be met.",
+            "No value of the parameter that is solved for meets the target. `condition` is the condition that fails, "
+            "with both sides; `nearest` is the closest request that can be met.",
         ),
         Kind(
             "condition-violated",
             409,
             "A condition of every applicable proof fails",
-            "Nothing can be certified here. `condition` says which, with both sides, and `nearest` what would pass;"
-            " `considered` lists the theorems that were tried, each with why it does not apply.",
+            "Nothing can be certified here. `condition` is the one that fails, with both sides, and `nearest` a "
+            "request that would pass. `considered` lists the theorems that were tried, each with the reason that it "
+            "does not apply.",
         ),
         Kind(
             "beyond-budget",
             409,
             "The computation would exceed its budget",
-            "Budgets are counted in cells and nodes before the start, never in seconds: asking again does not help."
-            " `nearest` is what would fit. The time and the memory of a simulation are estimated before it starts:"
-            " `condition` has the estimate on the left and the service's limit on the right.",
+            "Budgets are counted in cells and nodes before the start, never in seconds: another try does not help. "
+            "`nearest` is a request that would fit. The time and the memory of a simulation are estimated before it "
+            "starts: `condition` has the estimate on the left and the service's limit on the right.",
         ),
         Kind(
             "no-result",
@@ -85,16 +86,16 @@ KINDS: Mapping[str, Kind] = {
             "ledger-exhausted",
             409,
             "The ledger has not enough left",
-            "What is left of the plan's item or of the slot does not suffice. `condition` has the cost on the left and"
-            " what is free on the right; `nearest` the largest count, and the smallest noise multiplier, that would"
-            " fit. It may fit after another reservation is cancelled or expires.",
+            "The remaining budget of the plan's item or of the slot does not suffice. `condition` has the cost on "
+            "the left and the free budget on the right. `nearest` has the largest count, and the smallest noise "
+            "multiplier, that would fit. The run may fit after another reservation is cancelled or expires.",
         ),
         Kind(
             "not-in-plan",
             409,
             "The ledger's plan has no such mechanism",
-            "Runs are drawn on an item of the plan with this very mechanism, or on a named item whose mechanism is"
-            " proved to lose as much or more. Name a slot to have it charged there.",
+            "Runs are drawn on an item of the plan with the same mechanism. They may also be drawn on a named item "
+            "if its mechanism is proved to lose as much or more. Name a slot to have it charged there.",
         ),
         Kind(
             "not-sealed",
@@ -106,15 +107,15 @@ KINDS: Mapping[str, Kind] = {
             "ledger-closed",
             409,
             "The ledger was closed",
-            "Nothing more is reserved; what is held may still be committed. A closed ledger is not replaced.",
+            "Nothing more is reserved; runs that are held may still be committed. A closed ledger is not replaced.",
         ),
         Kind(
             "run-differs",
             409,
             "The run differs from its record",
-            "Observations contradict a run that was paid from the ledger: `observations` lists them, each with its"
-            " count and a remedy. There is no ε of what was released, and nothing more is reserved or committed."
-            " Reservations may be cancelled and the ledger may be closed.",
+            "Observations contradict a run that was paid from the ledger: `observations` lists them, each with its "
+            "count and a remedy. No ε holds for the releases, and nothing more is reserved or committed. "
+            "Reservations may be cancelled and the ledger may be closed.",
         ),
         Kind(
             "reservation-expired",
@@ -133,8 +134,8 @@ KINDS: Mapping[str, Kind] = {
             "same-person",
             409,
             "The requester cannot approve the move",
-            "A ledger with approval needs two people: whoever requested a move does not approve it. Another caller with"
-            " the role approver in the organisation does.",
+            "A ledger with approval needs two people: the caller who requested a move does not approve it. Another "
+            "caller with the role approver in the organisation does.",
         ),
         Kind(
             "move-ended",
@@ -146,8 +147,9 @@ KINDS: Mapping[str, Kind] = {
             "awaits-approval",
             409,
             "The ledger waits for an approver",
-            "An operator accepted a log that lacks entries, and the ledger moves again once its approver approves the"
-            " pending reconciliation; or too many moves are pending. GET /v1/ledgers/{id}/pending lists them.",
+            "Either an operator accepted a log that lacks entries, or too many moves are pending. In the first case "
+            "the ledger moves again once its approver approves the pending reconciliation. GET "
+            "/v1/ledgers/{id}/pending lists them.",
         ),
         Kind("too-large", 413, "The body is too large", "Bodies hold a description of a run: at most 1 MB."),
         Kind(
@@ -160,9 +162,9 @@ KINDS: Mapping[str, Kind] = {
             "invalid-input",
             422,
             "The request has invalid values",
-            "`errors` names each field by a JSON pointer into the body (or a query parameter by its name), says what is"
-            " wrong with it and what is allowed. Numbers are finite JSON numbers: NaN, Infinity, strings, booleans,"
-            " null, numbers that overflow or underflow, unknown and duplicate fields are refused.",
+            "`errors` names each field by a JSON pointer into the body (or a query parameter by its name). It gives "
+            "the fault and the allowed values. Numbers are finite JSON numbers. NaN, Infinity, strings, booleans, "
+            "null, numbers that overflow or underflow, unknown and duplicate fields are rejected.",
         ),
         Kind(
             "idempotency-key-reused",
@@ -181,15 +183,16 @@ KINDS: Mapping[str, Kind] = {
             "rate-limited",
             429,
             "The limit of this caller is reached",
-            "Try again after the seconds in Retry-After. Requests, computations, jobs, event streams, requests that"
-            " wait for jobs and CPU time are counted for each key, or for each address where no key is asked for; an"
-            " operator sets the limits.",
+            "Try again after the seconds in Retry-After. Requests, computations, jobs, event streams, requests that "
+            "wait for jobs and CPU time are counted for each key, or for each address if no key is required. An "
+            "operator sets the limits.",
         ),
         Kind(
             "client-closed-request",
             499,
             "The client went away",
-            "Its computation was stopped unless others wait for it. Nobody receives this; it stands in the logs.",
+            "Its computation was stopped unless others wait for it. This document is not sent to any caller; it is "
+            "in the logs.",
         ),
         Kind(
             "internal-error",
@@ -214,24 +217,25 @@ KINDS: Mapping[str, Kind] = {
             "ledger-not-reconciled",
             503,
             "The log of ledgers lacks entries",
-            "The store was restored or lost transactions: its log does not continue the checkpoint that is kept"
-            " elsewhere, and what was debited may be free again. Nothing is moved until an operator, who has entered"
-            " what is missing, accepts it by POST /v1/log/reconciliations.",
+            "The store was restored or lost transactions: its log does not continue the checkpoint that is kept "
+            "elsewhere, and debited budget may be free again. Nothing is moved until an operator has entered the "
+            "missing moves and accepts the log by POST /v1/log/reconciliations.",
         ),
         Kind(
             "ledgers-not-durable",
             503,
             "This service would lose its ledgers",
-            "Its store is in memory: a ledger would be gone when the service stops, and what it debited would be free"
-            " again. `detail` says why. Give the service a file of its own with EPSILOND_STORE_PATH, or a database with"
-            " EPSILOND_STORE_URL. EPSILOND_LEDGERS_IN_MEMORY=yes lets it keep ledgers in memory, for trials.",
+            "Its store is in memory: a ledger would be gone when the service stops, and debited budget would be free "
+            "again. `detail` has the reason. Give the service a file of its own with EPSILOND_STORE_PATH, or a "
+            "database with EPSILOND_STORE_URL. EPSILOND_LEDGERS_IN_MEMORY=yes lets it keep ledgers in memory, for "
+            "trials.",
         ),
         Kind(
             "interrupted",
             503,
             "The service stopped before the job ended",
-            "What it had computed is lost. Post it again, with the same Idempotency-Key if it had one: it gives what it"
-            " would have given. Where jobs outlive the service, they are run after its next start instead.",
+            "Its partial results are lost. Post it again, with the same Idempotency-Key if it had one: the answer is "
+            "the same. Where jobs outlive the service, they are run after its next start instead.",
         ),
         Kind(
             "unavailable",

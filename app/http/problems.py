@@ -41,7 +41,7 @@ LOST_SECONDS = "30"
 
 @dataclass(frozen=True, kw_only=True)
 class FieldError:
-    """What is wrong with one field of the body (`pointer`), or with one query or path parameter (`parameter`)."""
+    """A fault in one field of the body (`pointer`), or in one query or path parameter (`parameter`)."""
 
     pointer: str | None = None
     parameter: str | None = None
@@ -182,4 +182,6 @@ class ProblemDocument:
     condition: ConditionDocument | None = None
     nearest: Mapping[str, Number | str] = field(default_factory=dict)
     considered: Annotated[tuple[ConsideredAnswer, ...], Served("the theorems tried, each with why not")] = ()
-    observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts the record of a run")] = ()
+    observations: Annotated[
+        tuple[ObservationAnswer, ...], Served("observations that contradict the record of a run")
+    ] = ()

@@ -32,10 +32,12 @@ class JobSummary:
     """A job without its request and its result."""
 
     id: str
-    kind: Annotated[str, Served("what was asked: calibration, sweep, account, risk-bounds, plan, …, simulation")]
-    name: Annotated[str, Served("of what: an algorithm, a kind of spec, a theorem, a kind of simulation")]
+    kind: Annotated[str, Served("kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation")]
+    name: Annotated[
+        str, Served("subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation")
+    ]
     state: Annotated[State, Served("queued and running ones will end; interrupted: post it again")]
-    progress: Annotated[Progress | None, Served("absent where nobody knows")] = None
+    progress: Annotated[Progress | None, Served("absent if unknown")] = None
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
     started: Annotated[str | None, Served("when its first step began")] = None
     ended: Annotated[str | None, Served("when it was done, failed, cancelled or interrupted")] = None

@@ -31,9 +31,9 @@ ACCOUNT = Posted(
     problem=AccountProblem,
     answer=AccountAnswer,
     read=read_account,
-    title="What a run guarantees, and whether a claim about it holds",
+    title="Guarantee of a run, and whether a claim about it holds",
     description="Account for a spec under a stated neighbouring relation; the relation has no default.",
-    returns="The curve where it was asked, what it means to an attacker, and what proves it",
+    returns="The curve at the requested points, its meaning for an attacker, and its proof",
     examples={name: {"value": dict(body)} for name, body in EXAMPLES.items()},
     tag="accounts",
 )

@@ -18,13 +18,13 @@ from epsilond.calibrators.answer import ConditionAnswer, Served
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
-INPUTS = Quantity(description="what the formula is evaluated at")
+INPUTS = Quantity(description="inputs of the formula")
 READING = Quantity(description="the formula as printed, or with its errata corrected")
 
 
 @request
 class EvaluationRequest:
-    """What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`."""
+    """The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them."""
 
     inputs: Annotated[JsonObject, INPUTS]
     reading: Annotated[Reading, READING] = "printed"
@@ -32,7 +32,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationAnswer:
-    """The outputs of a formula, beside the theorem's conditions, status and errata."""
+    """The outputs of a formula, with the theorem's conditions, status and errata."""
 
     outputs: Annotated[
         JsonObject,

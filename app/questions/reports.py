@@ -23,7 +23,7 @@ Algorithm: Any = getitem(Literal, tuple(calibrator.name for calibrator in CALIBR
 
 @request
 class ReportRequest:
-    """What the report is to be about."""
+    """The subject of the report."""
 
     kind: Annotated[Literal["calibration", "account"], Quantity(description="which service's answer it reports")]
     algorithm: Annotated[Algorithm | None, Quantity(description="of a calibration; an account has none")] = None
@@ -31,7 +31,7 @@ class ReportRequest:
         JsonObject,
         Quantity(description="the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent"),
     ]
-    date: Annotated[str | None, Quantity(description="the date to stand on it, YYYY-MM-DD; absent: none")] = None
+    date: Annotated[str | None, Quantity(description="date printed on it, YYYY-MM-DD; absent: none")] = None
 
 
 def read_report(body: bytes) -> Question:

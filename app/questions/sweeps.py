@@ -25,11 +25,11 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
 
 MOST_VALUES = 200
-FIELD = Quantity(description="the field that takes the values; what the body has in it is not used")
+FIELD = Quantity(description="the field that takes the values; its value in the body is not used")
 VALUES = Quantity(description=f"its values, 1 to {MOST_VALUES}; each is answered by itself")
 TRUE_FIGURES = Quantity(
-    description="whether printed readings show what is true at their parameters, which takes longer than all else of "
-    "some algorithms: false for a picture"
+    description="whether printed readings show the true figures at their parameters. For some algorithms this takes "
+    "most of the time: use false for a picture"
 )
 SWEEP = Quantity(description="the same question at each of these values of one field")
 
@@ -57,13 +57,13 @@ class AtValue:
     """The answer at one value, or the problem with it."""
 
     value: object
-    answer: Annotated[Calibration | None, Served("what a single call answers")] = None
-    problem: Annotated[ProblemDocument | None, Served("what it refuses with")] = None
+    answer: Annotated[Calibration | None, Served("answer of a single call")] = None
+    problem: Annotated[ProblemDocument | None, Served("problem document of the single call")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepAnswer:
-    """What a calibration answers at many values, in their order."""
+    """The answers of a calibration at many values, in their order."""
 
     algorithm: str
     sweep: Sweep

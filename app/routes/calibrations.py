@@ -41,7 +41,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
             summary=calibrator.title,
             description=calibrator.summary,
             response_model=_answer_type(calibrator),
-            response_description="What to run with, and what is certified of it",
+            response_description="Parameters of the run, and the certified guarantee",
             responses=SIGNED_OR_A_JOB,
             tags=["calibrations"],
         )
@@ -60,7 +60,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         operation_id="sweep_calibration",
         summary="One calibration at many values of one field",
         response_model=SweepAnswer,
-        response_description="What a single call answers at each value, or its problem",
+        response_description="The answer of a single call at each value, or its problem",
         responses=SIGNED_OR_A_JOB,
         tags=["calibrations"],
     )
@@ -101,7 +101,7 @@ def _answer_type(calibrator: Calibrator) -> type:
         f"{pascal(calibrator.name)}Calibration",
         [("parameters", calibrator.parameters_type)],
         bases=(Calibration,),
-        namespace={"__doc__": f"What {calibrator.name} answers."},
+        namespace={"__doc__": f"The answer of {calibrator.name}."},
         frozen=True,
         kw_only=True,
     )

@@ -62,7 +62,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
         operation_id="evaluate_theorem",
         summary="A theorem's formula, and its conditions, at given inputs",
         response_model=EvaluationAnswer,
-        response_description="The formula's outputs, beside the theorem's conditions at these inputs",
+        response_description="The formula's outputs, and the theorem's conditions at these inputs",
         responses=TAKEN_AS_A_JOB,
         tags=["theorems"],
         route_class_override=_formula_route(by_id),

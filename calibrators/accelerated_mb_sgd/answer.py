@@ -50,7 +50,7 @@ class StageAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedParameters(MembersParameters):
-    """What to run with. Every stage starts at the output of the one before; the last one's output is the model.
+    """Parameters of the run. Every stage starts at the output of the one before; the last one's output is the model.
 
     A figure in which client groups differ stands in `groups` alone: none of them is everyone's.
     """
@@ -60,7 +60,7 @@ class AcceleratedParameters(MembersParameters):
         float | None, Served("smoothness b of the Moreau envelope that is descended; absent for a smooth loss")
     ] = None
     strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
-    groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
+    groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,8 +104,9 @@ class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem])
     name = "accelerated-mb-sgd"
     title = "Accelerated noisy mini-batch SGD for clients that trust nobody"
     summary = (
-        "The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the Moreau "
-        "envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and 2.4)."
+        "Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at hand. "
+        "Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn, Algorithm 2, "
+        "Theorems E.1 and 2.4)."
     )
     problem = AcceleratedMbSgdProblem
     theorems = ("lowy.e.1", "lowy.2.4", "lowy.algorithm-2", ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @request
 class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
-    """A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 
@@ -129,8 +129,9 @@ def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: O
 RISK = RiskPart(
     title="Excess risk of accelerated noisy SGD for clients that trust nobody",
     summary=(
-        "An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4, beside the "
-        "least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4, F.5, Section 3)."
+        "An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4. Lower "
+        "bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems E.1, "
+        "2.4, F.4, F.5, Section 3)."
     ),
     problem=AcceleratedRiskProblem,
     bounds=bounds,

@@ -62,7 +62,7 @@ class AdaptiveClippingAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgParameters:
-    """What to run with, in every round."""
+    """Parameters of every round."""
 
     noise_multiplier: Annotated[float, Served("z: noise_std_of_sum over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
@@ -70,7 +70,9 @@ class DpFedavgParameters:
     noise_std_of_mean: Annotated[
         float, Served("z·C/M per coordinate, on the mean: the noisy sum over the fixed participants M")
     ]
-    noise_norm_of_mean: Annotated[float, Served("√d·z·C/M: norm of the noise of the mean, beside clipping_norm")]
+    noise_norm_of_mean: Annotated[
+        float, Served("√d·z·C/M: norm of the noise of the mean, to compare with clipping_norm")
+    ]
     clipping_norm: Annotated[
         float, Served("C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows")
     ]
@@ -200,8 +202,9 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     name = "dp-fedavg"
     title = "DP-FedAvg: clipped updates of clients, averaged with Gaussian noise"
     summary = (
-        "The least certified noise of a run that protects every client as a whole against all but the server, for the "
-        "sum and for the mean; rounds chosen where they are open, and adaptive clipping with its split of the noise."
+        "The least certified noise of a run that protects every client as a whole against all but the server. The "
+        "noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive clipping is "
+        "available, with its split of the noise."
     )
     problem = DpFedavgProblem
     parameters_type = DpFedavgParameters

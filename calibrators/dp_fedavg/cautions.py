@@ -21,15 +21,15 @@ FIXED_DENOMINATOR = Condition(
 )
 EQUAL_WEIGHTS = Caution(
     code="equal-weights",
-    message="every participant counts the same in the sum. A mean weighted by the clients' examples is not covered: "
-    "its weights are data, and a weight above 1 lets an update exceed the clipping norm. Clip after weighting, with "
-    "weights of at most 1",
+    message="every participant has the same weight in the sum. A mean weighted by the clients' numbers of examples "
+    "is not covered. Its weights are data, and a weight above 1 lets an update exceed the clipping norm. Clip after "
+    "weighting, with weights of at most 1",
 )
 SERVER_SEES = Caution(
     code="server-not-covered",
-    message="the server sees every update and who takes part: against it there is no guarantee, and against anyone who "
-    "is told who takes part (in logs, or by watching the network) the draw is no amplification. Ask for the noise of a "
-    "full round, with participants equal to clients, to see what is left then",
+    message="the server sees every update and all participants: there is no guarantee against it. The draw does not "
+    "amplify privacy against an observer of the participants (by logs or by network traffic). For the guarantee "
+    "against such an observer, calibrate a full round, with participants equal to clients",
 )
 
 
@@ -42,9 +42,10 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
     if run.remaining_share >= 1.0:
         yield Caution(
             code="noise-drowns-signal",
-            message=f"the noise of the mean has norm {run.noise_norm_of_mean:.4g} in every round, where an update "
-            f"has at most {problem.clipping_norm:.4g}, and the run does not average it away (rounds: {run.rounds}): "
-            "no bound says that anything is learned. More participants or fewer coordinates help, and a larger ε",
+            message=f"the noise of the mean has norm {run.noise_norm_of_mean:.4g} in every round, and an update has "
+            f"norm at most {problem.clipping_norm:.4g}. The run does not average this noise away (rounds: "
+            f"{run.rounds}), and no bound shows that the model improves. More participants, fewer coordinates or a "
+            "larger ε help",
         )
 
 

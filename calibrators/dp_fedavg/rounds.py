@@ -39,7 +39,7 @@ class RoundsRun:
     rounds: int
     noise_multiplier: Annotated[float, Served("z, of the sum of the updates")]
     noise_std_of_mean: Annotated[float, Served("z·C/M per coordinate")]
-    noise_norm_of_mean: Annotated[float, Served("√d·z·C/M, beside clipping_norm")]
+    noise_norm_of_mean: Annotated[float, Served("√d·z·C/M, to compare with clipping_norm")]
     remaining_share: Annotated[
         Number,
         Served(

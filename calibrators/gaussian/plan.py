@@ -80,7 +80,7 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
         yield CHOSEN
     if plan.unit != "client" and plan.batch_size is None:
         yield Reason(message="batch_size is all records of a client", pointer="/batch_size")
-    yield Reason(message="noise is told as a multiple of one contribution's norm: see noise_multiplier")
+    yield Reason(message="noise is given as a multiple of one contribution's norm: see noise_multiplier")
 
 
 PLANS = (

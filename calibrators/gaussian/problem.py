@@ -64,7 +64,7 @@ class GaussianProblem(SettingFields):
             "delta": self.delta is not None or self.log10_delta is not None,
         }
         return [
-            Fault(f"/{name}", "is what is solved for" if present else "is needed to solve for the other")
+            Fault(f"/{name}", "is the field that is solved for" if present else "is needed to solve for the other")
             for name, present in presence.items()
             if present == (name == self.solve_for)
         ]

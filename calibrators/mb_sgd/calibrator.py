@@ -182,8 +182,8 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     name = "mb-sgd"
     title = "Noisy mini-batch SGD for clients that trust nobody"
     summary = (
-        "Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is private for "
-        "each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2)."
+        "Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then private "
+        "for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2)."
     )
     problem = MbSgdProblem
     parameters_type = MbSgdParameters

@@ -52,14 +52,14 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     if len(set(noise_stds)) > 1:
         yield Caution(
             code="noise-per-group",
-            message="groups of clients run with different noise: no one figure is everyone's, and each group's own "
-            "noise_std, noise_multiplier and sensitivity stand in parameters.groups",
+            message="groups of clients run with different noise, so no single figure applies to all clients. "
+            "parameters.groups has noise_std, noise_multiplier and sensitivity of each group",
         )
     if any(group.epsilon or group.delta or group.log10_delta for group in groups):
         yield Caution(
             code="guarantee-per-group",
-            message="clients have targets of their own: the guarantee is that of all, at the largest ε and δ promised "
-            "to any; each group's own stands in parameters.groups",
+            message="groups of clients have different targets. The guarantee shown holds for all clients, at the "
+            "largest ε and δ of any group. parameters.groups has the guarantee of each group",
         )
 
 
@@ -67,13 +67,13 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
-            message="the printed proof bounds the sensitivity by 2L/K, which is false for a record drawn twice; the "
+            message="the printed proof bounds the sensitivity by 2L/K, which is false for a record drawn twice. The "
             "certified figures account for every multiplicity (erratum E-02)",
         )
     if problem.relation != "replace-one" and problem.unit == "record":
         yield Caution(
             code="printed-truth-is-for-replace-one",
-            message="the printed theorem and the true figures beside it are for replace-one, not for this relation",
+            message="the printed theorem and the true figures given with it are for replace-one, not for this relation",
         )
     if problem.observer != "server":
         yield Caution(
@@ -95,6 +95,6 @@ def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
     if problem.smoothness is None and problem.sampling in ("without-replacement", "full"):
         yield Caution(
             code="assumed-exact-proximal-steps",
-            message="without smoothness the gradients sent are those of the Moreau envelope of every record's loss; "
-            "the risk bound takes their proximal points to be exact, the guarantee needs only their norm bounded",
+            message="without smoothness the gradients sent are those of the Moreau envelope of every record's loss. "
+            "The risk bound assumes exact proximal points. The guarantee needs only a bound on the gradients' norm",
         )

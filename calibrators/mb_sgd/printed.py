@@ -54,7 +54,7 @@ READ_AS: dict[Reading, tuple[Variant, TheoremReading]] = {
 SHOWN = ("step_size", "envelope_smoothness", "excess_risk_scale")
 CLAIMED = ("excess_risk_at_effective_participants",)
 """Further parameters of a statement that claims a risk."""
-PROOF_FAILS = "the printed proof asks for what does not hold at these numbers"
+PROOF_FAILS = "a condition of the printed proof fails at these numbers"
 IDENTICAL = ConditionResult(
     "identical-clients",
     "all records are identically distributed, over all clients (for the risk, not for the privacy)",

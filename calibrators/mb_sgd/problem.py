@@ -270,4 +270,4 @@ class MiniBatchProblem(PacedProblem):
 
 @request
 class MbSgdProblem(MiniBatchProblem):
-    """The problem of mini-batch algorithms, and nothing beside."""
+    """The problem of mini-batch algorithms, without further fields."""

@@ -52,7 +52,7 @@ OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
 
 @request
 class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
-    """A run of mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
         """Check the fields of mb-sgd, and that a given noise belongs to a given run."""
@@ -217,8 +217,8 @@ def equal_clients_cautions(problem: PacedProblem) -> Iterator[Caution]:
 RISK = RiskPart(
     title="Excess risk of noisy mini-batch SGD for clients that trust nobody",
     summary=(
-        "Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against everyone costs "
-        "(Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3)."
+        "Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against "
+        "everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3)."
     ),
     problem=MbSgdRiskProblem,
     bounds=bounds,

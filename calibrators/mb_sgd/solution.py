@@ -79,7 +79,7 @@ def guarantees_of(
 
 @dataclass(frozen=True, kw_only=True)
 class GroupParameters:
-    """What the clients of one group are to run with, and what is guaranteed to them."""
+    """Parameters of one group of clients, and their guarantee."""
 
     clients: Annotated[int, Served("clients of this group")]
     samples_per_client: Annotated[int, Served("records of one of them")]
@@ -110,7 +110,7 @@ class MembersParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class MbSgdParameters(MembersParameters):
-    """What to run with. A figure in which client groups differ stands in `groups` alone: none of them is everyone's."""
+    """Parameters of the run. A figure that differs between client groups is only in `groups`."""
 
     step_size: Annotated[float | None, Served("absent where no risk bound applies")] = None
     averaging: Annotated[Averaging | None, Served("which average of the iterates to output")] = None
@@ -118,7 +118,7 @@ class MbSgdParameters(MembersParameters):
         float | None,
         Served("without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent"),
     ] = None
-    groups: Annotated[tuple[GroupParameters, ...] | None, Served("what each of client_groups is to run with")] = None
+    groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:

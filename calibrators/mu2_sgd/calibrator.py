@@ -97,7 +97,7 @@ class ConversionAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdParameters:
-    """What to run with. Weights are those of Algorithm 1: α_t = t, and x_{t+1} is 2/(t + 2) of the way to w_{t+1}."""
+    """Parameters of the run. Weights are those of Algorithm 1: α_t = t; x_{t+1} is 2/(t + 2) of the way to w_{t+1}."""
 
     noise_std: Annotated[float, Served("σ per coordinate of a client's first report; trusted: of each round's mean")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
@@ -111,7 +111,7 @@ class Mu2SgdParameters:
         float, Served("σ per coordinate of the noise left in the server's mean after the last round, root mean square")
     ]
     conversion: ConversionAnswer
-    client_reports: Annotated[tuple[ClientReport, ...], Served("what each kind of client is and is not protected from")]
+    client_reports: Annotated[tuple[ClientReport, ...], Served("protection of each kind of client, and its limits")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +158,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     name = "mu2-sgd"
     title = "Federated learning with noise cancellation and partial participation"
     summary = (
-        "Clients take back the noise they sent before, so that only their last noise stays in the sum; the noise "
+        "Clients take back their earlier noise, so that only their last noise stays in the sum. Computes the noise "
         "schedule for any participation, with an untrusted or a trusted server (Reshef and Levy, Theorems 5.1, 5.2, "
         "F.1 and F.2)."
     )

@@ -44,7 +44,7 @@ def cautions_of(
             yield Caution(
                 code="stated-bound-unproved",
                 message=f"at these parameters the risk stated in {reading.theorem} ({reading.reading}) is not proved "
-                "(erratum E-R1); certified_excess_risk beside it is",
+                "(erratum E-R1); certified_excess_risk is proved",
             )
     assumed = [name for name in SPREADS if getattr(problem, name) is None]
     if assumed and problem.printed_participation:
@@ -64,17 +64,19 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
             message="gaussian_dp_mu is √(2ρ) of ρ-zCDP; the larger it is, the less is protected",
         )
         if problem.delta is None and problem.log10_delta is None:
-            yield Caution(code="assumed-delta", message=f"ε is read off at δ = {ASSUMED_DELTA:g}, which was not asked")
+            yield Caution(
+                code="assumed-delta", message=f"ε is read off at δ = {ASSUMED_DELTA:g}, which was not requested"
+            )
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",
-            message="the printed theorem and the true figures beside it are for replace-one, not for this relation",
+            message="the printed theorem and the true figures given with it are for replace-one, not for this relation",
         )
     if not problem.sees_all:
         yield Caution(
             code="observer-sees-less",
-            message="the figures are those against whoever sees all that is released; this observer sees a function "
-            "of it, so they hold, and may be pessimistic",
+            message="the figures are for an observer of all releases. This observer sees a function of them, so the "
+            "figures hold and may be pessimistic",
         )
 
 
@@ -88,8 +90,9 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
     if problem.server == "untrusted" and average <= 2.0 * (1.0 + math.log(problem.rounds)):
         yield Caution(
             code="cancellation-does-not-pay",
-            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T): fresh noise per report, "
-            "never cancelled, is as private, its bound no worse (epsilond.independent-noise-excess-risk)",
+            message=f"a client reports {average:.3g} times on average, not above 2(1 + ln T). Fresh noise for each "
+            "report, never cancelled, is as private, and its risk bound is no worse "
+            "(epsilond.independent-noise-excess-risk)",
         )
     gone = [report for report in reports if (report.uncancelled_rounds or 0) > 0]
     if gone:

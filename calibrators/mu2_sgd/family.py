@@ -39,7 +39,7 @@ Described = Literal["group", "most", "average"]
 
 @dataclass(frozen=True, kw_only=True)
 class ClientReport:
-    """Clients that take part alike. With participation `uniform`: one that reports most often, and an average one."""
+    """Clients with equal participation. With `uniform`: one that reports most often, and an average one."""
 
     described: Annotated[Described, Served("a group of the request, or the client of most or of average reports")]
     clients: Annotated[int, Served("clients this is said of; for `most` and `average` all of them")]
@@ -47,10 +47,11 @@ class ClientReport:
     gaussian_dp_mu: Annotated[float, Served("ρ_i, rounded up: each of its records, at the answer's noise")]
     epsilon: Annotated[Ends, Served("ε of each of its records at the target δ")]
     last_record_gaussian_dp_mu: Annotated[
-        float | None, Served("ρ of the record of its last report, which one noise alone protects; untrusted server")
+        float | None,
+        Served("ρ of the record of its last report, which only one noise vector protects; untrusted server"),
     ] = None
     whole_client_gaussian_dp_mu: Annotated[
-        float | None, Served("ρ if all its records change at once: not what is calibrated; untrusted server")
+        float | None, Served("ρ if all its records change at once, which is not calibrated; untrusted server")
     ] = None
     last_noise_std: Annotated[
         float | None, Served("σ of the noise of its last report, which stays in the server's sum; untrusted server")
@@ -241,14 +242,14 @@ class _Alike:
             yield "everything: such a client sends nothing"
         elif self.noise.problem.server == "untrusted":
             yield (
-                "each of its records against the server and everybody, at gaussian_dp_mu, whoever else takes part, "
-                "drops out or colludes, and whenever it stops itself: what it has sent is protected by its own noise "
-                "alone"
+                "each of its records against the server and all others, at gaussian_dp_mu. Its messages are "
+                "protected by its own noise only. The guarantee holds if others join, drop out or collude, and "
+                "whenever the client itself stops"
             )
         elif self.mu == 0.0:
             yield "everything: it reports in the last round only, and no released model depends on that"
         else:
-            yield "each of its records against whoever sees the models; each round's noise is the server's own"
+            yield "each of its records against every observer of the models; the server adds the noise of each round"
 
     def _not_protected(self, left: int | None) -> Iterator[str]:
         yield "who reports, when and how often"

@@ -60,14 +60,14 @@ SPREADS = {
 
 REPORTS = Quantity(symbol="K", ge=0, le=LARGEST_COUNT, description="how often each of them reports in the run")
 REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
-GROUPS = Quantity(description="clients that take part alike, as counts (kinds `counts` and `pattern`)")
+GROUPS = Quantity(description="numbers of clients with the same participation (kinds `counts` and `pattern`)")
 PARTICIPATION = Quantity(description="who takes part: m uniformly in each round (default), so often each, or when each")
 KIND = Quantity(description="uniform: m of M afresh in each round; counts: how often; pattern: in which rounds")
 
 
 @request
 class ParticipatingGroup:
-    """Clients that take part alike: how many, and how often (`counts`) or when (`pattern`) each of them reports."""
+    """Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports."""
 
     clients: Annotated[int, CLIENTS]
     participations: Annotated[int | None, REPORTS] = None

@@ -53,7 +53,7 @@ class ConvergenceAnswer:
 
     theorem: Annotated[str, Served("the theorem of the bound")]
     objective: Annotated[Objective, OBJECTIVE]
-    baseline: Annotated[Baseline, Served("what doing nothing gives: a bound on the gradient norm of the start itself")]
+    baseline: Annotated[Baseline, Served("result without training: a bound on the gradient norm at the start")]
     vacuous: Annotated[bool, VACUOUS]
     gradient_norm: Annotated[
         float,
@@ -69,7 +69,7 @@ class ConvergenceAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgParameters(QtdlParameters):
-    """What to run with, per round."""
+    """Parameters of a round."""
 
     rounds: Annotated[int, Served("communication rounds K")]
     participants: Annotated[int, Served("clients of one round, r")]
@@ -157,8 +157,8 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     name = "norm-fedavg"
     title = "DP-NormFedAvg: normalised, quantised, noisy client updates over rounds"
     summary = (
-        "The least certified noise of a round, rounds composed exactly, with steps and convergence; the printed "
-        "amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to 4)."
+        "The least certified noise of a round, with exact composition of rounds, step sizes and convergence. The "
+        "printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4)."
     )
     problem = NormFedavgProblem
     parameters_type = NormFedavgParameters

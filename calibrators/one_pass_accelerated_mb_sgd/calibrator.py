@@ -99,8 +99,8 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
     name = "one-pass-accelerated-mb-sgd"
     title = "One pass of accelerated noisy SGD for clients that trust nobody"
     summary = (
-        "Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the records into "
-        "rounds is optimised (Lowy and Razaviyayn, Theorem 2.3)."
+        "Every record is used once, so that the noise is that of one Gaussian mechanism. The number of records in "
+        "each round is optimised (Lowy and Razaviyayn, Theorem 2.3)."
     )
     problem = OnePassProblem
     theorems = (THEOREM_2_3.id, ACCELERATED_RISK_BOUND.id, FEDERATED_ACCELERATED_RISK.id)

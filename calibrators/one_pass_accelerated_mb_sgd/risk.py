@@ -19,7 +19,7 @@ from epsilond.calibrators.risk.parts import RiskFields, check_run
 
 @request
 class OnePassRiskProblem(OnePassProblem, RiskFields):
-    """A run of one-pass-accelerated-mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of one-pass-accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
         """Check the fields of one-pass-accelerated-mb-sgd, and that a given noise belongs to a given run."""
@@ -47,8 +47,9 @@ def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
 RISK = RiskPart(
     title="Excess risk of one accelerated pass for clients that trust nobody",
     summary=(
-        "An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least that "
-        "privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3)."
+        "An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on the cost "
+        "of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section "
+        "3)."
     ),
     problem=OnePassRiskProblem,
     bounds=bounds,

@@ -34,7 +34,7 @@ class Reason:
 
     message: str
     pointer: Annotated[str | None, Served("the field of the plan it is about")] = None
-    allowed: Annotated[str | None, Served("what would do")] = None
+    allowed: Annotated[str | None, Served("sufficient values")] = None
     condition: Annotated[ConditionAnswer | None, Served("the condition that fails, with both sides")] = None
     nearest: Annotated[Mapping[str, Number | str] | None, Served("the closest values that would do")] = None
 
@@ -95,7 +95,7 @@ class Reached:
 
     solve_for: Unknown
     value: float
-    risk: Annotated[float, Served("the explicit bound at that value, certified; at most the risk asked for")]
+    risk: Annotated[float, Served("the explicit bound at that value, certified; at most the target risk")]
     below: Annotated[
         Tried | None, Served("the next smaller whole number, or 1e-3 below; absent at the end of the range")
     ] = None
@@ -125,7 +125,7 @@ class PlanEntry:
         int | None,
         Served("within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous"),
     ] = None
-    noise_std: Annotated[float | None, Served("standard deviation per coordinate of what is added")] = None
+    noise_std: Annotated[float | None, Served("standard deviation of the noise per coordinate")] = None
     noise_added_to: Literal["gradients", "unit-updates", "shared-gradient", "mean-of-updates"]
     rounds: int | None = None
     bits: Annotated[int | None, Served("all clients together, over the run")] = None
@@ -142,13 +142,14 @@ class PlanEntry:
     remaining_share: Annotated[
         Number | None,
         Served(
-            "share of what the start may lose that is left at most: the bound on the risk over the baseline, or of the "
-            "noise √((1 + noise_to_signal²)/rounds); 1 or more says nothing",
+            "bound on the risk, divided by the baseline risk of the start. For ranking by noise: √((1 + "
+            "noise_to_signal²)/rounds). A value of 1 or more is no improvement on the start",
             may_be_unbounded=True,
         ),
     ] = None
     basis: Annotated[
-        Literal["risk", "noise"] | None, Served("what remaining_share is of: noise measures, and bounds nothing")
+        Literal["risk", "noise"] | None,
+        Served("source of remaining_share; a value from noise is a measure and not a bound"),
     ] = None
     exceeds: Annotated[
         tuple[str, ...],
@@ -156,7 +157,7 @@ class PlanEntry:
     ] = ()
     risk: Annotated[PlannedRisk | None, Served("absent where no theorem bounds it")] = None
     vacuous: Annotated[
-        bool | None, Served("whether what is proved of it is no better than the start; absent where nothing is proved")
+        bool | None, Served("whether the proved bound is no better than the start; absent where no bound is proved")
     ] = None
     reach: Annotated[Reached | None, Served("where the plan asks to reach a risk")] = None
     unused: Annotated[tuple[str, ...], Served("fields of the plan that this algorithm takes no account of")]
@@ -171,13 +172,13 @@ class PlanGroup:
     """Entries that can be compared: one kind of guarantee, figures of one thing."""
 
     guarantee: GuaranteeKind
-    compares: Annotated[str, Served("in words, what is compared")]
+    compares: Annotated[str, Served("description of the compared figure")]
     ranked: Annotated[tuple[str, ...], Served("names of entries, the best first; algorithm or algorithm (variant)")]
     unranked: Annotated[
         tuple[str, ...],
         Served(
-            "names of entries with no figure to rank by, or of a hidden constant, or whose bound on the risk is no "
-            "better than the start; these stand before the others, the least figure first"
+            "names of entries without a figure to rank by, with a hidden constant, or with a risk bound no better "
+            "than the start. The last kind comes first, in increasing order of the figure"
         ),
     ]
 
@@ -203,7 +204,7 @@ class TrustPrice:
     """The best that one kind of trust gives, and what less trust costs."""
 
     definition: Trust
-    in_words: Annotated[str, Served("who is trusted with what")]
+    in_words: Annotated[str, Served("trusted parties and the data that they see")]
     best: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
     guarantee: Annotated[GuaranteeKind | None, Served("that of the best entry")] = None
     remaining_share: Annotated[float | None, Served("of the best entry, as in entries")] = None
@@ -215,7 +216,7 @@ class TrustPrice:
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """What to run: the entry that leaves least, or one that leaves hardly more and asks for less trust."""
+    """The recommended entry: the smallest remaining share, or one hardly larger that needs less trust."""
 
     entry: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
     why: Annotated[str, Served("the reasons in words")]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BITS_PER_COORDINATE = 32
 """Bits of one coordinate of a message, a single-precision number."""
 CHOSEN = Reason(
-    message="the fewest rounds whose noise against the signal is about within a tenth of the least, within the limits "
+    message="the fewest rounds with a ratio of noise to signal about within a tenth of the least, within the limits "
     f"and {USUAL_ROUNDS}",
     pointer="/rounds",
 )

@@ -66,26 +66,27 @@ ClientSampling = Literal["poisson", "without-replacement"]
 
 TRUST = Quantity(
     description=(
-        "trust models that are accepted, all if absent. local: nobody is trusted; shuffle: a shuffler is; central: the "
-        "server is, and others see models only; joint: the server is, and a client's own model is its own"
+        "trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is "
+        "trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a "
+        "client's own model stays with the client"
     )
 )
 OBSERVERS = Quantity(
-    description="adversaries, each by what it sees: algorithms whose guarantee is against one of them are considered",
+    description="adversaries, named by their view. Only algorithms with a guarantee against one of them are considered",
     choices=OBSERVER.choices,
 )
-RANK_BY = Quantity(description="what entries of one kind of guarantee are ranked by, the smallest first")
+RANK_BY = Quantity(description="figure by which entries of one kind of guarantee are ranked, the smallest first")
 ALGORITHMS = Quantity(description="algorithms to consider, all if absent")
 CLIENT_SAMPLING = Quantity(
     description="how the participants of a round are drawn, where they are fewer than clients; absent: poisson for "
     "dp-fedavg, without-replacement for the others"
 )
 OBJECTIVE = Quantity(
-    description="what the model is for: new data (population), the data at hand (empirical), or a model of its own for "
-    "every client (personalized); the recommendation keeps to it where an algorithm does. Absent: any"
+    description="objective: new data (population), the data at hand (empirical), or a separate model for every "
+    "client (personalized). The recommendation has this objective if an algorithm has it. Absent: any"
 )
-SOLVE_FOR = Quantity(description="the field whose smallest sufficient value is wanted; it is left out of the plan")
-REACH = Quantity(description="a risk to reach, and what to change for it")
+SOLVE_FOR = Quantity(description="field for which the smallest sufficient value is computed; the plan omits it")
+REACH = Quantity(description="a risk to reach, and the field to change for it")
 
 
 @request
@@ -166,9 +167,11 @@ class PlanProblem:
             if getattr(self, name) is None and name != self.unknown
         ]
         if self.unknown is not None and getattr(self, self.unknown) is not None:
-            faults.append(Fault(f"/{self.unknown}", "is what is solved for"))
+            faults.append(Fault(f"/{self.unknown}", "is the field that is solved for"))
         if self.reach is not None and self.rank_by != "risk":
-            faults.append(Fault("/rank_by", "entries that reach a risk are ranked by what it takes", "risk"))
+            faults.append(
+                Fault("/rank_by", "entries that reach a risk are ranked by the value of the changed field", "risk")
+            )
         if self.clients is not None and (self.participants or 1) > self.clients:
             faults.append(Fault("/participants", "cannot exceed clients", f"≤ {self.clients}"))
         faults += [

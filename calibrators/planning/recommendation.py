@@ -209,7 +209,7 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         if price.best is not None and price.definition != kind.definition
     ]
     if prices:
-        yield f"What is left under other trust, beside it: {', '.join(prices)}."
+        yield f"Remaining shares under other trust models: {', '.join(prices)}."
 
 
 def _risk_sentence(best: PlanEntry) -> str:
@@ -243,19 +243,20 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     over = [entry for entry in applying if entry.exceeds]
     if not applying:
-        return "No algorithm has what it needs: the entries say what each of them lacks."
+        return "No algorithm has all the fields that it needs: the entries name the missing fields of each."
     if len(over) == len(applying):
         return "No algorithm keeps to the limits of the plan: the entries say which they exceed."
     measured = [entry for entry in applying if entry.remaining_share is not None and not entry.exceeds]
     if not measured:
         return (
-            "Nothing tells what the noise leaves: give dimension, and lipschitz with diameter for bounds on the risk."
+            "No figure can be computed for the effect of the noise: give dimension, and lipschitz with diameter for "
+            "bounds on the risk."
         )
     least = min(measured, key=share_of)
     return (
-        f"Nothing is proved to be better than not to train at all: {name_of(least)} comes closest, with "
-        f"{share_of(least):.3g} times what the start may lose. A larger ε, more participants, more records or fewer "
-        "coordinates help."
+        f"No algorithm is proved to be better than no training: {name_of(least)} comes closest, with "
+        f"{share_of(least):.3g} times the bound on the risk of the start. A larger ε, more participants, more "
+        "records or fewer coordinates help."
     )
 
 

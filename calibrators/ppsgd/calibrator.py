@@ -63,7 +63,7 @@ CONDITIONS = (NORM_BOUNDED, FRESH_NOISE, PUBLIC_WEIGHT)
 
 @dataclass(frozen=True, kw_only=True)
 class PpsgdParameters:
-    """What to run with, and what sharing more or less would give."""
+    """Parameters of the run, and the effect of sharing more or less."""
 
     noise_std: Annotated[float, Served("σ_ζ per coordinate, on the average of the clipped shared gradients")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
@@ -81,7 +81,7 @@ class PpsgdParameters:
     )
     sharing: Annotated[Sharing | None, Served("the bound over α; absent where no risk bound applies")] = None
     participation: Annotated[
-        ParticipationFigures | None, Served("what a draw of fixed size is worth, beside what it is taken to be")
+        ParticipationFigures | None, Served("privacy of a draw of fixed size, compared with independent draws")
     ] = None
 
 
@@ -107,15 +107,16 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
     elif problem.clipping_may_bind:
         yield Caution(
             code="clipping-may-bind",
-            message=f"messages may reach norm {problem.gradient_bound:.6g} times the gradients added up in one, above "
-            "clipping_norm: the risk bounds are for messages that are not clipped; the guarantee stands",
+            message=f"messages may reach norm {problem.gradient_bound:.6g} times the gradients added up in one, "
+            "above clipping_norm. The risk bounds are for messages that are not clipped; the guarantee holds",
         )
     if plan is None:
         return
     if plan.chosen.personalization == 0.0:
         yield Caution(
             code="nothing-is-shared",
-            message="at α = 0 the shared part never moves and no noise is needed; noise_std is for whoever shares",
+            message="at α = 0 the shared part never moves and no noise is needed; noise_std applies where the model "
+            "is shared",
         )
     yield from assumption_cautions(problem)
 
@@ -148,8 +149,8 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     name = "ppsgd"
     title = "Personalised learning with a noisy shared part"
     summary = (
-        "The smallest certified noise of PPSGD for a client against all others, and how much of the model to share at "
-        "it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6)."
+        "The smallest certified noise of PPSGD for a client against all others, and the share of the model to train "
+        "jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6)."
     )
     problem = PpsgdProblem
     parameters_type = PpsgdParameters
@@ -287,9 +288,9 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         if figures is not None:
             yield Caution(
                 code="no-amplification",
-                message="the number of participants is fixed, so all other clients together know who was drawn and "
-                f"nothing is amplified: ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise, where "
-                f"independent draws that nobody sees would give {figures.epsilon_if_unseen.upper:.6g}",
+                message="the number of participants is fixed, so all other clients together know the draw, and "
+                f"there is no amplification. ε is {figures.epsilon_against_other_clients.upper:.6g} at this noise; "
+                f"secret independent draws would give {figures.epsilon_if_unseen.upper:.6g}",
             )
         if problem.noise_constant is not None and problem.sampling == "without-replacement":
             yield Caution(

@@ -53,7 +53,7 @@ class ParticipationFigures:
     epsilon_of_expected_rounds: Annotated[
         Ends, Served("of a client that took part as often as expected, as the others know")
     ]
-    epsilon_if_unseen: Annotated[Ends, Served("what independent draws that nobody sees would give; not true here")]
+    epsilon_if_unseen: Annotated[Ends, Served("value for secret independent draws; not true here")]
     expected_rounds: Annotated[float, Served("rounds that a client takes part in, in expectation")]
 
 

@@ -72,7 +72,9 @@ class PpsgdProblem(TargetedProblem):
     smoothness: Annotated[float | None, SMOOTHNESS] = None
     lipschitz: Annotated[
         float | None,
-        LIPSCHITZ.assume("what clipping_norm allows: nothing is clipped", lambda p: p.clipping_norm / p.most_added),
+        LIPSCHITZ.assume(
+            "value that clipping_norm allows: no message is clipped", lambda p: p.clipping_norm / p.most_added
+        ),
     ] = None
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None

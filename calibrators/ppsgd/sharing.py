@@ -59,12 +59,12 @@ class Sharing:
     optimised: Annotated[bool, Served("whether α was chosen here")]
     best: Annotated[SharingPoint, Served("where proved_excess_risk is least over α from 0 to unbounded")]
     local_only: Annotated[SharingPoint, Served("α = 0: nothing is shared, and no noise is needed")]
-    balanced: Annotated[SharingPoint, Served("the α that limits shared and local steps alike, 1/N with all clients")]
+    balanced: Annotated[SharingPoint, Served("the α that limits shared and local steps equally, 1/N with all clients")]
     global_only: Annotated[SharingPoint, Served("α unbounded: everything is shared")]
     curve: Annotated[tuple[SharingPoint, ...], Served("from local only to global only")]
     threshold: Annotated[
         SharingThreshold | None,
-        Served("for equal clients that all take part, if shared and local gradients vary alike"),
+        Served("for equal clients that all take part, if shared and local gradients have equal variance"),
     ] = None
 
 

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedSgdParameters:
-    """What to run with."""
+    """Parameters of the run."""
 
     noise_std: Annotated[
         float, Served("σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m")
     ]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    mean_noise_std: Annotated[float, Served("σ/√m, what the mean of a batch carries in that step")]
+    mean_noise_std: Annotated[float, Served("σ/√m, noise of the mean of a batch in that step")]
     participants: Annotated[int, Served("clients in a batch")]
     rounds: Annotated[int, Served("steps of the pass: whole batches, clients left over never take part")]
     step_size: Annotated[float, Served("the largest step size")]
@@ -138,8 +138,8 @@ def cautions(
     elif problem.solve_for == "step_size" and certified.minimal == "searched":
         yield Caution(
             code="any-step-size",
-            message="the least step size offered meets the target, or it is not proved that no smaller one does: "
-            "the noise alone hides a record, and contraction adds nothing",
+            message="the smallest step size offered meets the target, or minimality of this one is not proved. The "
+            "noise by itself hides a record, and contraction adds nothing",
         )
     elif certified.minimal == "searched":
         yield MINIMALITY_NOT_PROVED
@@ -164,7 +164,8 @@ def cautions(
     if problem.relation != "replace-one":
         yield Caution(
             code="printed-truth-is-for-replace-one",
-            message="the printed bounds and the true figures beside them are for replace-one, not for this relation",
+            message="the printed bounds and the true figures given with them are for replace-one, not for this "
+            "relation",
         )
     if utility.reason:
         yield Caution(code="no-risk-for-this-run", message=utility.reason)
@@ -209,8 +210,8 @@ class ProjectedSgdCalibrator(
     name = "projected-sgd"
     title = "Projected SGD whose last model alone is released"
     summary = (
-        "One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the step "
-        "size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3)."
+        "One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the noise, "
+        "the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3)."
     )
     problem = ProjectedSgdProblem
     parameters_type = ProjectedSgdParameters

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 CONDITIONS = (
     Condition("bounded-coordinates", "every coordinate that is rounded is in [−1, 1]; a zero update is sent as zeros"),
-    Condition("neighbours-within", "neighbours' values are within the sensitivities, whatever was released before"),
+    Condition("neighbours-within", "neighbours' values are within the sensitivities for every earlier output"),
     Condition("fresh-randomness", "every message is rounded afresh and carries fresh noise"),
 )
 
@@ -61,7 +61,7 @@ Answered_co = TypeVar("Answered_co", bound=GridProblem, covariant=True, default=
 
 @dataclass(frozen=True, kw_only=True)
 class QtdlParameters:
-    """What to run with: values are rounded to multiples of 1/s, and integer noise over s is added."""
+    """Parameters of the run: values are rounded to multiples of 1/s, and integer noise over s is added."""
 
     noise_levels: Annotated[int, Served("m: the largest absolute value of the integer noise")]
     decay_rate: Annotated[float, Served("α: the noise is y with probability proportional to e^(−α|y|)")]
@@ -144,8 +144,8 @@ class GridCalibrator(
                 ROUNDING_BOUNDED, statement, Verdict.NO, release.log_failure / math.log(10.0), -math.inf
             )
             message = (
-                "A part of δ pays for roundings that move further than the sensitivities say, which a ledger cannot "
-                "be charged for: give sensitivities that no rounding exceeds."
+                "A part of δ covers roundings that exceed the sensitivities, and a ledger cannot be charged for it: "
+                "give sensitivities that no rounding exceeds."
             )
             raise ConditionViolated(message, sides)
         return (release.spec(solution.certified_noise.noise),)

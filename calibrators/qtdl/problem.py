@@ -235,4 +235,4 @@ class QtdlProblem(GridProblem):
         if self.l1_sensitivity is None and self.sensitivity_rule is None:
             raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
         if self.observer not in ("server", "shuffled-server"):
-            raise InvalidInput.at("/observer", "sees something else than messages", allowed="server, shuffled-server")
+            raise InvalidInput.at("/observer", "does not see messages", allowed="server, shuffled-server")

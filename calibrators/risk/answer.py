@@ -26,8 +26,8 @@ from epsilond.calibrators.notebooks import ShownInNotebooks
 
 Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
-TRUST = Quantity(description="whom the lower bounds let clients trust: nobody, a shuffler, or the server")
-OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")
+TRUST = Quantity(description="party that clients trust in the lower bounds: none, a shuffler, or the server")
+OBJECTIVE = Quantity(description="objective of the excess: the expected loss, or the mean loss on the data at hand")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class RunAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class AggregatesAnswer:
-    """What the complete statements see of clients that differ, at these rounds (Appendix E.1)."""
+    """Statistics of different clients in the complete statements, at these rounds (Appendix E.1)."""
 
     participants: Annotated[float, Served("M = 1/E[1/M_r]")]
     rms_participants: Annotated[float, Served("M' = 1/√E[1/M_r²]")]

@@ -41,7 +41,7 @@ class Start:
             what: name of the bound in the message.
             bound: value of the bound.
         """
-        message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it says nothing of what training gives"
+        message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it does not show that training helps"
         return Caution(code=code, message=message)
 
 

@@ -125,9 +125,7 @@ class ReadingDetails:
     """The part of an entry in which one of its readings differs from another."""
 
     reading: ReadingName
-    parameters: Annotated[
-        Mapping[str, float] | None, Served("orders of its excess risk, whose constants it does not give")
-    ] = None
+    parameters: Annotated[Mapping[str, float] | None, Served("orders of its excess risk, without constants")] = None
     leaves_open: Annotated[
         tuple[str, ...] | None, Served("parameters of the entry that this reading does not prescribe")
     ] = None
@@ -152,8 +150,8 @@ class PrintedEntry:
     parameters: Annotated[
         Mapping[str, float],
         Served(
-            "what these readings prescribe, apart from values of the request that they take over; by_reading says "
-            "which reading leaves one of them open"
+            "parameters that these readings prescribe, except values that they take from the request. by_reading "
+            "names the readings that leave one of them open"
         ),
     ]
     claims: Annotated[PrintedClaims | None, Served("claims of all these readings besides the target")] = None
@@ -168,5 +166,5 @@ class PrintedEntry:
         ),
     ] = None
     by_reading: Annotated[
-        tuple[ReadingDetails, ...] | None, Served("what differs between the readings; absent where nothing does")
+        tuple[ReadingDetails, ...] | None, Served("differences between the readings; absent where there are none")
     ] = None

@@ -46,17 +46,17 @@ class Served:
 
 
 CONTRIBUTION_NORM = Served(
-    "bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard "
-    "deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the "
-    "relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one"
+    "bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard "
+    "deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for "
+    "the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one"
 )
 """Description of the factor between noise_std and noise_multiplier, which is the same in every answer."""
 Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
 Objective = Literal["population", "empirical", "personalized"]
 """Objective of a risk: expected loss of a model, its mean loss on the data at hand, or the loss of personal models."""
 OBJECTIVE = Served(
-    "what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the "
-    "expected loss of every client's own model (personalized); risks of different ones cannot be compared"
+    "objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the "
+    "expected loss of every client's own model (personalized). Risks of different objectives cannot be compared"
 )
 
 
@@ -98,7 +98,7 @@ class Baseline:
     theorem: Annotated[
         str | None, Served("the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start")
     ] = None
-    formula: Annotated[str, Served("what it is, in symbols")]
+    formula: Annotated[str, Served("formula of the bound")]
 
     @classmethod
     def from_json(cls, members: JsonObject) -> Baseline:
@@ -113,7 +113,7 @@ class Baseline:
         return bound >= self.value
 
 
-BASELINE = Served("what doing nothing gives: a bound on the same risk of the start itself")
+BASELINE = Served("risk without training: a bound on the same risk at the start")
 VACUOUS = Served("whether the bound is no better than the baseline, and so says nothing")
 
 

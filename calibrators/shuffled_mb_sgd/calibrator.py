@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledMbSgdParameters:
-    """What to run with."""
+    """Parameters of the run."""
 
     noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
     noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
@@ -132,8 +132,9 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     name = "shuffled-mb-sgd"
     title = "Noisy mini-batch SGD for clients that trust a shuffler"
     summary = (
-        "Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the reports "
-        "of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose constant is not given)."
+        "Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the "
+        "reports of a round. Gives central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, which hides a "
+        "constant)."
     )
     problem = ShuffledMbSgdProblem
     parameters_type = ShuffledMbSgdParameters
@@ -235,7 +236,8 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         if solution.problem.observer not in POSSIBLE["shuffle"]:
             yield Caution(
                 code="observer-not-the-shuffled-server",
-                message="the figures are for the observer asked for: who knows senders gains nothing from the shuffler",
+                message="the figures are for the requested observer: against an observer who knows the senders the "
+                "shuffler adds no privacy",
             )
         yield from absence_cautions(solution.problem, "initial_distance")
 

@@ -22,7 +22,7 @@ from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
 
 @request
 class ShuffledMbSgdRiskProblem(ShuffledMbSgdProblem, SteppedRiskFields):
-    """A run of shuffled-mb-sgd, and which lower bounds to set beside its upper ones."""
+    """A run of shuffled-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
         """Check the fields of shuffled-mb-sgd, and that a given noise belongs to a given run."""
@@ -78,8 +78,8 @@ def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[Upp
 RISK = RiskPart(
     title="Excess risk of noisy mini-batch SGD for clients that trust a shuffler",
     summary=(
-        "The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy costs "
-        "(Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3)."
+        "The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central privacy "
+        "are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3)."
     ),
     problem=ShuffledMbSgdRiskProblem,
     bounds=bounds,

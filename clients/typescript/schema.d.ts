@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Noisy mini-batch SGD for clients that trust nobody
-         * @description Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
+         * @description Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
          */
         post: operations["calibrate_mb_sgd"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * One pass of accelerated noisy SGD for clients that trust nobody
-         * @description Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
+         * @description Every record is used once, so that the noise is that of one Gaussian mechanism. The number of records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
          */
         post: operations["calibrate_one_pass_accelerated_mb_sgd"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Accelerated noisy mini-batch SGD for clients that trust nobody
-         * @description The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the Moreau envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and 2.4).
+         * @description Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and 2.4).
          */
         post: operations["calibrate_accelerated_mb_sgd"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Noisy mini-batch SGD for clients that trust a shuffler
-         * @description Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the reports of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose constant is not given).
+         * @description Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the reports of a round. Gives central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, which hides a constant).
          */
         post: operations["calibrate_shuffled_mb_sgd"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
-         * @description The least certified noise of a round, rounds composed exactly, with steps and convergence; the printed amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to 4).
+         * @description The least certified noise of a round, with exact composition of rounds, step sizes and convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
          */
         post: operations["calibrate_norm_fedavg"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Projected SGD whose last model alone is released
-         * @description One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
+         * @description One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
          */
         post: operations["calibrate_projected_sgd"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Personalised learning with a noisy shared part
-         * @description The smallest certified noise of PPSGD for a client against all others, and how much of the model to share at it (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
+         * @description The smallest certified noise of PPSGD for a client against all others, and the share of the model to train jointly (Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6).
          */
         post: operations["calibrate_ppsgd"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Federated learning with noise cancellation and partial participation
-         * @description Clients take back the noise they sent before, so that only their last noise stays in the sum; the noise schedule for any participation, with an untrusted or a trusted server (Reshef and Levy, Theorems 5.1, 5.2, F.1 and F.2).
+         * @description Clients take back their earlier noise, so that only their last noise stays in the sum. Computes the noise schedule for any participation, with an untrusted or a trusted server (Reshef and Levy, Theorems 5.1, 5.2, F.1 and F.2).
          */
         post: operations["calibrate_mu2_sgd"];
         delete?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
-         * @description The least certified noise of a run that protects every client as a whole against all but the server, for the sum and for the mean; rounds chosen where they are open, and adaptive clipping with its split of the noise.
+         * @description The least certified noise of a run that protects every client as a whole against all but the server. The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive clipping is available, with its split of the noise.
          */
         post: operations["calibrate_dp_fedavg"];
         delete?: never;
@@ -274,7 +274,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a run guarantees, and whether a claim about it holds
+         * Guarantee of a run, and whether a claim about it holds
          * @description Account for a spec under a stated neighbouring relation; the relation has no default.
          */
         post: operations["account"];
@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Excess risk of noisy mini-batch SGD for clients that trust nobody
-         * @description Upper bounds at the run's noise, explicit and as orders, beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
+         * @description Upper bounds at the run's noise, explicit and as orders. Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.1, 2.2, 3.1, F.3 to F.5, Section 3).
          */
         post: operations["risk_bounds_mb_sgd"];
         delete?: never;
@@ -315,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * Excess risk of one accelerated pass for clients that trust nobody
-         * @description An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+         * @description An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
          */
         post: operations["risk_bounds_one_pass_accelerated_mb_sgd"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Excess risk of accelerated noisy SGD for clients that trust nobody
-         * @description An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4, beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4, F.5, Section 3).
+         * @description An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4. Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4, F.5, Section 3).
          */
         post: operations["risk_bounds_accelerated_mb_sgd"];
         delete?: never;
@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Excess risk of noisy mini-batch SGD for clients that trust a shuffler
-         * @description The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+         * @description The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
          */
         post: operations["risk_bounds_shuffled_mb_sgd"];
         delete?: never;
@@ -584,7 +584,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a job would cost, and whether it fits
+         * The cost of a job, and whether it fits
          * @description Return the cost of a job and reserve nothing: another caller may reserve in between.
          */
         post: operations["ask_ledger_what_if"];
@@ -604,7 +604,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The least noise with which an algorithm fits into what is left
+         * The least noise with which an algorithm fits into the remaining budget
          * @description Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
          */
         post: operations["calibrate_within_ledger"];
@@ -706,7 +706,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take back runs whose output nobody saw, for approvers
+         * Take back runs with unseen output, for approvers
          * @description Record the caller and the declaration in the log; the ledger is conditional from then on.
          *
          *     In a ledger with approval, owners and analysts may request it too, and another person approves it.
@@ -728,7 +728,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hold runs, so that nobody else takes them
+         * Hold runs, so that no other caller takes them
          * @description Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
          */
         post: operations["reserve"];
@@ -773,7 +773,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Give back what was not committed
+         * Give back uncommitted runs
          * @description Give back the runs that were not committed; those of a job that was begun stay as credit.
          */
         delete: operations["cancel_reservation"];
@@ -1288,18 +1288,18 @@ export interface components {
             claim?: components["schemas"]["ClaimAnswer"];
             derivation: components["schemas"]["DerivationStep"][];
             considered: components["schemas"]["ConsideredAnswer"][];
-            /** @description what the spec's words demand of the data and the program */
+            /** @description conditions that the spec sets for the data and the program */
             declared_conditions: components["schemas"]["Condition"][];
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
             numerical: components["schemas"]["NumericalAnswer"];
-            /** @description where several were asked */
+            /** @description where several were requested */
             points?: components["schemas"]["Point"][];
             meaning: components["schemas"]["MeaningAnswer"];
         };
-        /** @description What is guaranteed at the first point asked. */
+        /** @description The guarantee at the first requested point. */
         AccountGuarantee: {
-            /** @description plain statements: what is protected, against whom, on which condition, and which batches are secret */
+            /** @description plain statements: the protected unit, the adversary, the conditions and the secret batches */
             in_words: string;
             unit: components["schemas"]["Unit"];
             relation: components["schemas"]["Relation"];
@@ -1332,14 +1332,14 @@ export interface components {
          *     ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
          */
         AdaptiveClipping: {
-            /** @description standard deviation of the noise on the sum of the clipped bits of a round, in multiples of a bit's range, which is 1: from −½ to ½; or standard deviation of the noise on the sum of the bits, each −½ or ½ */
+            /** @description standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is 1: from −½ to ½; or standard deviation of the noise on the sum of the bits, each −½ or ½ */
             count_std: number;
             /** @description count_std/M: of the share of updates that were not clipped */
             noise_std_of_share?: number;
             /** @description z of the round as one Gaussian mechanism, which is certified */
             whole_noise_multiplier?: number;
         };
-        /** @description What the complete statements see of clients that differ, at these rounds (Appendix E.1). */
+        /** @description Statistics of different clients in the complete statements, at these rounds (Appendix E.1). */
         AggregatesAnswer: {
             /** @description M = 1/E[1/M_r] */
             participants: number;
@@ -1375,7 +1375,7 @@ export interface components {
             add?: components["schemas"]["PlanChange"][];
             /** @description items that fall to fewer runs */
             lower?: components["schemas"]["PlanChange"][];
-            /** @description what makes it valid after a commit: no output had a part in it, nor in its time */
+            /** @description declaration that makes it valid after a commit: neither it nor its time depended on outputs */
             declared?: components["schemas"]["Declaration"];
             /** @description whether a second person approves amendments, voids and reconciliations; absent: as it is */
             approval?: boolean;
@@ -1396,9 +1396,9 @@ export interface components {
         /** @description The answer at one value, or the problem with it. */
         AtValue: {
             value: unknown;
-            /** @description what a single call answers */
+            /** @description answer of a single call */
             answer?: components["schemas"]["Calibration"];
-            /** @description what it refuses with */
+            /** @description problem document of the single call */
             problem?: components["schemas"]["Problem"];
         };
         /** @description The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next. */
@@ -1413,7 +1413,7 @@ export interface components {
             value: components["schemas"]["Figure"];
             /** @description the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start */
             theorem?: string;
-            /** @description what it is, in symbols */
+            /** @description formula of the bound */
             formula: string;
         };
         /** @enum {string} */
@@ -1433,13 +1433,13 @@ export interface components {
          *     The Gaussian slot, or the only one, if neither a slot nor an item is named.
          */
         CalibrateAsked: {
-            /** @description of the algorithm's calibration, without ε, δ and what else is the ledger's to say */
+            /** @description fields of the algorithm's calibration, without ε, δ and the others that the ledger sets */
             fields: components["schemas"]["JsonObject"];
             /** @description the slot that would be charged */
             slot?: components["schemas"]["SlotKind"];
             /** @description the item of the plan that would be drawn on */
             item?: string;
-            /** @description what a residue charge may add to δ */
+            /** @description largest addition to δ by a residue charge */
             eta?: components["schemas"]["NumberOrText"];
         };
         /** @description The whole answer. `parameters` is what to run with. */
@@ -1451,7 +1451,7 @@ export interface components {
             as_printed: components["schemas"]["PrintedEntry"][];
             /** @description excess risk to expect */
             risk?: components["schemas"]["Risk"];
-            /** @description what is sent */
+            /** @description content of the message */
             communication?: components["schemas"]["Communication"];
             /** @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first */
             frontier?: components["schemas"]["RunChoice"][];
@@ -1481,7 +1481,7 @@ export interface components {
             local_steps?: number;
             /** @description step size of a client's own gradient steps */
             local_step_size?: number;
-            /** @description gradient: sends C times a coordinate of its own in every round, the worst that clipping admits; flipped-labels: members taken from the data, with the opposite targets, or the next class; ordinary: members as they are */
+            /** @description gradient: sends C times a coordinate of its own in every round, the worst that clipping admits. flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary: unchanged members */
             canary?: string;
             /** @description canaries, each in the data by a fair coin of its own */
             canaries?: number;
@@ -1528,7 +1528,7 @@ export interface components {
             each?: components["schemas"]["Texts"];
             /** @description μ² that was left when a residue was charged */
             remaining?: string;
-            /** @description what proves the charge */
+            /** @description theorem that proves the charge */
             theorem?: string;
         };
         /** @description The log's head. */
@@ -1582,7 +1582,7 @@ export interface components {
             /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
         };
-        /** @description Clients that take part alike. With participation `uniform`: one that reports most often, and an average one. */
+        /** @description Clients with equal participation. With `uniform`: one that reports most often, and an average one. */
         ClientReport: {
             /** @description a group of the request, or the client of most or of average reports */
             described: string;
@@ -1594,9 +1594,9 @@ export interface components {
             gaussian_dp_mu: number;
             /** @description ε of each of its records at the target δ */
             epsilon: components["schemas"]["Ends"];
-            /** @description ρ of the record of its last report, which one noise alone protects; untrusted server */
+            /** @description ρ of the record of its last report, which only one noise vector protects; untrusted server */
             last_record_gaussian_dp_mu?: number;
-            /** @description ρ if all its records change at once: not what is calibrated; untrusted server */
+            /** @description ρ if all its records change at once, which is not calibrated; untrusted server */
             whole_client_gaussian_dp_mu?: number;
             /** @description σ of the noise of its last report, which stays in the server's sum; untrusted server */
             last_noise_std?: number;
@@ -1618,17 +1618,17 @@ export interface components {
             /** @description how many runs */
             count?: number;
         };
-        /** @description What is sent. */
+        /** @description Contents and size of the messages. */
         Communication: {
             bits_per_coordinate: number;
-            /** @description beyond what the noiseless update needs */
+            /** @description beyond those of the noiseless update */
             extra_bits_per_coordinate?: number;
             bits_per_round_per_client: number;
             /** @description at most, if the number of participants is random */
             total_bits: number;
             /** @description where the number of participants is random */
             expected_total_bits?: number;
-            /** @description what other encodings would send */
+            /** @description costs of other encodings */
             beside?: components["schemas"]["CommunicationBeside"];
             /** @description total_bits in full, from 2^53 on */
             total_bits_exact?: string;
@@ -1698,9 +1698,9 @@ export interface components {
         ConvergenceAnswer: {
             /** @description the theorem of the bound */
             theorem: string;
-            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
             objective: components["schemas"]["Objective"];
-            /** @description what doing nothing gives: a bound on the gradient norm of the start itself */
+            /** @description result without training: a bound on the gradient norm at the start */
             baseline: components["schemas"]["Baseline"];
             /** @description whether the bound is no better than the baseline, and so says nothing */
             vacuous: boolean;
@@ -1734,7 +1734,7 @@ export interface components {
         Declaration: "functions-of-releases" | "independent-of-outputs" | "missing-entries-are-accounted-for" | "no-output-observed";
         /** @description Declarations that no computation can check: see the declared conditions of the ledger. */
         DeclaredAsked: {
-            /** @description what specs, counts and the times of calls depend on */
+            /** @description inputs on which specs, counts and the times of calls depend */
             inputs: components["schemas"]["Declaration"];
             /** @description whether the membership of the block is fixed */
             sealed: boolean;
@@ -1826,7 +1826,7 @@ export interface components {
             truth: string;
             test: string;
         };
-        /** @description The outputs of a formula, beside the theorem's conditions, status and errata. */
+        /** @description The outputs of a formula, with the theorem's conditions, status and errata. */
         EvaluationAnswer: {
             /** @description the formula's outputs by name, as in the theorem's `outputs_schema`; an infinite one is unbounded */
             outputs: components["schemas"]["JsonObject"];
@@ -1836,9 +1836,9 @@ export interface components {
             /** @description which reading of the formula these outputs are of */
             reading: components["schemas"]["Reading"];
         };
-        /** @description What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`. */
+        /** @description The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them. */
         EvaluationRequest: {
-            /** @description what the formula is evaluated at */
+            /** @description inputs of the formula */
             inputs: components["schemas"]["JsonObject"];
             /** @description the formula as printed, or with its errata corrected */
             reading?: components["schemas"]["Reading"];
@@ -1848,7 +1848,7 @@ export interface components {
             least: number;
             most: number;
         };
-        /** @description What is wrong with one field of the body (`pointer`), or with one query or path parameter (`parameter`). */
+        /** @description A fault in one field of the body (`pointer`), or in one query or path parameter (`parameter`). */
         FieldError: {
             pointer?: string;
             parameter?: string;
@@ -1896,7 +1896,7 @@ export interface components {
          * @enum {string}
          */
         Grade: "proved-wrong" | "misprint" | "unclear" | "refinement" | "withdrawn";
-        /** @description What the clients of one group are to run with, and what is guaranteed to them. */
+        /** @description Parameters of one group of clients, and their guarantee. */
         GroupParameters: {
             /** @description clients of this group */
             clients: number;
@@ -1910,30 +1910,30 @@ export interface components {
             noise_std: number;
             /** @description noise_std over contribution_norm */
             noise_multiplier: number;
-            /** @description bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
+            /** @description bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
             contribution_norm: number;
             /** @description σ of the printed theorem at the answer's rounds */
             printed_noise_std?: number;
             guarantee: components["schemas"]["GuaranteeAnswer"];
         };
-        /** @description What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε. */
+        /** @description The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε. */
         GuaranteeAnswer: {
             /** @description the trust model the guarantee speaks of */
             definition: components["schemas"]["Definition"];
-            /** @description plain statements: what is protected, against whom, who is trusted, and which batches are secret */
+            /** @description plain statements: the protected unit, the adversary, the trusted parties and the secret batches */
             in_words: string;
             unit: components["schemas"]["Unit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
             sampling: components["schemas"]["Sampling"];
-            /** @description most that one neighbour moves the noisy quantity in ℓ2 norm, in its units; absent where client groups differ in it, and each has its own in parameters.groups */
+            /** @description ℓ2 sensitivity of the quantity that gets noise, in its units. Absent where client groups differ in it: parameters.groups then has one for each */
             sensitivity?: number;
             target: components["schemas"]["Target"];
-            /** @description what is known of ε at the target δ */
+            /** @description enclosure of ε at the target δ */
             epsilon: components["schemas"]["Ends"];
-            /** @description what is known of δ at the target ε */
+            /** @description enclosure of δ at the target ε */
             delta: components["schemas"]["Ends"];
-            /** @description what is known of log10 δ at the target ε */
+            /** @description enclosure of log10 δ at the target ε */
             log10_delta: components["schemas"]["Ends"];
             /** @description where the lower ends come from */
             tight: components["schemas"]["Tightness"];
@@ -1955,7 +1955,7 @@ export interface components {
             epsilon: number;
             /** @description log10 δ of all of it at the target's ε, upper end */
             log10_delta: number;
-            /** @description what proves it: the ledger's, and those of what was charged */
+            /** @description theorems that prove it: the ledger's, and those of the charges */
             theorems: string[];
         };
         /** @description Runs or amounts that a reservation holds in one ledger. */
@@ -1976,19 +1976,19 @@ export interface components {
             committed: number;
             /** @description runs of jobs that were stopped early; they may be reserved again */
             credit: number;
-            /** @description the reservation whose charge brought the item, if one did */
+            /** @description the reservation that brought the item by its charge, if any */
             job?: string;
         };
         /** @description A job: what was asked, how far it is, and its result or problem once it has ended. */
         Job: {
             id: string;
-            /** @description what was asked: calibration, sweep, account, risk-bounds, plan, …, simulation */
+            /** @description kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation */
             kind: string;
-            /** @description of what: an algorithm, a kind of spec, a theorem, a kind of simulation */
+            /** @description subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation */
             name: string;
             /** @description queued and running ones will end; interrupted: post it again */
             state: components["schemas"]["JobState"];
-            /** @description absent where nobody knows */
+            /** @description absent if unknown */
             progress?: components["schemas"]["Progress"];
             /** @description date and time, RFC 3339, UTC */
             created: string;
@@ -2070,7 +2070,7 @@ export interface components {
         LearningProblem: {
             /** @description which learning problem this is; or handwritten digits; or Huber regression; or least squares; or which learning problem this is */
             kind: string;
-            /** @description breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, a regression); features are standardised, divided by √d and clipped to norm 1, a regression's targets are centred and scaled to [−1, 1] */
+            /** @description breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are centred and scaled to [−1, 1] */
             data_set?: string;
             /** @description logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes, with one row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression */
             loss?: string;
@@ -2078,23 +2078,23 @@ export interface components {
             clients?: number;
             /** @description records of one client */
             samples_per_client?: number;
-            /** @description how records are dealt to clients, as many to each: iid, at random; by-label, sorted by their class or target; odd-even-pairs, of digits, to 25 clients, each with one odd and one even digit; or which records are a client's: consecutive in the file, where a writer's stand together; or sorted by their digit; or how records are dealt to clients, as many to each: iid, at random; by-label, sorted by their class or target; odd-even-pairs, of digits, to 25 clients, each with one odd and one even digit */
+            /** @description assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit; or records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their digit; or assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit */
             split?: string;
-            /** @description share of each client's records, taken at random, that nobody trains on: the output is tested on them; or share of each client's records that its own model is tested on; or share of each client's records, taken at random, that nobody trains on: the output is tested on them */
+            /** @description share of each client's records, taken at random, that is not used for training: the output is tested on them; or share of each client's records that its own model is tested on; or share of each client's records, taken at random, that is not used for training: the output is tested on them */
             held_out?: number;
             /** @description diameter of the domain */
             diameter?: number;
             /** @description strong convexity: weight of ½‖w‖² in every record's loss */
             strong_convexity?: number;
-            /** @description what excess risk is of: population, the data of each repetition being drawn from it; or empirical, the data being the population itself */
+            /** @description objective of the excess risk. population: the data of each repetition are drawn from it. empirical: the data are the population itself */
             objective?: components["schemas"]["Objective"];
-            /** @description seed that the populations are drawn from; or seed of what is held out; or seed of the optima and of the feature vectors; or seed that the populations are drawn from */
+            /** @description seed that the populations are drawn from; or seed of the held-out records; or seed of the optima and of the feature vectors; or seed that the populations are drawn from */
             seed?: number;
             /** @description coordinates of the model */
             dimension?: number;
             /** @description share of a client's population that follows a model of its own; the rest is every client's */
             own_share?: number;
-            /** @description records of each client's population; absent: samples_per_client if empirical, else 50 */
+            /** @description records of each client's population; absent: samples_per_client if empirical, otherwise 50 */
             population?: number;
             /** @description standard deviation of targets about the model's, before clipping to 1 */
             target_noise?: number;
@@ -2114,7 +2114,7 @@ export interface components {
             target_noise_std?: number;
             /** @description different feature vectors, each as likely as any other */
             feature_vectors?: number;
-            /** @description law of the features: random signs, whose norm is bounded, or Gaussian, whose is not */
+            /** @description distribution of the features: random signs with bounded norm, or Gaussian with unbounded norm */
             features?: string;
         };
         /** @description A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee. */
@@ -2137,13 +2137,13 @@ export interface components {
             conditional: boolean;
             /** @description whether a second person approves amendments, voids and reconciliations */
             approval?: boolean;
-            /** @description what everything together may lose */
+            /** @description privacy budget of all runs together */
             target: components["schemas"]["Target"];
             plan: components["schemas"]["ItemAnswer"][];
             slots: components["schemas"]["SlotAnswer"][];
             /** @description absent of a contradicted ledger: there is no ε */
             guarantee?: components["schemas"]["GuaranteeOfLedger"];
-            /** @description what contradicts runs; empty while nothing does */
+            /** @description observations that contradict runs; empty if there are none */
             observations?: components["schemas"]["Observation"][];
             /** @description of which the largest share is used or reserved; absent: there is nothing */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
@@ -2162,7 +2162,7 @@ export interface components {
         };
         /** @description That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path). */
         LogProof: {
-            /** @description the entry that is asked for */
+            /** @description the requested entry */
             entry?: components["schemas"]["JsonObject"];
             /** @description leaf_index, tree_size and inclusion_path */
             proof?: components["schemas"]["JsonObject"];
@@ -2179,7 +2179,7 @@ export interface components {
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description The problem of mini-batch algorithms, and nothing beside. */
+        /** @description The problem of mini-batch algorithms, without further fields. */
         MbSgdProblem: {
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
@@ -2369,9 +2369,9 @@ export interface components {
         Observation: {
             /** @description id of the premise that does not hold */
             premise: string;
-            /** @description what was observed */
+            /** @description observation */
             message: string;
-            /** @description what to change in the program, or what to declare */
+            /** @description change to the program, or necessary declaration */
             remedy: string;
             /** @description how often it was observed; 0 if that is not disclosed */
             count: number;
@@ -2462,13 +2462,13 @@ export interface components {
             relation: components["schemas"]["Relation"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description what everything together may lose */
+            /** @description privacy budget of all runs together */
             target: components["schemas"]["Target"];
-            /** @description what will be run, whatever comes out */
+            /** @description runs that are fixed in advance, for all outputs */
             plan?: components["schemas"]["PlanChange"][];
-            /** @description what may be chosen by what came out */
+            /** @description budgets for runs that may be chosen by outputs */
             slots?: components["schemas"]["SlotAsked"][];
-            /** @description what the owner of the data declares */
+            /** @description declarations of the owner of the data */
             declared: components["schemas"]["DeclaredAsked"];
             /** @description whether a second person approves amendments, voids and reconciliations */
             approval?: boolean;
@@ -2478,7 +2478,7 @@ export interface components {
             noise_std?: number;
             /** @description noise_std over contribution_norm; absent if groups differ in either; or z: noise_std_of_sum over contribution_norm; or σ over the norm bound of one contribution; or noise_std over contribution_norm */
             noise_multiplier?: number;
-            /** @description bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to what the noise is added to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
+            /** @description bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
             contribution_norm?: number;
             /** @description records of one client per round, of a client with samples_per_client records; or records in a batch, or clients if clients are drawn; or records of one client per round */
             batch_size?: number;
@@ -2490,13 +2490,13 @@ export interface components {
             envelope_smoothness?: number;
             /** @description μ to use in the steps of Algorithm 2 */
             strong_convexity?: number;
-            /** @description what each of client_groups is to run with */
+            /** @description parameters of each of client_groups */
             groups?: components["schemas"]["GroupParameters"][];
             /** @description z·C per coordinate, on the sum of the clipped updates */
             noise_std_of_sum?: number;
             /** @description z·C/M per coordinate, on the mean: the noisy sum over the fixed participants M */
             noise_std_of_mean?: number;
-            /** @description √d·z·C/M: norm of the noise of the mean, beside clipping_norm */
+            /** @description √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm */
             noise_norm_of_mean?: number;
             /** @description C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows; or S = G + 2LD: a client scales s down to this norm before adding noise; or bound on one client's message */
             clipping_norm?: number;
@@ -2535,7 +2535,7 @@ export interface components {
             /** @description σ per coordinate of the noise left in the server's mean after the last round, root mean square */
             residual_noise_std?: number;
             conversion?: components["schemas"]["ConversionAnswer"];
-            /** @description what each kind of client is and is not protected from */
+            /** @description protection of each kind of client, and its limits */
             client_reports?: components["schemas"]["ClientReport"][];
             /** @description m: the largest absolute value of the integer noise */
             noise_levels?: number;
@@ -2576,9 +2576,9 @@ export interface components {
             shared_step_size?: number;
             /** @description the bound over α; absent where no risk bound applies */
             sharing?: components["schemas"]["Sharing"];
-            /** @description what a draw of fixed size is worth, beside what it is taken to be */
+            /** @description privacy of a draw of fixed size, compared with independent draws */
             participation?: components["schemas"]["ParticipationFigures"];
-            /** @description σ/√m, what the mean of a batch carries in that step */
+            /** @description σ/√m, noise of the mean of a batch in that step */
             mean_noise_std?: number;
             /** @description step size of each step */
             step_schedule?: components["schemas"]["Schedule"];
@@ -2589,7 +2589,7 @@ export interface components {
             /** @description whether no other batch size does */
             every_batch_size_tried?: boolean;
         };
-        /** @description Clients that take part alike: how many, and how often (`counts`) or when (`pattern`) each of them reports. */
+        /** @description Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports. */
         ParticipatingGroup: {
             /** @description clients in the federation */
             clients: number;
@@ -2604,7 +2604,7 @@ export interface components {
             kind?: string;
             /** @description how often a client has reported, this round included */
             most_participations?: number;
-            /** @description clients that take part alike, as counts (kinds `counts` and `pattern`) */
+            /** @description numbers of clients with the same participation (kinds `counts` and `pattern`) */
             groups?: components["schemas"]["ParticipatingGroup"][];
         };
         /** @description How many clients may report in a round, and with what probability. */
@@ -2620,7 +2620,7 @@ export interface components {
             epsilon_against_other_clients: components["schemas"]["Ends"];
             /** @description of a client that took part as often as expected, as the others know */
             epsilon_of_expected_rounds: components["schemas"]["Ends"];
-            /** @description what independent draws that nobody sees would give; not true here */
+            /** @description value for secret independent draws; not true here */
             epsilon_if_unseen: components["schemas"]["Ends"];
             /** @description rounds that a client takes part in, in expectation */
             expected_rounds: number;
@@ -2630,11 +2630,11 @@ export interface components {
             id: string;
             /** @description the ledger's id */
             ledger: string;
-            /** @description what is requested */
+            /** @description requested move */
             kind: string;
             /** @description pending: nothing has changed yet; approved: the move was made */
             state: string;
-            /** @description what was requested; of reconcile the accepted head of the log, and the reason */
+            /** @description body of the request; of reconcile the accepted head of the log, and the reason */
             body: components["schemas"]["JsonObject"];
             /** @description name of the caller who requested it */
             requested_by: string;
@@ -2679,11 +2679,11 @@ export interface components {
             /** @description why it does not apply; where it does, how the plan was read for it */
             why: components["schemas"]["Reason"][];
             guarantee: components["schemas"]["GuaranteeKind"];
-            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
             /** @description within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous */
             rank?: number;
-            /** @description standard deviation per coordinate of what is added */
+            /** @description standard deviation of the noise per coordinate */
             noise_std?: number;
             noise_added_to: string;
             rounds?: number;
@@ -2697,15 +2697,15 @@ export interface components {
             noise_norm?: number;
             /** @description noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz */
             noise_to_signal?: number;
-            /** @description share of what the start may lose that is left at most: the bound on the risk over the baseline, or of the noise √((1 + noise_to_signal²)/rounds); 1 or more says nothing */
+            /** @description bound on the risk, divided by the baseline risk of the start. For ranking by noise: √((1 + noise_to_signal²)/rounds). A value of 1 or more is no improvement on the start */
             remaining_share?: components["schemas"]["Figure"];
-            /** @description what remaining_share is of: noise measures, and bounds nothing */
+            /** @description source of remaining_share; a value from noise is a measure and not a bound */
             basis?: components["schemas"]["RankBy"];
             /** @description limits of the plan that it does not keep to; it is then neither ranked nor recommended */
             exceeds?: string[];
             /** @description absent where no theorem bounds it */
             risk?: components["schemas"]["RiskBound"];
-            /** @description whether what is proved of it is no better than the start; absent where nothing is proved */
+            /** @description whether the proved bound is no better than the start; absent where no bound is proved */
             vacuous?: boolean;
             /** @description where the plan asks to reach a risk */
             reach?: components["schemas"]["Reached"];
@@ -2721,11 +2721,11 @@ export interface components {
         /** @description Entries that can be compared: one kind of guarantee, figures of one thing. */
         PlanGroup: {
             guarantee: components["schemas"]["GuaranteeKind"];
-            /** @description in words, what is compared */
+            /** @description description of the compared figure */
             compares: string;
             /** @description names of entries, the best first; algorithm or algorithm (variant) */
             ranked: string[];
-            /** @description names of entries with no figure to rank by, or of a hidden constant, or whose bound on the risk is no better than the start; these stand before the others, the least figure first */
+            /** @description names of entries without a figure to rank by, with a hidden constant, or with a risk bound no better than the start. The last kind comes first, in increasing order of the figure */
             unranked: string[];
         };
         /**
@@ -2812,17 +2812,17 @@ export interface components {
             relation: components["schemas"]["Relation"];
             /** @description the protected unit */
             unit: components["schemas"]["Unit"];
-            /** @description adversaries, each by what it sees: algorithms whose guarantee is against one of them are considered */
+            /** @description adversaries, named by their view. Only algorithms with a guarantee against one of them are considered */
             observers: components["schemas"]["Observer"][];
-            /** @description trust models that are accepted, all if absent. local: nobody is trusted; shuffle: a shuffler is; central: the server is, and others see models only; joint: the server is, and a client's own model is its own */
+            /** @description trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
             trust?: components["schemas"]["Definition"][];
             /** @description algorithms to consider, all if absent */
             algorithms?: string[];
-            /** @description what the model is for: new data (population), the data at hand (empirical), or a model of its own for every client (personalized); the recommendation keeps to it where an algorithm does. Absent: any */
+            /** @description objective: new data (population), the data at hand (empirical), or a separate model for every client (personalized). The recommendation has this objective if an algorithm has it. Absent: any */
             objective?: components["schemas"]["Objective"];
-            /** @description what entries of one kind of guarantee are ranked by, the smallest first */
+            /** @description figure by which entries of one kind of guarantee are ranked, the smallest first */
             rank_by?: components["schemas"]["RankBy"];
-            /** @description a risk to reach, and what to change for it */
+            /** @description a risk to reach, and the field to change for it */
             reach?: components["schemas"]["Reach"];
         };
         /** @description The curve at one point: what was asked has equal ends. */
@@ -2865,7 +2865,7 @@ export interface components {
             shared_dimension: number;
             /** @description Lipschitz constant of the gradient */
             smoothness?: number;
-            /** @description bound on the ℓ2 norm of one record's gradient; absent: taken to be what clipping_norm allows: nothing is clipped */
+            /** @description bound on the ℓ2 norm of one record's gradient; absent: taken to be value that clipping_norm allows: no message is clipped */
             lipschitz?: number;
             /** @description records of one client per round */
             batch_size?: number;
@@ -2940,7 +2940,7 @@ export interface components {
             status: components["schemas"]["Status"];
             /** @description why the status is not proved, where it depends on the request */
             reason?: string;
-            /** @description what these readings prescribe, apart from values of the request that they take over; by_reading says which reading leaves one of them open */
+            /** @description parameters that these readings prescribe, except values that they take from the request. by_reading names the readings that leave one of them open */
             parameters: components["schemas"]["Numbers"];
             /** @description claims of all these readings besides the target */
             claims?: components["schemas"]["PrintedClaims"];
@@ -2948,7 +2948,7 @@ export interface components {
             true?: components["schemas"]["TrueAtPrinted"];
             /** @description conditions of all these readings that fail or are undecidable here, with both sides; those that hold are in POST /v1/theorems/{theorem}/evaluations */
             conditions?: components["schemas"]["Condition"][];
-            /** @description what differs between the readings; absent where nothing does */
+            /** @description differences between the readings; absent where there are none */
             by_reading?: components["schemas"]["ReadingDetails"][];
         };
         /** @description An RFC 9457 problem, as it stands in the OpenAPI document. */
@@ -2962,7 +2962,7 @@ export interface components {
             nearest?: components["schemas"]["Values"];
             /** @description the theorems tried, each with why not */
             considered?: components["schemas"]["ConsideredAnswer"][];
-            /** @description what contradicts the record of a run */
+            /** @description observations that contradict the record of a run */
             observations?: components["schemas"]["Observation"][];
         };
         /** @description Every kind of problem. */
@@ -3076,7 +3076,7 @@ export interface components {
             participants?: number;
         };
         /**
-         * @description What a client sends of one of two updates that the attacker knows.
+         * @description A client's message for one of two updates that the attacker knows.
          *
          *     Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
          *     added.
@@ -3125,14 +3125,14 @@ export interface components {
         Reach: {
             /** @description expected loss above the least one */
             risk: number;
-            /** @description the field whose smallest sufficient value is wanted; it is left out of the plan */
+            /** @description field for which the smallest sufficient value is computed; the plan omits it */
             solve_for: components["schemas"]["SolveFor"];
         };
         /** @description The smallest value found that reaches the risk, and the next smaller one, which does not. */
         Reached: {
             solve_for?: components["schemas"]["SolveFor"];
             value: number;
-            /** @description the explicit bound at that value, certified; at most the risk asked for; or a number, or unbounded */
+            /** @description the explicit bound at that value, certified; at most the target risk; or a number, or unbounded */
             risk?: components["schemas"]["Figure"];
             /** @description the next smaller whole number, or 1e-3 below; absent at the end of the range */
             below?: components["schemas"]["Tried"];
@@ -3144,7 +3144,7 @@ export interface components {
         /** @description The part of an entry in which one of its readings differs from another. */
         ReadingDetails: {
             reading: components["schemas"]["Reading"];
-            /** @description orders of its excess risk, whose constants it does not give */
+            /** @description orders of its excess risk, without constants */
             parameters?: components["schemas"]["Numbers"];
             /** @description parameters of the entry that this reading does not prescribe */
             leaves_open?: string[];
@@ -3160,7 +3160,7 @@ export interface components {
             message: string;
             /** @description the field of the plan it is about */
             pointer?: string;
-            /** @description what would do */
+            /** @description sufficient values */
             allowed?: string;
             /** @description the condition that fails, with both sides */
             condition?: components["schemas"]["Condition"];
@@ -3193,7 +3193,7 @@ export interface components {
             /** @description over the three others: a detached JSON Web Signature (RFC 7515) */
             signature: string;
         };
-        /** @description What to run: the entry that leaves least, or one that leaves hardly more and asks for less trust. */
+        /** @description The recommended entry: the smallest remaining share, or one hardly larger that needs less trust. */
         Recommendation: {
             /** @description name of an entry; absent where none says anything within the limits */
             entry?: string;
@@ -3226,7 +3226,7 @@ export interface components {
         Relation: "replace-one" | "add-or-remove-one" | "zero-out-one";
         /** @enum {string} */
         Release: "last" | "random-stop" | "suffix";
-        /** @description What the report is to be about. */
+        /** @description The subject of the report. */
         ReportRequest: {
             /** @description which service's answer it reports */
             kind: string;
@@ -3234,7 +3234,7 @@ export interface components {
             algorithm?: string;
             /** @description the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent */
             request: components["schemas"]["JsonObject"];
-            /** @description the date to stand on it, YYYY-MM-DD; absent: none */
+            /** @description date printed on it, YYYY-MM-DD; absent: none */
             date?: string;
         };
         /** @description Runs that are held until they are committed or cancelled, or expire. */
@@ -3250,7 +3250,7 @@ export interface components {
             charge: components["schemas"]["ChargeAnswer"];
             /** @description date and time, RFC 3339, UTC */
             created: string;
-            /** @description when what was not committed returns; absent: never */
+            /** @description time at which uncommitted runs return; absent: never */
             expires?: string;
             /** @description ids */
             ledgers: string[];
@@ -3270,7 +3270,7 @@ export interface components {
             slot?: components["schemas"]["SlotKind"];
             /** @description how many runs */
             count?: number;
-            /** @description what a residue charge may add to δ */
+            /** @description largest addition to δ by a residue charge */
             eta?: components["schemas"]["NumberOrText"];
             /** @description the δ of each run, in a zcdp or pure slot */
             delta?: components["schemas"]["NumberOrText"];
@@ -3296,9 +3296,9 @@ export interface components {
         };
         /** @description Excess risk to expect: its objective, the risk of the start for comparison, and the bounds. */
         Risk: {
-            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
             /** @description upper bound */
             upper?: components["schemas"]["RiskBound"];
@@ -3321,9 +3321,9 @@ export interface components {
             conditions?: components["schemas"]["Condition"][];
             /** @description a number, or unbounded; or the bound; absent where a constant is hidden */
             value?: components["schemas"]["Figure"];
-            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
             /** @description whether the bound is no better than the baseline, and so says nothing; or of an upper bound with explicit constants: whether it is no better than the baseline */
             vacuous?: boolean;
@@ -3332,9 +3332,9 @@ export interface components {
         /** @description The whole answer. Parts that do not apply are absent. */
         RiskBoundsAnswer: {
             algorithm: string;
-            /** @description what the risk is of: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized); risks of different ones cannot be compared */
+            /** @description objective of the risk: the expected loss (population), the mean loss on the data at hand (empirical), or the expected loss of every client's own model (personalized). Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description what doing nothing gives: a bound on the same risk of the start itself */
+            /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
             run: components["schemas"]["RunAnswer"];
             /** @description of the clients, where the statements use them */
@@ -3347,15 +3347,15 @@ export interface components {
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
         };
-        /** @description A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones. */
+        /** @description A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones. */
         RiskProblem: {
             /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
             /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
             gradient_std?: number;
-            /** @description whom the lower bounds let clients trust: nobody, a shuffler, or the server */
+            /** @description party that clients trust in the lower bounds: none, a shuffler, or the server */
             trust?: components["schemas"]["Definition"];
-            /** @description what the excess is of: the expected loss, or the mean loss on the data at hand */
+            /** @description objective of the excess: the expected loss, or the mean loss on the data at hand */
             problem?: components["schemas"]["Objective"];
             /** @description √(Σ(ε₀^r)²)/ε₀ of an algorithm, at least 1; 1 if it is sequential */
             compositionality?: number;
@@ -3475,15 +3475,15 @@ export interface components {
             batch_size?: number;
             /** @description clients that report in one round */
             participants?: number;
-            /** @description stages, whose rounds add up to the run's */
+            /** @description stages; their rounds add up to the run's */
             stages?: components["schemas"]["Stage"][];
             /** @description μ in the steps of Algorithm 2; absent: that of the problem */
             strong_convexity?: number;
             /** @description standard deviation per coordinate of the Gaussian noise added to a message; or σ per coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m */
             noise_std?: number;
-            /** @description distribution of the number of clients that report in one round; or who reports: m uniformly in each round (default), or each client when told */
+            /** @description distribution of the number of clients that report in one round; or reporting clients: m uniformly in each round (default), or each client in given rounds */
             participation?: components["schemas"]["JsonValue"];
-            /** @description clients that are alike, as counts, in the order of the problem's clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of its population; or groups of equal clients; a field that a group leaves out is as for all clients */
+            /** @description groups of equal clients, as counts, in the order of the problem's clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective a client with fewer records has the last ones of its population; or groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
             /** @description accelerated noisy mini-batch SGD; or which algorithm this is; or quantised noisy client updates; or noisy local SGD; or noisy mini-batch SGD; or DP-μ²-FL; or accelerated noisy mini-batch SGD in one pass; or PPSGD; or noisy mini-batch SGD with a shuffler */
             algorithm: components["schemas"]["RunAlgorithm"];
@@ -3515,7 +3515,7 @@ export interface components {
             averaging_ratio?: number;
             /** @description who adds the noise: each client, or the server, which then sees every message */
             server?: components["schemas"]["Server"];
-            /** @description cancelled-noise, or what it is compared with at the same privacy */
+            /** @description cancelled-noise, or the algorithm that it is compared with at the same privacy */
             method?: string;
             /** @description largest absolute value of truncated integer noise */
             printed_noise_levels?: number;
@@ -3561,7 +3561,7 @@ export interface components {
             /** @description of the envelope it runs on, without smoothness */
             envelope_smoothness?: number;
         };
-        /** @description A run beside the answer: no other run listed is at least as good in rounds, batch size and risk. */
+        /** @description An alternative run: no other run listed is at least as good in rounds, batch size and risk. */
         RunChoice: {
             rounds: number;
             /** @description records of one client per round, where the algorithm chooses them */
@@ -3570,7 +3570,7 @@ export interface components {
             risk?: components["schemas"]["Figure"];
             /** @description whether the bound is no better than the baseline, and so says nothing */
             vacuous?: boolean;
-            /** @description σ per coordinate, root mean square over clients; an estimate unless certified, and then not to be run with: calibrate at these rounds and this batch_size */
+            /** @description σ per coordinate, root mean square over clients. Unless certified, it is an estimate and must not be used for a run: calibrate at these rounds and this batch_size */
             noise_std?: number;
             /** @description whether noise_std, and with it the risk, is certified to meet the target; or whether the noise there is certified, or estimated */
             certified?: boolean;
@@ -3592,7 +3592,7 @@ export interface components {
             noise_multiplier?: number;
             /** @description z·C/M per coordinate */
             noise_std_of_mean?: number;
-            /** @description √d·z·C/M, beside clipping_norm */
+            /** @description √d·z·C/M, to compare with clipping_norm */
             noise_norm_of_mean?: number;
             /** @description rounds that one client reports in, in expectation if it is drawn */
             reports_per_client?: number;
@@ -3654,13 +3654,13 @@ export interface components {
             best: components["schemas"]["SharingPoint"];
             /** @description α = 0: nothing is shared, and no noise is needed */
             local_only: components["schemas"]["SharingPoint"];
-            /** @description the α that limits shared and local steps alike, 1/N with all clients */
+            /** @description the α that limits shared and local steps equally, 1/N with all clients */
             balanced: components["schemas"]["SharingPoint"];
             /** @description α unbounded: everything is shared */
             global_only: components["schemas"]["SharingPoint"];
             /** @description from local only to global only */
             curve: components["schemas"]["SharingPoint"][];
-            /** @description for equal clients that all take part, if shared and local gradients vary alike */
+            /** @description for equal clients that all take part, if shared and local gradients have equal variance */
             threshold?: components["schemas"]["SharingThreshold"];
         };
         /** @description The bound on the excess risk at one α: optimisation + √(statistical² + privacy²), and the steps it is for. */
@@ -3765,7 +3765,7 @@ export interface components {
             kind: components["schemas"]["SimulationRequestKind"];
             /** @description the inner mechanism */
             spec?: components["schemas"]["Spec"];
-            /** @description two updates, told apart by their messages */
+            /** @description two updates, to be distinguished by their messages */
             message?: components["schemas"]["QuantizedMessage"];
             /** @description how two neighbouring data sets differ */
             relation?: components["schemas"]["Relation"];
@@ -3773,7 +3773,7 @@ export interface components {
             unit?: components["schemas"]["Unit"];
             /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
-            /** @description what is attacked. implemented: truncated integer noise and rounding by the exact samplers, batches drawn whole where population and batch_size are given; mathematical: the same laws by the shortest way */
+            /** @description attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest sampler */
             attack?: string;
             /** @description failure probability δ of (ε, δ) */
             delta?: number;
@@ -3787,19 +3787,19 @@ export interface components {
             seed?: number;
             /** @description an ε to be checked at the same δ */
             claim?: components["schemas"]["Target"];
-            /** @description what is trained, and which canaries are put into the data */
+            /** @description training, and canaries that are put into the data */
             training?: components["schemas"]["CanaryTraining"];
             /** @description trainings that are attacked. With several canaries one is enough: each is in by a coin of its own; of one canary half of the runs have it */
             runs?: number;
             /** @description further trainings, of which an attacker by likelihood ratios knows which canaries were in */
             references?: number;
-            /** @description every-model: log-likelihood ratios of all models; final-model: the canary's loss under the last one; the likelihood-ratio attacks: that loss beside those under reference models; absent: all that can be made */
+            /** @description every-model: log-likelihood ratios of all models. final-model: the canary's loss under the last one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent: all possible attacks */
             attacks?: string[];
             /** @description which experiment */
             preset?: string;
             /** @description independent repetitions, each with its own randomness */
             repetitions?: number;
-            /** @description the algorithm and what it is run with; absent noise is calibrated to epsilon and delta */
+            /** @description the algorithm and its parameters; absent noise is calibrated to epsilon and delta */
             run?: components["schemas"]["Run"];
             /** @description clients, their data, the loss and the domain */
             problem?: components["schemas"]["LearningProblem"];
@@ -3809,7 +3809,7 @@ export interface components {
             points?: number;
             /** @description whether the measured rounds are evenly apart, or by even ratios */
             spacing?: string;
-            /** @description which runs to set beside it, by name; absent: all that the algorithm has */
+            /** @description runs to compare it with, by name; absent: all that the algorithm has */
             alternatives?: string[];
             /** @description return the weights that the first repetition of every run put out, 20000 numbers of one run at most */
             return_model?: boolean;
@@ -4030,14 +4030,14 @@ export interface components {
         Status: "proved" | "refuted" | "unproved";
         /** @description One field of a calibration and the values it takes. */
         Sweep: {
-            /** @description the field that takes the values; what the body has in it is not used */
+            /** @description the field that takes the values; its value in the body is not used */
             field: string;
             /** @description its values, 1 to 200; each is answered by itself */
             values: unknown[];
-            /** @description whether printed readings show what is true at their parameters, which takes longer than all else of some algorithms: false for a picture */
+            /** @description whether printed readings show the true figures at their parameters. For some algorithms this takes most of the time: use false for a picture */
             true_figures?: boolean;
         };
-        /** @description What a calibration answers at many values, in their order. */
+        /** @description The answers of a calibration at many values, in their order. */
         SweepAnswer: {
             algorithm: string;
             sweep: components["schemas"]["Sweep"];
@@ -4115,7 +4115,7 @@ export interface components {
         /** @description The best that one kind of trust gives, and what less trust costs. */
         TrustPrice: {
             definition: components["schemas"]["Definition"];
-            /** @description who is trusted with what */
+            /** @description trusted parties and the data that they see */
             in_words: string;
             /** @description name of an entry; absent where none says anything within the limits */
             best?: string;
@@ -4153,7 +4153,7 @@ export interface components {
             reservation: string;
             /** @description how many runs */
             count: number;
-            /** @description what makes this valid */
+            /** @description declaration that makes this valid */
             declared: components["schemas"]["Declaration"];
         };
         /** @enum {string} */
@@ -4161,13 +4161,13 @@ export interface components {
         /** @description Whether a job fits. Nothing was changed, and nothing is held. */
         WhatIfAnswer: {
             fits: boolean;
-            /** @description runs that were asked about */
+            /** @description requested number of runs */
             count: number;
-            /** @description what it would cost; absent where it does not fit */
+            /** @description its cost; absent where it does not fit */
             charge?: components["schemas"]["ChargeAnswer"];
             /** @description why it does not fit */
             reason?: string;
-            /** @description what would fit */
+            /** @description closest request that would fit */
             nearest: components["schemas"]["Values"];
             /** @description of which the largest share is then used or reserved; now, where it does not fit */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
@@ -4183,15 +4183,15 @@ export interface components {
             algorithm: string;
             /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */
             request: components["schemas"]["JsonObject"];
-            /** @description what is run: to be reserved as it stands */
+            /** @description the run, to be reserved unchanged */
             spec: components["schemas"]["JsonObject"];
             /** @description runs that the spec is */
             count: number;
-            /** @description what a reservation of it would be charged */
+            /** @description charge of a reservation of it */
             charge: components["schemas"]["ChargeAnswer"];
             /** @description with a share of so much less noise the ledger refuses the run; absent: not known */
             slack?: number;
-            /** @description the whole answer to the request; its guarantee is of this run alone */
+            /** @description the whole answer to the request; its guarantee is for this run only */
             calibration: components["schemas"]["Calibration"];
             /** @description absent: none */
             warnings?: components["schemas"]["Caution"][];
@@ -4342,7 +4342,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description What to run with, and what is certified of it */
+        /** @description Parameters of the run, and the certified guarantee */
         Calibration200: {
             headers: {
                 "Epsilond-Signature": components["headers"]["EpsilondSignature"];
@@ -4442,7 +4442,7 @@ export interface components {
     parameters: {
         /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
         Prefer: string;
-        /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+        /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
         IdempotencyKey: string;
         /** @description names this request for ever: sending it again is answered the same, and changes nothing; made up if absent */
         "IdempotencyKey-2": string;
@@ -4472,7 +4472,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4505,7 +4505,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4538,7 +4538,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4571,7 +4571,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4604,7 +4604,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4637,7 +4637,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4670,7 +4670,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4703,7 +4703,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4736,7 +4736,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4769,7 +4769,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4802,7 +4802,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4860,7 +4860,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4875,7 +4875,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a single call answers at each value, or its problem */
+            /** @description The answer of a single call at each value, or its problem */
             200: {
                 headers: {
                     "Epsilond-Signature": components["headers"]["EpsilondSignature"];
@@ -4906,7 +4906,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4918,7 +4918,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The curve where it was asked, what it means to an attacker, and what proves it */
+            /** @description The curve at the requested points, its meaning for an attacker, and its proof */
             200: {
                 headers: {
                     "Epsilond-Signature": components["headers"]["EpsilondSignature"];
@@ -4948,7 +4948,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4981,7 +4981,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5014,7 +5014,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5047,7 +5047,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5080,7 +5080,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5121,7 +5121,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5273,7 +5273,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the question answers, in its own media type */
+            /** @description The answer to the question, in its own media type */
             200: {
                 headers: {
                     "Epsilond-Signature": components["headers"]["EpsilondSignature"];
@@ -6283,7 +6283,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6298,7 +6298,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The formula's outputs, beside the theorem's conditions at these inputs */
+            /** @description The formula's outputs, and the theorem's conditions at these inputs */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6373,7 +6373,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait so many seconds, then take a job; `respond-async`: at once */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description names this request: where it became a job, posting it again answers that job while it is kept, and a new one if it was interrupted */
+                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;

@@ -44,7 +44,7 @@ class GuaranteeOfLedger:
     in_words: Annotated[str, Served("the promise in one sentence")]
     epsilon: Annotated[float, Served("the smallest ε, upper end, at which all of it is within the target's δ")]
     log10_delta: Annotated[float, Served("log10 δ of all of it at the target's ε, upper end")]
-    theorems: Annotated[tuple[str, ...], Served("what proves it: the ledger's, and those of what was charged")]
+    theorems: Annotated[tuple[str, ...], Served("theorems that prove it: the ledger's, and those of the charges")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class LedgerSummary:
     sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
     conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
     approval: Annotated[bool, Served("whether a second person approves amendments, voids and reconciliations")] = False
-    target: Annotated[TargetAnswer, Served("what everything together may lose")]
+    target: Annotated[TargetAnswer, Served("privacy budget of all runs together")]
     plan: tuple[ItemAnswer, ...]
     slots: tuple[SlotAnswer, ...]
 
@@ -84,7 +84,9 @@ class LedgerAnswer(LedgerSummary):
     """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee."""
 
     guarantee: Annotated[GuaranteeOfLedger | None, Served("absent of a contradicted ledger: there is no ε")] = None
-    observations: Annotated[tuple[ObservationAnswer, ...], Served("what contradicts runs; empty while nothing does")]
+    observations: Annotated[
+        tuple[ObservationAnswer, ...], Served("observations that contradict runs; empty if there are none")
+    ]
     runs_out_first: Annotated[
         ResourceAnswer | None, Served("of which the largest share is used or reserved; absent: there is nothing")
     ] = None
@@ -114,7 +116,7 @@ class ChargeAnswer:
     parts: Annotated[Mapping[str, str], Served("amounts of the slot, as decimal strings; empty of an item")]
     each: Annotated[Mapping[str, str] | None, Served("of one run, where charges of runs add up")] = None
     remaining: Annotated[str | None, Served("μ² that was left when a residue was charged")] = None
-    theorem: Annotated[str | None, Served("what proves the charge")] = None
+    theorem: Annotated[str | None, Served("theorem that proves the charge")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,7 @@ class ReservationAnswer:
     committed: Annotated[int, Served("runs that may have been released")]
     charge: Annotated[ChargeAnswer, Served("in the first ledger in the order of their ids; `holdings` has all")]
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
-    expires: Annotated[str | None, Served("when what was not committed returns; absent: never")] = None
+    expires: Annotated[str | None, Served("time at which uncommitted runs return; absent: never")] = None
     ledgers: Annotated[tuple[str, ...], Served("ids")]
     holdings: Annotated[tuple[HoldingAnswer, ...], Served("in each ledger")]
     receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("of its newest commits, under the head of now")] = None
@@ -166,10 +168,10 @@ class WhatIfAnswer:
     """Whether a job fits. Nothing was changed, and nothing is held."""
 
     fits: bool
-    count: Annotated[int, Served("runs that were asked about")]
-    charge: Annotated[ChargeAnswer | None, Served("what it would cost; absent where it does not fit")] = None
+    count: Annotated[int, Served("requested number of runs")]
+    charge: Annotated[ChargeAnswer | None, Served("its cost; absent where it does not fit")] = None
     reason: Annotated[str | None, Served("why it does not fit")] = None
-    nearest: Annotated[Mapping[str, float | str], Served("what would fit")]
+    nearest: Annotated[Mapping[str, float | str], Served("closest request that would fit")]
     runs_out_first: Annotated[
         ResourceAnswer | None, Served("of which the largest share is then used or reserved; now, where it does not fit")
     ] = None
@@ -185,13 +187,13 @@ class WithinAnswer:
 
     algorithm: str
     request: Annotated[JsonObject, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")]
-    spec: Annotated[JsonObject, Served("what is run: to be reserved as it stands")]
+    spec: Annotated[JsonObject, Served("the run, to be reserved unchanged")]
     count: Annotated[int, Served("runs that the spec is")]
-    charge: Annotated[ChargeAnswer, Served("what a reservation of it would be charged")]
+    charge: Annotated[ChargeAnswer, Served("charge of a reservation of it")]
     slack: Annotated[
         float | None, Served("with a share of so much less noise the ledger refuses the run; absent: not known")
     ] = None
-    calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is of this run alone")]
+    calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is for this run only")]
     warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
 
 

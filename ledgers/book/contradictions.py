@@ -18,8 +18,8 @@ class ObservationAnswer:
     """An observation that contradicts the record of a run."""
 
     premise: Annotated[str, Served("id of the premise that does not hold")]
-    message: Annotated[str, Served("what was observed")]
-    remedy: Annotated[str, Served("what to change in the program, or what to declare")]
+    message: Annotated[str, Served("observation")]
+    remedy: Annotated[str, Served("change to the program, or necessary declaration")]
     count: Annotated[int, Served("how often it was observed; 0 if that is not disclosed")]
 
     @classmethod

@@ -24,7 +24,7 @@ class ItemAnswer:
     reserved: Annotated[int, Served("runs that somebody holds")]
     committed: Annotated[int, Served("runs that may have been released")]
     credit: Annotated[int, Served("runs of jobs that were stopped early; they may be reserved again")]
-    job: Annotated[str | None, Served("the reservation whose charge brought the item, if one did")] = None
+    job: Annotated[str | None, Served("the reservation that brought the item by its charge, if any")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -267,7 +267,7 @@ class ApprovalMoves(OwnerMoves):
             if not withdraws and not is_approver:
                 raise RoleMissing("approver")
             if move.kind == "reconcile":
-                message = "A reconciliation is not rejected: the ledger moves again once it is approved. Else close it."
+                message = "A reconciliation is not rejected: the ledger moves again once approved. Otherwise close it."
                 raise AwaitsApproval(message)
             now = self._clock()
             if move.state in ("rejected", "withdrawn"):

@@ -26,7 +26,7 @@ def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cautio
 def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
     """Return the warning of one ledger."""
     ids = ", ".join(name for name, _ in others)
-    message = f"The people of {identifier} have other ledgers: {ids}. What those released is not in its guarantee."
+    message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
     if any(is_open for _, is_open in others):
         message += " Reservations, commits and amendments are refused until all except one are closed."
     return Caution(code="ledger-collides", message=message)

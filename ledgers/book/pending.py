@@ -24,9 +24,11 @@ class PendingMove:
 
     id: str
     ledger: Annotated[str, Served("the ledger's id")]
-    kind: Annotated[PendingKind, Served("what is requested")]
+    kind: Annotated[PendingKind, Served("requested move")]
     state: Annotated[PendingState, Served("pending: nothing has changed yet; approved: the move was made")]
-    body: Annotated[JsonObject, Served("what was requested; of reconcile the accepted head of the log, and the reason")]
+    body: Annotated[
+        JsonObject, Served("body of the request; of reconcile the accepted head of the log, and the reason")
+    ]
     requested_by: Annotated[str, Served("name of the caller who requested it")]
     requested_at: Annotated[str, Served("date and time, RFC 3339, UTC")]
     expires_at: Annotated[str | None, Served("from then on it cannot be approved; absent: never")] = None

@@ -35,7 +35,7 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
     """
     own = {field.name for field in fields(calibrator.problem)}
     faults = [
-        Fault(f"/{name}", "is what the ledger says: leave it out") for name in TARGET if values.get(name) is not None
+        Fault(f"/{name}", "is set by the ledger: leave it out") for name in TARGET if values.get(name) is not None
     ]
     faults += [
         Fault(f"/{name}", "is not the ledger's", getattr(setting, name))
@@ -44,9 +44,9 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
     ]
     solved = values.get("solve_for")
     if solved not in (None, *NOISE):
-        faults.append(Fault("/solve_for", "is not what a ledger can be asked for", " or ".join(NOISE)))
+        faults.append(Fault("/solve_for", "is not available for a ledger", " or ".join(NOISE)))
     if "noise_multiplier" in own and values.get("noise_multiplier") is not None:
-        faults.append(Fault("/noise_multiplier", "is what is solved for"))
+        faults.append(Fault("/noise_multiplier", "is the field that is solved for"))
     if faults:
         raise InvalidInput(*faults)
     require_setting(calibrator, setting)

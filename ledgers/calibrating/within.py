@@ -297,4 +297,4 @@ def _rejection(state: LedgerState, last: tuple[object, Spec] | None, place: Char
         except NoCertificate as error:
             return LedgerExhausted(error.message, error.condition, error.nearest)
     sides = ConditionResult("noise-offered", "the noise that is needed is offered", Verdict.NO)
-    return LedgerExhausted("No noise that is offered makes the run fit into what is left.", sides)
+    return LedgerExhausted("No noise in range makes the run fit into the remaining budget.", sides)

@@ -185,8 +185,8 @@ def _sentence(name: str, opening: Record, state: LedgerState, count: int) -> str
         " suffice"
     )
     if state.observations:
-        return f"{computed}. It is contradicted, so there is no ε of what was released."
-    target, conditional = state.target, " It is conditional on what was declared." if state.conditional else ""
+        return f"{computed}. It is contradicted, so no ε holds for the releases."
+    target, conditional = state.target, " It is conditional on the declarations." if state.conditional else ""
     bound = f"within ε = {target.epsilon:g} at log δ = {target.log_delta:.6g}"
     return f"{computed}; all that it allows is {bound}.{conditional}"
 
@@ -281,7 +281,7 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: 
             continue
         shown = any(own_receipt.entry in contradictions for own_receipt in own)
         outcome = ClaimOutcome.CONTRADICTED if shown else ClaimOutcome.FAILED
-        message = f"Receipt {place} is of a run that differs from its record: there is no ε of what was released."
+        message = f"Receipt {place} is of a run that differs from its record: no ε holds for the releases."
         verification.add(outcome, message)
 
 

@@ -203,7 +203,7 @@ class Books:
             InvalidInput: another declaration.
         """
         if declared not in (None, ACCOUNTED_FOR):
-            raise InvalidInput.at("/declared", "is not what is declared", allowed=ACCOUNTED_FOR)
+            raise InvalidInput.at("/declared", "differs from the declaration", allowed=ACCOUNTED_FOR)
         return ReadableAnswer(self._place.reconcile(checkpoint, declared, by=by))
 
     def keys(self) -> ReadableAnswer:

@@ -50,8 +50,8 @@ class SeenHead:
                 _require_consistent(earlier, later, prove)
             except (NotVerified, Refused) as error:  # a log that lost entries has no proof to give
                 raise LogForked(
-                    f"the log of {self._origin} has forked: its head of {head.size} entries and the one of"
-                    f" {newest.size} that is kept in {self._path} are not of one log ({error}); nothing may be run"
+                    f"the log of {self._origin} has forked. Its head of {head.size} entries and the one of "
+                    f"{newest.size} in {self._path} are not of one log ({error}); nothing may be run"
                 ) from None
         if newest is None or head.size > newest.size:
             self.accept(note)

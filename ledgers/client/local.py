@@ -287,7 +287,7 @@ class FilePlace:
                     book.require_continued()
                 trouble = book.continuity.trouble
             if trouble is not None and declared != ACCOUNTED_FOR:
-                raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
+                raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
             waiting = 0 if trouble is None else book.request_reconciliations(name, trouble)
             note = book.sign_as_it_is()
             book.continuity.accept(note)
@@ -372,7 +372,7 @@ def _require_name(by: str | None) -> str:
     """
     name = _read_name(by)
     if not name:
-        raise InvalidInput.at("/by", "is needed: a file knows nobody, so declare who you are")
+        raise InvalidInput.at("/by", "is needed: a file does not know its callers, so declare your name")
     return name
 
 

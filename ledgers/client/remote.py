@@ -96,10 +96,10 @@ class ServicePlace:
         try:
             result = [Receipt.of_record(record) for record in answer.get("receipts", [answer])]
         except Malformed as error:
-            raise Refused(f"the service answers what is no receipt, so nothing may be run: {error}") from None
+            raise Refused(f"the service's answer is not a receipt, so nothing may be run: {error}") from None
         for receipt in result:
             if receipt.entry.get("kind") != "committed" or receipt.entry.get("reservation") != identifier:
-                raise Refused("the service answers the receipt of something else, so nothing may be run")
+                raise Refused("the service's answer is the receipt of another request, so nothing may be run")
             self._verify(receipt)
             self._follow(receipt.checkpoint)
         return result
@@ -130,7 +130,7 @@ class ServicePlace:
         """Return the moves of a ledger that wait for a second person."""
         moves = ask(self._service, "GET", f"/v1/ledgers/{_quote(identifier)}/pending")
         if not isinstance(moves, list):
-            raise Refused("the service answers something else than a list of pending moves")
+            raise Refused("the service's answer is not a list of pending moves")
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
@@ -195,7 +195,7 @@ class ServicePlace:
         _require_no_name(by)
         trouble = None if checkpoint is None else self._not_continued(checkpoint)
         if trouble is not None and declared is None:
-            raise Refused(f"{trouble} Nothing was changed: find out what is missing, then declare {ACCOUNTED_FOR}")
+            raise Refused(f"{trouble} Nothing was changed: find the missing moves, then declare {ACCOUNTED_FOR}")
         if declared is None:
             if checkpoint is None:
                 raise Refused(f"there is no checkpoint to compare with: give one, or declare {ACCOUNTED_FOR}")
@@ -294,7 +294,7 @@ class ServicePlace:
         """Send a request, and return the document of the answer."""
         answer = ask(self._service, method, path, body, key=key)
         if not isinstance(answer, dict):
-            raise Refused(f"the service answers something else than a document at {path}")
+            raise Refused(f"the service's answer is not a document at {path}")
         self._note(answer)
         return answer
 

@@ -17,7 +17,7 @@ from epsilond.ledgers.commands.shared import HERE, At, KeyFile, Name, books_at, 
 Order = Literal["oldest", "newest"]
 DOES_NOT_HOLD, NOT_SHOWN = UNEXPECTED, BAD_INPUT
 """Exit codes of `verify` if a claim does not hold, and if a claim is left open."""
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; else it is printed")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; otherwise it is printed")]
 
 
 @group.command()
@@ -68,9 +68,10 @@ def report(
 
 @group.command()
 def verify(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE|RECEIPT|FILE", help="what is verified")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE|RECEIPT|FILE", help="document to verify")],
     keys: Annotated[
-        Path, typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder beside a ledger")
+        Path,
+        typer.Option(metavar="KEYS", help="the public keys that you trust: a file, or the folder next to a ledger"),
     ],
     checkpoint: Annotated[
         list[Path] | None,

@@ -19,7 +19,7 @@ from epsilond.ledgers.commands.shared import HERE, At, Eta, KeyFile, books_at
 if TYPE_CHECKING:
     from epsilond.ledgers.client.ledgers import Ledger
 
-PANEL = "Within what is left of a ledger"
+PANEL = "Within the remaining budget of a ledger"
 """Title of the help's panel."""
 _GIVEN = Annotated[
     str | None,

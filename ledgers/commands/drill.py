@@ -44,5 +44,5 @@ def drill(
         body = {"passed": passed, "store": kind, "drills": [report.record for report in reports]}
         print_body(body) if as_body else show(tables.drills(body))
         if not passed:
-            typer.echo("a drill failed: what happened is not what should happen", err=True)
+            typer.echo("a drill failed: the outcome differs from the expected one", err=True)
             raise typer.Exit(UNEXPECTED)

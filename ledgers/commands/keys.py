@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 keys = CommandLine(help="Give out, make, list, rotate and retire the keys that sign.")
 group.add_typer(keys, name="keys")
 Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="the folder of the keys: FILE.keys beside a file, EPSILOND_LEDGER_KEYS")
+    Path,
+    typer.Argument(metavar="FOLDER", help="the folder of the keys: FILE.keys next to a file, EPSILOND_LEDGER_KEYS"),
 ]
 Secret = Annotated[
     Path | None,

@@ -59,7 +59,7 @@ def open_ledger(
     dataset: Annotated[str, typer.Option(metavar="TEXT", help="the data that the budget is of")],
     epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="ε of all that is ever released, in nats")],
     unit: Annotated[
-        str | None, typer.Option(metavar="record|client", help="whose data is protected", rich_help_panel=REQUIRED)
+        str | None, typer.Option(metavar="record|client", help="protected unit", rich_help_panel=REQUIRED)
     ] = None,
     relation: Annotated[
         str | None,
@@ -73,7 +73,7 @@ def open_ledger(
     log10_delta: Annotated[float | None, typer.Option(metavar="NUMBER", help="instead of --delta")] = None,
     plan: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=SPEC", help="a mechanism to be run whatever comes out; once for each"),
+        typer.Option(metavar="NAME=SPEC", help="a mechanism to be run for all outputs; once for each"),
     ] = None,
     slot: Annotated[
         list[str] | None,
@@ -82,7 +82,10 @@ def open_ledger(
     block: Annotated[str | None, typer.Option(metavar="TEXT", help="the part of the data; absent: all of it")] = None,
     sealed: Annotated[bool, typer.Option("--sealed", help="who is in the data is fixed from now on")] = False,
     inputs: Annotated[
-        str, typer.Option(metavar="WORD", help="functions-of-releases or independent-of-outputs: what specs depend on")
+        str,
+        typer.Option(
+            metavar="WORD", help="functions-of-releases or independent-of-outputs: inputs on which specs depend"
+        ),
     ] = "functions-of-releases",
     approval: Annotated[
         bool, typer.Option("--approval", help="a second person approves amendments, voids and reconciliations")

@@ -52,7 +52,8 @@ def reserve(
         float | None, typer.Option(metavar="SECONDS", help="after which it ends by itself; absent: a day")
     ] = None,
     also: Annotated[
-        list[str] | None, typer.Option(metavar="LEDGER", help="another whose block is read too; once for each")
+        list[str] | None,
+        typer.Option(metavar="LEDGER", help="another ledger with a block that is also read; once for each"),
     ] = None,
     key: Key = None,
     at: At = HERE,
@@ -170,7 +171,7 @@ def amend(
         list[str] | None, typer.Option(metavar="NAME=COUNT", help="to how many runs an item falls")
     ] = None,
     declare: Annotated[
-        str | None, typer.Option(metavar="independent-of-outputs", help="what you declare, once anything was committed")
+        str | None, typer.Option(metavar="independent-of-outputs", help="your declaration, once anything was committed")
     ] = None,
     approval: Annotated[
         bool | None, typer.Option("--approval/--no-approval", help="whether a second person approves from then on")
@@ -211,7 +212,7 @@ def void(
     ledger: Name,
     reservation: Reservation,
     count: Annotated[int, typer.Option(metavar="COUNT", min=1, help="committed runs that are taken back")],
-    declare: Annotated[str, typer.Option(metavar="no-output-observed", help="what you declare, word for word")],
+    declare: Annotated[str, typer.Option(metavar="no-output-observed", help="your declaration, word for word")],
     by: By = None,
     key: Key = None,
     at: At = HERE,
@@ -260,7 +261,7 @@ def reconcile(
             if "waiting" in answer:
                 typer.echo(f"Ledgers that wait for a second person: {answer['waiting']}.")
         else:
-            typer.echo("The log continues what was kept.")
+            typer.echo("The log continues the kept log.")
 
 
 def _print_made_or_waiting(ledger: Ledger, waiting: Mapping[str, object] | None, *, as_body: bool) -> None:

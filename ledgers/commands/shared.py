@@ -39,7 +39,9 @@ By = Annotated[
 Spec = Annotated[str | None, typer.Option(metavar="JSON|FILE|-", help=SPEC_HELP)]
 Slot = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="the slot that is charged")]
 Count = Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that the job has")]
-Eta = Annotated[str | None, typer.Option(metavar="AMOUNT", help="what a charge that is no exact sum may add to δ")]
+Eta = Annotated[
+    str | None, typer.Option(metavar="AMOUNT", help="largest addition to δ by a charge that is no exact sum")
+]
 SlotDelta = Annotated[str | None, typer.Option("--delta", metavar="AMOUNT", help="δ of a run in a zcdp or pure slot")]
 HERE = "epsilond-ledger.db"
 POINTERS = {

@@ -69,7 +69,7 @@ def ledger(answer: JsonObject) -> RenderableType:
         *bullets("Contradicted: there is no ε", _observations(answer)),
         table("Plan", plan),
         table("Slots", slots),
-        table("The plan alone", curve),
+        table("The plan only", curve),
         *bullets("Promised", promise),
         *bullets("If", conditions),
     )

@@ -78,7 +78,7 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
             expected="Refused: the process wrote a longer log, or the file was replaced.",
         )
         record.refuse(
-            "The process is asked for the head of the log.",
+            "The process reports the head of the log.",
             process.book.checkpoint,
             NotReconciled,
             StoreFault,

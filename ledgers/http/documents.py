@@ -36,7 +36,7 @@ class CheckpointAnswer:
 class LogProof:
     """That an entry is in the log (a receipt), or that one log is the beginning of another (first, second, path)."""
 
-    entry: Annotated[JsonObject | None, Served("the entry that is asked for")] = None
+    entry: Annotated[JsonObject | None, Served("the requested entry")] = None
     proof: Annotated[JsonObject | None, Served("leaf_index, tree_size and inclusion_path")] = None
     checkpoint: Annotated[str | None, Served("the log's head as a signed note")] = None
     signature: Annotated[str | None, Served("over the three others: a detached JSON Web Signature")] = None

@@ -89,14 +89,14 @@ def add(app: FastAPI) -> None:
         f"{ONE}/what-if",
         ask_what_if,
         operation_id="ask_ledger_what_if",
-        summary="What a job would cost, and whether it fits",
+        summary="The cost of a job, and whether it fits",
         response_model=WhatIfAnswer,
     )
     post(
         f"{ONE}/calibrations/{{algorithm}}",
         calibrate_within,
         operation_id="calibrate_within_ledger",
-        summary="The least noise with which an algorithm fits into what is left",
+        summary="The least noise with which an algorithm fits into the remaining budget",
         response_model=WithinAnswer,
     )
     for name, endpoint, summary in (
@@ -132,7 +132,7 @@ def add(app: FastAPI) -> None:
         void,
         status_code=201,
         operation_id="void_ledger_runs",
-        summary="Take back runs whose output nobody saw, for approvers",
+        summary="Take back runs with unseen output, for approvers",
         response_model=LedgerAnswer,
         responses=WAITS,
     )

@@ -41,7 +41,7 @@ def add(app: FastAPI) -> None:
     post = partial(app.add_api_route, methods=["POST"], status_code=201, tags=TAGS)
     route = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     for path, endpoint, name, summary in (
-        (f"{LEDGERS}/{{id}}/reservations", reserve, "reserve", "Hold runs, so that nobody else takes them"),
+        (f"{LEDGERS}/{{id}}/reservations", reserve, "reserve", "Hold runs, so that no other caller takes them"),
         (RESERVATIONS, reserve_many, "reserve_many", "Hold runs in several ledgers: in all of them, or in none"),
     ):
         post(
@@ -65,7 +65,7 @@ def add(app: FastAPI) -> None:
         cancel,
         methods=["DELETE"],
         operation_id="cancel_reservation",
-        summary="Give back what was not committed",
+        summary="Give back uncommitted runs",
         response_model=ReservationAnswer,
     )
     post(

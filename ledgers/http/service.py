@@ -60,7 +60,7 @@ SWEEP_SECONDS = 60.0
 KEPT_PROMISES = 256
 IN_MEMORY = Caution(
     code="ledgers-in-memory",
-    message="The ledgers of this service are in memory: they are gone, and with them what was spent, when it stops.",
+    message="The ledgers of this service are in memory: they and their spent budgets are lost when it stops.",
 )
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 

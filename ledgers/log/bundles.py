@@ -58,7 +58,7 @@ class Bundle:
         parts: dict[str, list[Any]] = {name: _list(record.get(name, []), name) for name in _LISTS}
         for name, kind in (("checkpoints", str), ("entries", dict), ("receipts", dict)):
             if not all(isinstance(item, kind) for item in parts[name]):
-                raise Malformed(f"{name} of a bundle has something else in it")
+                raise Malformed(f"{name} of a bundle has other content")
         return cls(
             entries=tuple(parts["entries"]),
             checkpoints=tuple(parts["checkpoints"]),

@@ -28,9 +28,9 @@ It raises an EpsilondError if an entry does not follow from the entries before i
 """
 
 NOT_SHOWN: Final = (
-    "It proves what was written, not that nothing was run without writing.",
-    "It proves that these checkpoints are of one log, not that nobody was shown another: compare yours with others'.",
-    "Times in entries are what the service said they were.",
+    "It proves the written entries, not that nothing was run without writing.",
+    "It proves that these checkpoints are of one log, not that no other log was shown: compare yours with others'.",
+    "Times in entries are those that the service stated.",
     "That the keys are the service's is for you to know: a bundle with keys of its own would prove nothing.",
 )
 

@@ -57,7 +57,7 @@ def amend_plan(
     if state.status == "closed":
         raise LedgerClosed("The ledger was closed: its plan is not amended.")
     if approval is not None and approval == state.approval:
-        raise InvalidInput.at("/approval", "is what the ledger has already")
+        raise InvalidInput.at("/approval", "is already in the ledger")
     if not add and not lower and approval is None:
         raise InvalidInput.at("/add", "say which items are added, or which fall")
     state = state if approval is None else replace(state, approval=approval)

@@ -51,7 +51,7 @@ def require_free(slot: Slot, parts: Amounts) -> None:
             raise LedgerExhausted(
                 f"less of {part} is free in the slot {slot.kind} than the job costs",
                 violated_condition(
-                    "epsilond.ledger-slot", f"the cost in {part} is at most what is free", amount, slot.free(part)
+                    "epsilond.ledger-slot", f"the cost in {part} is at most the free amount", amount, slot.free(part)
                 ),
             )
 

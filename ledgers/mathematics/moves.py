@@ -97,7 +97,7 @@ def reserve(
         raise LedgerExhausted(
             f"the plan's item {chosen.name} has fewer runs left",
             violated_condition(
-                "epsilond.ledger-plan", "the runs asked for are at most those left", wanted, chosen.free
+                "epsilond.ledger-plan", "the requested runs are at most those left", wanted, chosen.free
             ),
             {"largest_count": float(chosen.free)},
         )
@@ -330,8 +330,8 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
         raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
     if spec is not None and dominance_reason(steps_of(spec)[0], item.spec) is None:
         raise NotInPlan(
-            f"The mechanism is not proved to lose as little as the plan's item {name}: it takes the same sampling and"
-            " kind of noise, a rate that is no larger and noise that is no smaller."
+            f"The mechanism is not proved to lose as little as the plan's item {name}: it needs the same sampling "
+            "and kind of noise, no larger rate and no smaller noise."
         )
     return item
 

@@ -77,7 +77,7 @@ def open_ledger(
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
     if declared.released_before:
-        message = "a ledger holds only from before the first release: what was released is not in its product"
+        message = "a ledger is opened before the first release: its product does not contain earlier releases"
         raise InvalidInput.at("/declared/released_before", message, allowed="false")
     if not plan and not slots:
         raise InvalidInput.at("/plan", "give a plan, slots, or both")

@@ -33,11 +33,9 @@ RUNNER = Condition(
 )
 SEALED = Condition("ledger-sealed", "the membership of the block was fixed before anything read it")
 BLOCK = Condition(
-    "ledger-block", "a unit's block is a function of its identity alone, and no other mechanism computes from the block"
+    "ledger-block", "a unit's block is a function of its identity only, and no other mechanism computes from the block"
 )
-UNSEEN = Condition(
-    "ledger-unseen", "nobody has seen any output of runs that were voided, and nobody runs anything on their receipts"
-)
+UNSEEN = Condition("ledger-unseen", "no output of voided runs was seen, and nothing is run on their receipts")
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:

@@ -78,7 +78,7 @@ class Answer:
         groups = self.get("/parameters/groups")
         if groups is None:
             if self.group is not None:
-                raise InvalidInput.at("/group", "the answer's clients are all alike", allowed="none")
+                raise InvalidInput.at("/group", "all clients of the answer are equal", allowed="none")
             return "/parameters"
         if self.group is None or not 0 <= self.group < len(groups):
             raise InvalidInput.at("/group", "client groups differ: say which", allowed=f"0 to {len(groups) - 1}")

@@ -12,21 +12,21 @@ REAL_NUMBERS = (
     "under its neighbour. No ε is proved for that difference; on_grid() has noise on integers instead"
 )
 SUMS = (
-    "contributions are clipped certainly, but their sum is rounded: one contribution may move it by more than its norm "
-    "bound, by about n 2^-53 of the sum's size for n contributions"
+    "every contribution is clipped, but their sum is rounded. One contribution may move it by more than its norm "
+    "bound: by about n 2^-53 of the sum's size for n contributions"
 )
 COUNTED = (
-    "the guarantee is of the rounds of the answer together, on batches drawn as it says; nothing here counts how often "
-    "a release is made, or draws its batch"
+    "the guarantee is for all rounds of the answer together, on batches drawn as it states. This object does not "
+    "count releases and does not draw batches"
 )
 CANCELLED_NO_CURVE = (
-    "the calibrated guarantee is of continuous noise and is not carried over: what is proved of discrete Gaussian "
-    "noise is zero-concentrated privacy, ρ = Σ Δ²/(2σ_N²) over the releases from a record's own on, in steps"
+    "the calibrated guarantee is for continuous noise and is not carried over. The guarantee proved for discrete "
+    "Gaussian noise is zero-concentrated privacy, ρ = Σ Δ²/(2σ_N²) over the releases from a record's own on, in steps"
 )
-CANCELLATION = "what is taken back of earlier noise is taken back up to rounding, which is not random"
+CANCELLATION = "earlier noise is taken back up to rounding, which is not random"
 NO_CURVE = (
-    "the calibrated guarantee is of continuous noise and is not carried over: what is proved of discrete Gaussian "
-    "noise is zero-concentrated privacy, ρ = Δ²/(2σ²) for each release, Δ and σ in steps"
+    "the calibrated guarantee is for continuous noise and is not carried over. The guarantee proved for discrete "
+    "Gaussian noise is zero-concentrated privacy, ρ = Δ²/(2σ²) for each release, Δ and σ in steps"
 )
 
 
@@ -54,5 +54,5 @@ def demand_batch(count: int, most: int | None) -> None:
         InvalidInput: `count` is above `most`.
     """
     if most is not None and count > most:
-        message = "are more than the batch whose random draw the guarantee is for"
+        message = "are more than the batch of the random draw in the guarantee"
         raise InvalidInput.at("/contributions", message, allowed=f"at most {most}")

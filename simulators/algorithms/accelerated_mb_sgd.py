@@ -83,7 +83,7 @@ class AcceleratedShape:
             object.__setattr__(self, "stages", tuple(requests))
         check_stages(self.stages, self.rounds)
         if self.noise_std is not None and self.stages is None:
-            raise InvalidInput.at("/stages", "are needed beside noise_std")
+            raise InvalidInput.at("/stages", "are needed with noise_std")
         read_participation(self)
         read_groups(self)
 

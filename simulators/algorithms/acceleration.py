@@ -11,7 +11,7 @@ from epsilond.accountants.quantities import Quantity, Rounds, request
 PROX_WEIGHT = Quantity(
     symbol="v", unit="loss/length²", gt=0, le=1e100, description="prox weight; the larger, the shorter the steps"
 )
-STAGES = Quantity(description="stages, whose rounds add up to the run's")
+STAGES = Quantity(description="stages; their rounds add up to the run's")
 """Description of the field `stages`."""
 MOST_STAGES = 100
 

@@ -86,7 +86,7 @@ class MbSgdShape:
     def check(self) -> None:
         """Check that a run with noise has a step size."""
         if self.noise_std is not None and self.step_size is None:
-            raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP.allowed)
+            raise InvalidInput.at("/step_size", "is needed with noise_std", allowed=STEP.allowed)
 
     @property
     def batches(self) -> Sampling:

@@ -28,15 +28,15 @@ from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProbl
 MOST_GROUPS = 1000
 NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
 GROUPS = Quantity(
-    description="clients that are alike, as counts, in the order of the problem's clients; with weights the objective "
-    "is the weighted mean of the clients' losses. Of an empirical objective a client with fewer records has the last of"
-    " its population"
+    description="groups of equal clients, as counts, in the order of the problem's clients. With weights the "
+    "objective is the weighted mean of the clients' losses. For an empirical objective a client with fewer records "
+    "has the last ones of its population"
 )
 
 
 @request
 class RunGroup:
-    """Clients that are alike, and what differs from the rest of the run.
+    """Equal clients, with the fields that differ from the rest of the run.
 
     Absent `batch_size`: the share of its records that the run's is of the problem's `samples_per_client`, to the
     nearest whole record. Absent `epsilon`, δ and `noise_std`: those of all.

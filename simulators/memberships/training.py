@@ -33,9 +33,9 @@ Canary = Literal["gradient", "flipped-labels", "ordinary"]
 Bools = npt.NDArray[np.bool_]
 
 CANARY = Quantity(
-    description="gradient: sends C times a coordinate of its own in every round, the worst that clipping admits; "
-    "flipped-labels: members taken from the data, with the opposite targets, or the next class; ordinary: members as "
-    "they are"
+    description="gradient: sends C times a coordinate of its own in every round, the worst that clipping admits. "
+    "flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary: unchanged "
+    "members"
 )
 CANARIES = Quantity(symbol="m", ge=1, le=5000, description="canaries, each in the data by a fair coin of its own")
 LOCAL_STEP_SIZE = Quantity(gt=0, le=1e6, description="step size of a client's own gradient steps")
@@ -78,7 +78,7 @@ class CanaryTraining:
             message = "are taken from the data, of which some must be left"
             raise InvalidInput.at("/canaries", message, allowed=f"≤ {members - 1}")
         if self.canary == "gradient" and self.canaries > dimension:
-            message = "need a coordinate each to move alone"
+            message = "need a separate coordinate each"
             raise InvalidInput.at("/canaries", message, allowed=f"≤ {dimension}")
         if self.entries > MOST_ENTRIES:
             message = "with the members make a round too large"

@@ -26,22 +26,23 @@ Split = Literal["iid", "by-label", "odd-even-pairs"]
 
 KIND = Quantity(description="which learning problem this is")
 DATA_SET = Quantity(
-    description="breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, "
-    "a regression); features are standardised, divided by √d and clipped to norm 1, a regression's targets are centred "
-    "and scaled to [−1, 1]"
+    description="breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = "
+    "10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are "
+    "centred and scaled to [−1, 1]"
 )
 LOSS = Quantity(
     description="logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes, with one "
     "row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression"
 )
 SPLIT = Quantity(
-    description="how records are dealt to clients, as many to each: iid, at random; by-label, sorted by their class or "
-    "target; odd-even-pairs, of digits, to 25 clients, each with one odd and one even digit"
+    description="assignment of records to clients, the same number to each. iid: at random. by-label: sorted by "
+    "their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit"
 )
 HELD_OUT = Quantity(
     ge=0,
     le=0.9,
-    description="share of each client's records, taken at random, that nobody trains on: the output is tested on them",
+    description="share of each client's records, taken at random, that is not used for training: the output is "
+    "tested on them",
 )
 
 
@@ -84,7 +85,11 @@ class DataSetProblem:
             raise InvalidInput.at("/held_out", f"is less than one record of the {self.dealt} of a client")
         training, samples = self.dealt - self.tested, self.samples_per_client
         if self.objective == "empirical" and samples not in (None, training):
-            raise InvalidInput.at("/samples_per_client", "is what a client keeps if empirical", allowed=f"{training}")
+            raise InvalidInput.at(
+                "/samples_per_client",
+                "is the number of records that a client keeps if empirical",
+                allowed=f"{training}",
+            )
         if samples is not None and samples * self.clients > LARGEST_DATA:
             raise InvalidInput.at("/samples_per_client", "times clients is too large", allowed=f"≤ {LARGEST_DATA}")
 

@@ -30,11 +30,11 @@ from epsilond.simulators.problems.softmax import errors_of
 ClientSplit = Literal["consecutive", "by-label"]
 
 SPLIT = Quantity(
-    description="which records are a client's: consecutive in the file, where a writer's stand together; or sorted by "
-    "their digit"
+    description="records of a client: consecutive in the file, where a writer's records are consecutive; or sorted "
+    "by their digit"
 )
 HELD_OUT = Quantity(gt=0, le=0.9, description="share of each client's records that its own model is tested on")
-SEED = Quantity(ge=0, le=2**53, description="seed of what is held out")
+SEED = Quantity(ge=0, le=2**53, description="seed of the held-out records")
 CLASSES, RECORDS = 10, 1797
 LEAST_RECORDS = 4
 """Smallest number of records of a client."""

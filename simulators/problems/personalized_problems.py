@@ -27,7 +27,9 @@ from epsilond.simulators.seeds import population_generator
 
 Features = Literal["sign", "gaussian"]
 
-FEATURES = Quantity(description="law of the features: random signs, whose norm is bounded, or Gaussian, whose is not")
+FEATURES = Quantity(
+    description="distribution of the features: random signs with bounded norm, or Gaussian with unbounded norm"
+)
 FEATURE_DECAY = Quantity(symbol="a", ge=0, le=10, description="coordinate k of the features has variance k^−a")
 TARGET_NOISE_STD = Quantity(
     symbol="τ", ge=0, le=1e6, unit="target", description="standard deviation of the noise of the targets"

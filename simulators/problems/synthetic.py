@@ -26,14 +26,14 @@ MODEL_NORM = 0.5
 """Norm of the models that populations follow, in units of the smaller of the radius and 1."""
 
 OBJECTIVE = Quantity(
-    description="what excess risk is of: population, the data of each repetition being drawn from it; or empirical, "
-    "the data being the population itself"
+    description="objective of the excess risk. population: the data of each repetition are drawn from it. empirical: "
+    "the data are the population itself"
 )
 POPULATION = Quantity(
     symbol="P",
     ge=1,
     le=LARGEST_POPULATION,
-    description="records of each client's population; absent: samples_per_client if empirical, else 50",
+    description="records of each client's population; absent: samples_per_client if empirical, otherwise 50",
 )
 OWN_SHARE = Quantity(
     ge=0, le=1, description="share of a client's population that follows a model of its own; the rest is every client's"

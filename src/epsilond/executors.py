@@ -264,7 +264,7 @@ def _require_engine(client: Client, address: str) -> None:
     try:
         versions = client.run(engine_version, on_error="return")
     except (OSError, ImportError, AttributeError) as error:
-        raise ClusterError(f"the workers of {address} could not be asked which epsilond they have: {error}") from None
+        raise ClusterError(f"the workers of {address} did not report their version of epsilond: {error}") from None
     if not versions:
         raise ClusterError(f"the scheduler at {address} has no workers")
     for worker, theirs in sorted(versions.items()):

@@ -199,14 +199,14 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
     if seeded:
         yield Caution(
             code="randomness-is-not-secure",
-            message="batches and noise came from randomness that was given: whoever can repeat it can take the noise "
-            "off, so that nothing is protected",
+            message="batches and noise came from randomness that was given: a party that can repeat it can remove "
+            "the noise, so that nothing is protected",
         )
     if answer.guarantee.definition != "central":
         yield Caution(
             code="one-process",
-            message="clients, shuffler and server ran in one process, which saw everything: against a server the "
-            "guarantee is of the messages alone, so run each side where it belongs, or trust this process",
+            message="clients, shuffler and server ran in one process, which saw all data. Against a server the "
+            "guarantee covers only the messages: run each side where it belongs, or trust this process",
         )
     if means_only:
         yield Caution(
@@ -218,22 +218,24 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
         yield Caution(
             code="envelope-gradients",
             message="without smoothness the steps are for gradients of each record's Moreau envelope, of smoothness "
-            f"{answer.parameters.envelope_smoothness:.6g}: the guarantee stands for any, bounds on the risk for these",
+            f"{answer.parameters.envelope_smoothness:.6g}. The guarantee holds for any gradients, and bounds on the "
+            "risk hold for these",
         )
     if own_steps:
         yield Caution(
             code="steps-are-yours",
-            message="the step sizes were given: the guarantee stands, bounds on the risk are for the calibration's",
+            message="the step sizes were given: the guarantee holds, but bounds on the risk are for the "
+            "calibration's step sizes",
         )
     if answer.algorithm not in ("norm-fedavg", "projected-sgd"):
         yield Caution(
             code=RISK_RESTS_ON_GRADIENTS,
-            message="what is longer than its bound is scaled down, and then is the gradient of no loss: the guarantee "
-            "stands, bounds on the risk are for losses of which nothing is clipped",
+            message="a gradient longer than its bound is scaled down, and the result is no gradient of the loss. The "
+            "guarantee holds, but bounds on the risk are for losses without clipping",
         )
     yield Caution(
         code="floating-point",
-        message="Gaussian noise, sums and models are double precision: what rounding shows of them is not covered"
+        message="Gaussian noise, sums and models are double precision: leakage by rounding is not covered"
         if answer.algorithm != "norm-fedavg"
         else "messages have exactly the law that was calibrated; only the models' sums are rounded",
     )

@@ -55,7 +55,8 @@ class Escape:
     probability_lower: Annotated[float, Served("lower bound on their probability: δ is at least that at every ε")]
     observed: Annotated[int, Served("among all runs on both data sets")]
     epsilon_lower: Annotated[
-        Number, Served("unbounded where that probability is above δ, so that no ε holds; else 0", may_be_unbounded=True)
+        Number,
+        Served("unbounded where that probability is above δ, so that no ε holds; otherwise 0", may_be_unbounded=True),
     ]
 
 
@@ -96,9 +97,12 @@ class AuditAnswer:
     escape: Escape
     evidence: Annotated[
         Evidence,
-        Served("what verdicts rest on: the test, or impossible outputs; chosen by the samples that count for neither"),
+        Served(
+            "basis of the verdicts: the test, or impossible outputs. It is chosen on samples that are not used "
+            "for either"
+        ),
     ]
-    certified: Annotated[Ends, Served("what is certified of ε at the same δ, without any sample")]
+    certified: Annotated[Ends, Served("certified enclosure of ε at the same δ, without samples")]
     verdict: Annotated[Consistency, Served("whether the lower bound stays below the certified upper end")]
     ratio: Annotated[
         float | None, Served("lower bound over certified upper end; absent where that is unbounded or 0")

@@ -23,7 +23,7 @@ class FamilyAnswer:
     confidence: Annotated[float, Served("with which all lower bounds on ε hold together")]
     each: Annotated[float, Served("confidence of each by itself")]
     audits: tuple[AuditAnswer, ...]
-    contradicted: Annotated[tuple[int, ...], Served("places of those whose lower bound exceeds what is certified")]
+    contradicted: Annotated[tuple[int, ...], Served("places of those with a lower bound above the certified ε")]
 
 
 def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:

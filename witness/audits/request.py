@@ -38,8 +38,9 @@ CONFIDENCE = Quantity(description="probability with which the lower bounds hold,
 SEED = Quantity(description="of all randomness: the same seed gives the same answer", ge=0, le=2**53)
 ATTACK = Quantity(
     description=(
-        "what is attacked. implemented: truncated integer noise and rounding by the exact samplers, batches drawn "
-        "whole where population and batch_size are given; mathematical: the same laws by the shortest way"
+        "attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches "
+        "drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest "
+        "sampler"
     )
 )
 
@@ -60,9 +61,9 @@ class AuditSimulation:
 
     kind: Annotated[Literal["audit"], Quantity(description="which simulation this is")] = "audit"
     spec: Annotated[Spec | None, MECHANISM] = None
-    message: Annotated[QuantizedMessage | None, Quantity(description="two updates, told apart by their messages")] = (
-        None
-    )
+    message: Annotated[
+        QuantizedMessage | None, Quantity(description="two updates, to be distinguished by their messages")
+    ] = None
     relation: Annotated[Relation, RELATION]
     unit: Annotated[Unit, UNIT]
     observer: Annotated[Observer, OBSERVER]

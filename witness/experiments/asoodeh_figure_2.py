@@ -145,11 +145,12 @@ PRESET = Preset(
     across=Axis(name="epsilon", title="ε of each user against who sees the final model", scale="linear"),
     lines=Axis(name="share", title="users in a round, q"),
     measure="log10_delta",
-    stands_in_for="Stands for Figure 2 itself: the figure is of a formula, and nothing is replaced. n = 100 users, one"
-    " pass, L = ρ = 1, η = ½, σ = 1.5, and a share q of the users in each round. The printed δ is Theorem 2's as it"
-    " stands, with n/m rounds even where that is no whole number; the corrected one has the ⌊n/m⌋ that can be run; the"
-    " certified one is the least that any theorem here proves of that run. Beside the paper's, the final model is"
-    " attacked at each point. Protected is a user, against who sees only the final model.",
+    stands_in_for="Reproduces Figure 2: the figure is of a formula, and nothing is replaced. n = 100 users, one "
+    "pass, L = ρ = 1, η = ½, σ = 1.5, and a share q of the users in each round. The printed δ is Theorem 2's as "
+    "printed, with n/m rounds even where that is no whole number. The corrected one has the ⌊n/m⌋ rounds that can be "
+    "run. The certified one is the smallest δ that any theorem here proves for that run. In addition to the paper's "
+    "curves, the final model is attacked at each point. The protected unit is a user, against an observer of only "
+    "the final model.",
     repetitions=100,
     cells=cells,
     judge=judge,

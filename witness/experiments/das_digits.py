@@ -51,23 +51,22 @@ SHAPE: Fields = {
 }
 DIMENSION = 640
 DIGITS = (
-    " The paper trains networks on CIFAR-10 and FMNIST, on batches with momentum. No package ships the images, and the"
-    " theorems ask for convex losses and full local gradients: here is a softmax model of 640 weights on 1797 of"
-    " scikit-learn's digits, dealt to 50 clients, a fifth of them held out."
+    " The paper trains networks on CIFAR-10 and FMNIST, on batches with momentum. No package ships the images, and "
+    "the theorems need convex losses and full local gradients. Used instead is a softmax model of 640 weights on "
+    "1797 of scikit-learn's digits, split among 50 clients, with a fifth of the digits held out."
 )
 NOISE_STANDS_FOR = (
-    "Stands for Tables 2 to 5, experiments (i) to (iii): integer noise beside Binomial noise, and normalised updates"
-    " beside clipped ones, with the clients' noise and with a server's."
+    "Replaces Tables 2 to 5, experiments (i) to (iii): integer noise compared with Binomial noise, and normalised "
+    "updates with clipped ones. The noise is the clients' or a server's."
     + DIGITS
-    + " The paper does not state the quantiser's levels"
-    f" and the rounds of (ii) and (iii): they are {LEVELS} and {ROUNDS} here. Protected are all of a client's data."
-    " `QTDL` is truncated discrete Laplace noise on quantised updates, added by every client; the server's noise is"
-    " added once to the sum of the messages by a server that is trusted to, which moves their mean by Δ∞ = 2s/r at"
-    " most. Binomial noise is that of cpSGD's theorem, composed over rounds. `as-printed` is the noise of the paper's"
-    " Theorem 1."
+    + f" The paper does not state the quantiser's levels and the rounds of (ii) and (iii): they are {LEVELS} and "
+    f"{ROUNDS} here. The protected unit is a client with all its data. `QTDL` is truncated discrete Laplace noise on "
+    "quantised updates, added by every client. A trusted server adds its noise once to the sum of the messages; a "
+    "client moves their mean by Δ∞ = 2s/r at most. Binomial noise is that of cpSGD's theorem, composed over rounds. "
+    "`as-printed` is the noise of the paper's Theorem 1."
 )
 PLAIN_STANDS_FOR = (
-    "Stands for Table 6, experiment (iv): updates scaled to length one beside FedAvg's own, without noise."
+    "Replaces Table 6, experiment (iv): updates scaled to length one compared with FedAvg's own, without noise."
     + DIGITS
     + " Dealt"
     " at random (`iid`) and sorted by digit (`by-label`), half of the clients in a round."
@@ -218,7 +217,7 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     deltas = ", ".join(f"{_format_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in bounds)
     read_accuracy = comparison_score("as-printed", ACCURACY)
     accuracies = [measured.mean for cell in printed if (measured := read_accuracy(cell)) is not None]
-    words = f"Its δ is at least {deltas}, where {format_scientific(DELTA)} is asked. It reaches an accuracy of "
+    words = f"Its δ is at least {deltas}, where {format_scientific(DELTA)} is the target. It reaches an accuracy of "
     words += ", ".join(f"{accuracy:.3g}" for accuracy in accuracies) + "."
     tally = Tally(
         holds=0,
@@ -329,7 +328,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="das-normalised",
         title="Digits by NormFedAvg and FedAvg, without noise",
-        summary="accuracy of normalised updates beside FedAvg over local steps, on like and on unlike clients",
+        summary="accuracy of normalised updates and of FedAvg over local steps, on similar and on different clients",
         source="Das et al., Table 6",
         stands_in_for=PLAIN_STANDS_FOR,
         across=Axis(name="local_steps", title="local steps in a round", scale="log"),

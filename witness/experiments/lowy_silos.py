@@ -260,12 +260,12 @@ HELD_OUT = 0.2
 """Share of each silo's records that is held out."""
 MNIST, INSURANCE = SETTINGS["mnist"], SETTINGS["insurance"]
 DIGITS = (
-    "No package ships MNIST, of which the paper has 25 silos of 1238 images (50 principal components), one odd and one"
-    " even digit in each: here are 25 silos of 54 of scikit-learn's digits (64 pixels), dealt in the same way, a fifth"
-    " of each held out. Rounds, batch sizes and δ = n⁻² follow its formulas at these sizes, and for the logistic loss"
-    " the printed noise with the paper's L = 2 max‖x‖. With a twentieth of the records noise weighs more at the same ε:"
-    " of the paper's claims those about order can be tested here, not its figures. Protected is a record, against a"
-    " server that sees every message."
+    "The paper has 25 silos of 1238 images of MNIST (50 principal components), one odd and one even digit in each. "
+    "No package ships these. Used instead are 25 silos of 54 of scikit-learn's digits (64 pixels), split in the same "
+    "way, with a fifth of each held out. Rounds, batch sizes and δ = n⁻² follow its formulas at these sizes. So does "
+    "the printed noise for the logistic loss, with the paper's L = 2 max‖x‖. With a twentieth of the records, noise "
+    "has more effect at the same ε. The paper's claims on order can be tested here, but its figures cannot. The "
+    "protected unit is a record, against a server that sees every message."
 )
 """Data in place of the paper's, the same for all experiments on digits."""
 
@@ -284,15 +284,16 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         "printed_lipschitz": None,
         "step": 2.0,
         "source": "Lowy and Razaviyayn 2023, after Figures 3 and 6",
-        "stands_in_for": "Stands for no figure: it asks the questions of Figures 3 and 6 (odd against even digits) of"
-        " all ten digits by softmax regression, for which it prints no noise, with all silos in each round. " + DIGITS,
+        "stands_in_for": "Replaces no figure: it tests the claims of Figures 3 and 6 (odd against even digits) on "
+        "all ten digits by softmax regression. The paper prints no noise for it. All silos take part in each round. "
+        + DIGITS,
     }
     logistic: Fields = {
         "printed_lipschitz": twice_the_largest_norm,
         "step": 4.0,
         "source": "Lowy and Razaviyayn 2023, Figures 3 and 6",
-        "stands_in_for": "Stands for Figures 3 and 6: test error of logistic regression over ε, by how many silos are"
-        " in a round. Figure 5 has silos with identically distributed records and is not run. " + DIGITS,
+        "stands_in_for": "Replaces Figures 3 and 6: test error of logistic regression over ε, by how many silos are "
+        "in a round. Figure 5 has silos with identically distributed records and is not run. " + DIGITS,
     }
     return Silos(
         panel=Axis(name="participants", title="silos in a round"),
@@ -324,13 +325,14 @@ def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
         printed_lipschitz=loss_lipschitz,
         claims=ESSENTIALLY_AS_WELL,
         source="Lowy and Razaviyayn 2023, Figures 4, 7 and 8",
-        stands_in_for="Stands for Figures 4, 7 and 8: relative root mean square error (RRMSE) of linear regression over"
-        " ε. No package ships the paper's 1338 records of medical costs with 7 features: here are 442 of scikit-learn's"
-        " diabetes with 10, sorted by their target and dealt in that order to 3, 5 and 10 silos, a fifth of each silo's"
-        " held out. The model is the same. An RRMSE of 1 is what the mean of the training targets reaches; a silo has"
-        " so few records that at small ε certified noise leaves hardly more. The paper tunes a clipping threshold; here"
-        " the loss has a Lipschitz constant on the ball, which takes its place in the printed noise. Protected is a"
-        " record, against a server that sees every message.",
+        stands_in_for="Replaces Figures 4, 7 and 8: relative root mean square error (RRMSE) of linear regression "
+        "over ε. No package ships the paper's 1338 records of medical costs with 7 features. Used instead are 442 of "
+        "scikit-learn's diabetes with 10. They are sorted by their target and split in that order among 3, 5 and 10 "
+        "silos, with a fifth of each silo's held out. The model is the same. The mean of the training targets "
+        "reaches an RRMSE of 1. A silo has so few records that at small ε a model with certified noise is hardly "
+        "better. The paper tunes a clipping threshold. Here the loss has a Lipschitz constant on the ball, which "
+        "replaces the threshold in the printed noise. The protected unit is a record, against a server that sees "
+        "every message.",
     )
 
 

@@ -33,8 +33,8 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 PRESET = Preset(
     name="mb-sgd-bound",
-    title="Noisy mini-batch SGD beside its bound",
-    summary="excess risk of mean estimation at five values of ε, beside the explicit bound and the non-private run",
+    title="Noisy mini-batch SGD compared with its bound",
+    summary="excess risk of mean estimation at five values of ε, with the explicit bound and the non-private run",
     source="Lowy and Razaviyayn 2023, Algorithm 1",
     across=Axis(
         name="epsilon", title=f"ε at δ = {format_scientific(DELTA)}, of each record against the server", scale="log"

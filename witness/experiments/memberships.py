@@ -123,9 +123,9 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     more = sum(every_model > last_model for every_model, last_model in pairs)
     less = sum(every_model < last_model for every_model, last_model in pairs)
     words = (
-        f"The bound is larger in {more} of {len(pairs)} trainings, and smaller in {less}: attacks on the last model"
-        f" may be by likelihood ratios, for which others were trained beside it, and the one on every model is not."
-        f" Bounds that hold with 95 % confidence are compared as they are."
+        f"The bound is larger in {more} of {len(pairs)} trainings, and smaller in {less}. Attacks on the last model "
+        "may use likelihood ratios with additional reference models; the attack on every model does not. Bounds "
+        "that hold with 95 % confidence are compared as they are."
     )
     tally = Tally(
         holds=more,
@@ -138,10 +138,10 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
 
 
 STANDS_IN = (
-    "Stands for no single table: the papers audit networks trained on images, which no package ships. Here DP-SGD and"
-    " DP-FedAvg train logistic regression on synthetic records and on scikit-learn's digits, with canaries whose"
-    " gradients are the worst that clipping admits, with records whose labels are flipped, and with whole clients as"
-    " canaries. Each bound holds with 95 % confidence by itself; what is certified is for who sees every model."
+    "Replaces no single table: the papers audit networks trained on images, which no package ships. Here DP-SGD and "
+    "DP-FedAvg train logistic regression on synthetic records and on scikit-learn's digits. Canaries have the worst "
+    "gradients that clipping admits, are records with flipped labels, or are whole clients. Each bound holds with 95 "
+    "% confidence separately. The certified ε is for an observer of every model."
 )
 ACROSS = Axis(name="noise_multiplier", title="noise multiplier", scale="log")
 LINES = Axis(name="canaries", title="canaries")

@@ -45,7 +45,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 PRESET = Preset(
     name="mu2-against-noisy-sgd",
     title="Noise that is taken back, fresh noise, and noisy SGD, at the same privacy",
-    summary="logistic regression by DP-μ²-FL and what it is compared with, over ρ and the clients of a round",
+    summary="logistic regression by DP-μ²-FL and by the algorithms compared with it, over ρ and the clients of a round",
     source="Reshef and Levy, Section 5",
     across=Axis(name="gaussian_dp_mu", title="ρ of Gaussian differential privacy, of each record", scale="log"),
     lines=Axis(name="participants", title="clients in a round"),

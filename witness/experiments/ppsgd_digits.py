@@ -119,14 +119,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 PLACES = tuple(personalization_name(times) for times in TIMES_CLIENTS)
 STANDS_IN = (
-    "Stands for Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). No package ships"
-    " either set: here 89 clients have 20 of scikit-learn's 1797 digits each, of which 6 are held out. Cut in file"
-    " order, where a writer's digits stand together (no names are given), clients have much in common; sorted by label,"
-    " a client has two digits or so. Softmax regression of w + θ_i on the pixels stands for the paper's models. The"
-    " paper draws a fixed number of users in each round and reports the ε of an accountant for another sampling"
-    " (erratum E-B8); what is true of such draws is served as theorem epsilond.coalition-participation, many times"
-    " more. Here all clients take part in every round, and noise is the least that is certified. Protected is a"
-    " client's whole data, against all other clients."
+    "Replaces Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). No package ships "
+    "either set. Here 89 clients have 20 of scikit-learn's 1797 digits each, of which 6 are held out. In file order "
+    "a writer's digits are consecutive (no names are given), and clients have similar data. Sorted by label, a "
+    "client has about two digits. Softmax regression of w + θ_i on the pixels replaces the paper's models. The paper "
+    "draws a fixed number of users in each round and reports the ε of an accountant for another sampling (erratum "
+    "E-B8). The true ε of such draws, served as theorem epsilond.coalition-participation, is many times larger. Here "
+    "all clients take part in every round, and noise is the smallest that is certified. The protected unit is a "
+    "client with all its data, against all other clients."
 )
 ACROSS = Axis(name="personalization", title="personalization α, times the number of clients")
 LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")

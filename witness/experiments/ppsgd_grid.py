@@ -128,10 +128,10 @@ PRESET = Preset(
     repetitions=5,
     cells=cells,
     judge=judge,
-    stands_in_for="Stands for the search behind Figure 1a: the steps and personalizations of Appendix A at three of"
-    " its ten noises, at one clipping norm, on its synthetic linear regression at a smaller size, so that the grid"
-    " takes minutes: the paper has 1000 users and 100 coordinates of which a few differ between users, here are 100 and"
-    " 20, of which all differ. The excess is that of the loss with its ½ (erratum E-B10). Noise is as in the authors'"
-    " program, σC/N on the mean of all users in each of 300 rounds; the ε of a user's whole data in the words below is"
-    " certified for that noise at δ = 1e-4, where one user's data are replaced.",
+    stands_in_for="Replaces the search behind Figure 1a: the steps and personalizations of Appendix A at three of "
+    "its ten noises, at one clipping norm. It uses the paper's synthetic linear regression at a smaller size, so "
+    "that the grid takes minutes. The paper has 1000 users and 100 coordinates, of which a few differ between users. "
+    "Here are 100 and 20, of which all differ. The excess is that of the loss with its ½ (erratum E-B10). Noise is "
+    "as in the authors' program, σC/N on the mean of all users in each of 300 rounds. The ε of a user's whole data "
+    "below is certified for that noise at δ = 1e-4, if one user's data are replaced.",
 )

@@ -29,7 +29,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 PRESET = Preset(
     name="tdl-as-printed-audit",
-    title="Truncated discrete Laplace noise as printed: what it claims, and what an attack proves",
+    title="Truncated discrete Laplace noise as printed: its claim, and the bound proved by an attack",
     summary="attacks the noise that the printed Theorem 1 prescribes, and disproves the ε that it claims"
     f" ({SAMPLES_PER_REPETITION} samples a repetition)",
     source="Das et al., Theorem 1",

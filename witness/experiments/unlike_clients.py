@@ -86,7 +86,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 CLAIMS: Mapping[str, str] = {
-    EQUAL: "Bounds for clients that are alike are kept.",
+    EQUAL: "Bounds for equal clients hold.",
     DIFFERENT: "Bounds for clients that differ in records, weight and ε are kept.",
     RANDOM: "They are kept where the number of clients that report is random.",
 }
@@ -101,7 +101,7 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
     violated = sum(bound.holds == Verdict.NO for bound in bounds)
     ratios = [bound.ratio for bound in bounds if bound.ratio is not None]
     words = (
-        f"{satisfied} of {len(bounds)} bounds are above the whole band of what was measured, and {violated} below it."
+        f"{satisfied} of {len(bounds)} bounds are above the whole band of the measured risk, and {violated} below it."
     )
     if ratios:
         words += f" They are {min(ratios):.3g} to {max(ratios):.3g} times the mean."

@@ -18,11 +18,11 @@ class MembershipAttackAnswer:
     """One attack. Its lower bound holds with the stated confidence, separately from the others."""
 
     attack: MembershipAttack
-    observer: Annotated[Observer, Served("what it sees of the trainings that it attacks")]
+    observer: Annotated[Observer, Served("view of the attacked trainings")]
     method: Annotated[
         Method,
         Served(
-            "what its bound rests on. one-run: Steinke, Nasr and Jagielski 2023, Theorem 5.2, on many canaries; "
+            "basis of its bound. one-run: Steinke, Nasr and Jagielski 2023, Theorem 5.2, on many canaries; "
             "counted-runs: Clopper and Pearson's intervals, on runs with and without one canary"
         ),
     ]
@@ -46,7 +46,7 @@ class MembershipAnswer:
     """The answer of a membership inference."""
 
     kind: Literal["membership"] = "membership"
-    training: Annotated[Any, Served("what was run")]
+    training: Annotated[Any, Served("the run")]
     relation: Literal["add-or-remove-one"] = "add-or-remove-one"
     unit: Unit
     members: Annotated[int, Served("ordinary members, which are in every run")]
@@ -57,7 +57,7 @@ class MembershipAnswer:
     log10_delta: float
     confidence: float
     certified: Annotated[
-        Ends, Served("what is certified of ε at the same δ against whoever sees all models, without any run")
+        Ends, Served("certified enclosure of ε at the same δ against an observer of all models, without any run")
     ]
     attacks: tuple[MembershipAttackAnswer, ...]
     model: Annotated[tuple[float, ...], Served("the final model of the first run")]

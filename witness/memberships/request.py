@@ -17,7 +17,7 @@ MOST_WORK = 1e13
 """Most numbers that all runs may read; they take hours."""
 
 KIND = Quantity(description="which simulation this is")
-TRAINING = Quantity(description="what is trained, and which canaries are put into the data")
+TRAINING = Quantity(description="training, and canaries that are put into the data")
 RUNS = Quantity(
     description="trainings that are attacked. With several canaries one is enough: each is in by a coin of its own; of "
     "one canary half of the runs have it",
@@ -30,8 +30,9 @@ REFERENCES = Quantity(
     le=10_000,
 )
 CHOSEN = Quantity(
-    description="every-model: log-likelihood ratios of all models; final-model: the canary's loss under the last one; "
-    "the likelihood-ratio attacks: that loss beside those under reference models; absent: all that can be made"
+    description="every-model: log-likelihood ratios of all models. final-model: the canary's loss under the last "
+    "one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent: all possible "
+    "attacks"
 )
 CONFIDENCE = Quantity(description="with which each lower bound holds, by itself", gt=0, lt=1)
 SEED = Quantity(description="of all randomness: the same seed gives the same answer", ge=0, le=2**53)

@@ -170,7 +170,7 @@ def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[M
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"
     if not strongest.epsilon_lower:
-        return f"None of the attacks proves anything at δ = {delta}; that does not bound what another attack may prove."
+        return f"None of the attacks proves anything at δ = {delta}; another attack may prove more."
     unit = "one record" if request.training.unit == "record" else "one client"
     bound = (
         f"With {request.confidence:.6g} confidence the attack {strongest.attack} shows that no ε below {lower} holds"

@@ -130,7 +130,7 @@ def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, st
     for name, value in numbers.flat(members):
         yield name_of(name), numbers.full(value), meaning_of(problem, name)
     if "spec" in request:
-        yield "spec", "as above, under what is run", "what was run"
+        yield "spec", "as above, under “What is run”", "the run"
     for field in fields(problem):
         if field.name not in request and field.default not in (None, MISSING):
             default = f"{numbers.full(field.default)} (not given: the default)"

@@ -94,11 +94,10 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
         "suffix": f"the model of a random step is released, uniform on those after the share {share} of them",
     }[spec.get("release", "last")]
     return (
-        f"noisy projected gradient descent over {count_phrase(spec['clients'], 'client')}, {rounds},"
-        f" each on a batch of {full(spec['participants'])} clients {batches};"
-        f" step size {_describe_schedule(spec['step_schedule'])};"
-        f" noise of standard deviation {_describe_schedule(spec['noise_schedule'])} per coordinate from each client;"
-        f" on a ball of radius {full(spec['radius'])}; losses that are {', '.join(loss)}; {release}, and nothing else"
+        f"noisy projected gradient descent over {count_phrase(spec['clients'], 'client')}, {rounds}, each on a batch "
+        f"of {full(spec['participants'])} clients {batches}; step size {_describe_schedule(spec['step_schedule'])}; "
+        f"noise of standard deviation {_describe_schedule(spec['noise_schedule'])} per coordinate from each client; "
+        f"on a ball of radius {full(spec['radius'])}; losses that are {', '.join(loss)}; {release}, and no other output"
     )
 
 

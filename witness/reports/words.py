@@ -29,14 +29,15 @@ SAMPLINGS: Mapping[str, str] = {
     "full": "nothing is drawn: everything takes part",
 }
 DEFINITIONS: Mapping[str, str] = {
-    "local": "what leaves a client must already be private; then no other party is trusted",
-    "shuffle": "a shuffler is trusted to forget who sent what, and to pass on nothing else",
-    "central": "the server is trusted with what it receives, and protects what it releases",
+    "local": "every message of a client must already be private; then no other party is trusted",
+    "shuffle": "a shuffler is trusted to hide the senders, and to pass on only the messages",
+    "central": "the server is trusted with its inputs, and protects its releases",
     "joint": "the server is trusted; each client may see its own results, and the others must not learn of its data",
 }
 TIGHT: Mapping[str, str] = {
     "proved": "The bound is attained: both ends differ by numerical error only.",
-    "witnessed": "The lower end is what an instance of the mechanism really loses; the truth lies between both ends.",
+    "witnessed": "The lower bound is attained by an instance of the mechanism; the true value lies between both "
+    "bounds.",
     "unknown": "Nothing is known from below: the truth may be anywhere under the upper end.",
 }
 
@@ -102,7 +103,7 @@ def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of all fields that define the guarantee."""
     unit = guarantee["unit"]
     rows = [
-        ("unit", unit, f"what is protected: {UNITS[unit]}"),
+        ("unit", unit, f"protected unit: {UNITS[unit]}"),
         ("relation", guarantee["relation"], RELATIONS[guarantee["relation"]].format(unit=unit)),
         ("observer", guarantee["observer"], f"the adversary: {OBSERVERS[guarantee['observer']]}"),
     ]

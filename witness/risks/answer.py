@@ -22,7 +22,7 @@ Role = Literal["private", "non-private", "alternative"]
 class ProblemAnswer:
     """The problem of the run, with the constants that hold by construction."""
 
-    spec: Annotated[object, Served("as it was asked for")]
+    spec: Annotated[object, Served("as requested")]
     objective: Literal["population", "empirical"]
     clients: int
     samples_per_client: Annotated[int | None, Served("absent where every record is drawn anew")] = None
@@ -57,23 +57,23 @@ class SeriesAnswer:
     """Excess risk of one run after some of its rounds, over all repetitions, in the unit of the loss."""
 
     name: str
-    title: Annotated[str, Served("what was run, in a few words")]
+    title: Annotated[str, Served("short description of the run")]
     role: Role
     algorithm: str
-    parameters: Annotated[object, Served("what it was run with")]
+    parameters: Annotated[object, Served("parameters of the run")]
     rounds: tuple[int, ...]
     mean: tuple[Number, ...]
     lower: Annotated[tuple[Number, ...], Served("lower end of the confidence band")]
     upper: Annotated[tuple[Number, ...], Served("upper end of the confidence band")]
     standard_error: tuple[Number, ...]
-    final: Annotated[Measured, Served("of what the run puts out")]
+    final: Annotated[Measured, Served("of the run's output")]
     scores: Annotated[
-        Mapping[str, Measured] | None, Served("of what the run puts out, on records held out; absent if none are")
+        Mapping[str, Measured] | None, Served("of the run's output, on records held out; absent if there are none")
     ] = None
     diagnostics: Annotated[Mapping[str, Spread], Served("over repetitions")]
     model: Annotated[
         tuple[tuple[float, ...], ...] | None,
-        Served("weights that the first repetition put out, a row for each model; absent unless asked for and finite"),
+        Served("weights returned by the first repetition, a row for each model; absent unless requested and finite"),
     ] = None
 
 
@@ -84,7 +84,7 @@ class BoundAnswer:
     theorem: str
     status: Status
     value: Annotated[Number, Served("the bound; an order where the constant is hidden", may_be_unbounded=True)]
-    quantity: Annotated[str, Served("what it bounds the mean of: excess, of the output; or a diagnostic, by its name")]
+    quantity: Annotated[str, Served("figure with a bounded mean: excess, of the output; or a diagnostic, by its name")]
     constant: Literal["explicit", "hidden"]
     conditions: tuple[ConditionResult, ...]
     compared: bool
@@ -109,17 +109,17 @@ class RiskAnswer:
     kind: Literal["risk"] = "risk"
     algorithm: str
     title: str
-    parameters: Annotated[object, Served("what the algorithm was run with")]
+    parameters: Annotated[object, Served("parameters of the algorithm")]
     guarantee: Annotated[GuaranteeAnswer | None, Served("certified, where noise was calibrated")] = None
     client_groups: Annotated[
         tuple[GroupParameters, ...] | None,
-        Served("of clients that differ: what each group was run with, and what is certified to it"),
+        Served("for clients that differ: parameters of each group, and its certified guarantee"),
     ] = None
     problem: ProblemAnswer
     rounds: int
     repetitions: int
     confidence: float
-    band: Annotated[str, Served("how the band was made, and what it says")] = BAND
+    band: Annotated[str, Served("construction and meaning of the band")] = BAND
     final_excess: Annotated[Measured, Served("of the private run's output")]
     bounds: tuple[BoundAnswer, ...]
     series: tuple[SeriesAnswer, ...]

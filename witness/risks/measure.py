@@ -12,8 +12,8 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.problems.problem import Floats
 
 BAND = (
-    "Student's t over repetitions, at each round by itself: the mean of infinitely many repetitions lies in it with "
-    "this confidence, up to how far a mean of this many is from a normal law. It ends at 0, below which no excess is"
+    "Student's t over repetitions, at each round separately. The mean of infinitely many repetitions lies in it with "
+    "this confidence, up to the error of the normal approximation. It ends at 0, below which no excess is"
 )
 """Description of the confidence band, for the answer."""
 

@@ -38,7 +38,7 @@ BLOCK_REPETITIONS = 1e6
 """Most repetitions of one block, so that their number is finite for a run without work."""
 
 KIND = Quantity(description="which kind of simulation this is")
-RUN = Quantity(description="the algorithm and what it is run with; absent noise is calibrated to epsilon and delta")
+RUN = Quantity(description="the algorithm and its parameters; absent noise is calibrated to epsilon and delta")
 PROBLEM = Quantity(description="clients, their data, the loss and the domain")
 REPETITIONS = Quantity(description="independent repetitions, each with its own randomness", ge=2, le=1000)
 SEED = Quantity(description="the same seed gives the same answer", ge=0, le=2**53 - 1)
@@ -50,7 +50,7 @@ RETURN_MODEL = Quantity(
 )
 MOST_WEIGHTS = 20_000
 """Most numbers of a returned model."""
-ALTERNATIVES = Quantity(description="which runs to set beside it, by name; absent: all that the algorithm has")
+ALTERNATIVES = Quantity(description="runs to compare it with, by name; absent: all that the algorithm has")
 
 
 @request

@@ -14,7 +14,7 @@ class RefusalReason(Enum):
     NO_DECAY = "integrand does not decay"
     NO_TILT = "no usable tilt"
     NOT_POSITIVE = "certificate not positive"
-    TOO_WIDE = "certificate wider than asked"
+    TOO_WIDE = "certificate wider than requested"
     INCONSISTENT = "evaluations disagree"
 
 

@@ -54,7 +54,7 @@ def add(app: FastAPI) -> None:
         response_class=Response,
         responses={
             200: {
-                "description": "What the question answers, in its own media type",
+                "description": "The answer to the question, in its own media type",
                 "content": {JSON: {"schema": {}}, "text/html": {"schema": {"type": "string"}}},
                 "headers": DESCRIBED,
             }

@@ -84,6 +84,6 @@ def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
     eta = min(share, free) if request.eta is None else share
     if eta < LEAST_ETA:
         raise ConditionViolated(
-            "the slot has no η left: only Gaussian mechanisms, whose charge is exact, can be run in it"
+            "the slot has no η left: only Gaussian mechanisms, with their exact charge, can be run in it"
         )
     return eta

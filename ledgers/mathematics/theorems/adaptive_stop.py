@@ -107,10 +107,10 @@ SPEND_AT_A_STOP = Theorem(
     id="epsilond.spend-at-adaptive-stop",
     title="The ε spent so far, at a stop that was chosen: false",
     statement=(
-        "Stopped at a time τ of one's choice, an interaction is (ε_τ, δ)-private in the sense "
-        "∫ (dP − e^{ε_τ} dQ)₊ ≤ δ, ε_t being the exact ε at δ of the first t rounds. FALSE: it is so for every t fixed "
-        "in advance, and the largest value over stopping times grows with the number of rounds. The ε of the longest "
-        "run allowed does hold"
+        "Stopped at a time τ of one's choice, an interaction is (ε_τ, δ)-private in the sense ∫ (dP − e^{ε_τ} dQ)₊ ≤ "
+        "δ. Here ε_t is the exact ε at δ of the first t rounds. FALSE: it holds for every t fixed in advance, but "
+        "the largest value over stopping times grows with the number of rounds. The ε of the longest run allowed "
+        "does hold"
     ),
     source=Source("epsilond", "docs/ledger.md, What may be reported; the question is of rogers2016odometers"),
     status=Status.REFUTED,

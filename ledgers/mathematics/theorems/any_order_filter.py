@@ -140,13 +140,13 @@ ANY_ORDER_FILTER = Theorem(
     id="epsilond.any-order-renyi-filter",
     title="Budgets at several Rényi orders, of which one need have room: false",
     statement=(
-        "With B_α = ε + log(δ/C(α))/(α − 1), C(α) = (α − 1)^{α−1}/α^α, an interaction that goes on while the "
-        "divergences add up to at most B_α at some order α of a list is (ε, δ)-private. FALSE: the order may be picked "
+        "With B_α = ε + log(δ/C(α))/(α − 1), C(α) = (α − 1)^{α−1}/α^α, an interaction goes on while the divergences "
+        "add up to at most B_α at some order α of a list. It is then (ε, δ)-private. FALSE: the order may be picked "
         "by an output. It holds for one order fixed in advance, and for budgets with Σ_α C(α) e^{(α−1)(B_α−ε)} ≤ δ"
     ),
     source=Source("epsilond", "docs/ledger.md, Rules that are false; the rule of block composition by Rényi budgets"),
     status=Status.REFUTED,
-    conditions=(Condition("adaptive-choice", "what is run second is chosen by the output of what was run first"),),
+    conditions=(Condition("adaptive-choice", "the second run is chosen by the output of the first"),),
     errata=(
         Erratum(
             "L-2",

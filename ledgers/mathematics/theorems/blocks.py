@@ -9,7 +9,8 @@ _TESTS = "tests/ledgers/mathematics/theorems/test_blocks.py"
 SEALED = Condition("sealed", "a block's members are fixed before the first mechanism that reads it starts")
 BLOCK_OF_IDENTITY = Condition(
     "block-of-identity",
-    "a unit lies in one block, by what neighbours share and no output decides; a replacement stays in its block",
+    "a unit lies in one block, by attributes that neighbours share and no output decides; a replacement stays in its "
+    "block",
 )
 NO_OTHER_READING = Condition(
     "debited-where-read",
@@ -20,8 +21,8 @@ BLOCKS = Theorem(
     id="epsilond.ledger-blocks",
     title="One budget for each block",
     statement=(
-        "Where a mechanism debits the account of every block that it reads, all or none, the guarantee for a unit is "
-        "that of its block's account, and that of the data set the largest of them"
+        "A mechanism debits the accounts of all blocks that it reads, or of none. The guarantee for a unit is then "
+        "that of its block's account. That of the data set is the largest of them"
     ),
     source=Source("epsilond", "docs/ledger.md, Blocks"),
     status=Status.PROVED,
@@ -32,7 +33,7 @@ OPEN_BLOCKS = Theorem(
     title="One budget for each block, with members that come later: false",
     statement=(
         "The same without SEALED: members may come, chosen by outputs, while mechanisms run. FALSE where some δ > 0: "
-        "k running mechanisms that are (0, δ)-private each can be (0, 1 − (1 − δ)^k) for whoever comes last"
+        "k running mechanisms that are (0, δ)-private each can be (0, 1 − (1 − δ)^k) for the last member"
     ),
     source=Source("epsilond", "docs/ledger.md, Blocks; also arXiv 2411.03299"),
     status=Status.REFUTED,
@@ -51,7 +52,7 @@ WINDOWS = Theorem(
     id="epsilond.ledger-windows",
     title="Budgets for each window of time",
     statement=(
-        "With (user, window) as the unit and a block for each window, a window has its block's guarantee, and a user "
+        "The unit is (user, window), with a block for each window. A window has its block's guarantee. A user has "
         "that of the product over all windows that hold its data"
     ),
     source=Source("epsilond", "docs/ledger.md, Windows of time"),
@@ -62,8 +63,8 @@ SHARES = Theorem(
     id="epsilond.ledger-shares",
     title="Several analysts share one budget",
     statement=(
-        "Against analysts who may talk to one another the account's guarantee holds, whatever quotas each of them has; "
-        "a quota alone is no guarantee"
+        "Against analysts who may talk to one another the account's guarantee holds for any quotas of each; a quota "
+        "alone is no guarantee"
     ),
     source=Source("epsilond", "docs/ledger.md, Several analysts"),
     status=Status.PROVED,
@@ -73,9 +74,9 @@ INDIVIDUAL_BUDGETS = Theorem(
     id="epsilond.individual-budgets-shown",
     title="Balances of single persons, shown: false",
     statement=(
-        "A budget for each person, debited by what a mechanism costs that person's own data, may be shown, and refused "
-        "by, to analysts at no cost. FALSE: balances and refusals are then functions of the data without noise. The "
-        "filter that drops a person holds if nobody sees who was dropped, nor a balance"
+        "A budget for each person is debited by the cost of a mechanism to that person's own data. Analysts may see "
+        "it and its refusals at no cost. FALSE: balances and refusals are then functions of the data without noise. "
+        "The filter that drops a person holds if neither dropped persons nor balances are visible"
     ),
     source=Source("feldman2021filter", "the individual filter, read as a balance that is shown"),
     status=Status.REFUTED,

@@ -16,22 +16,21 @@ ONE_DIRECTION = Condition(
 )
 ONLY_RELEASES = Condition(
     "outputs-through-the-runner",
-    "what leaves a run, its failures, times and counts of steps included, is a function of outputs that were debited",
+    "all that leaves a run, its failures, times and counts of steps included, is a function of debited outputs",
 )
 STEPS = Condition(
     "product-of-steps",
-    "the job is a composition of steps with a dominating pair each, whatever came before: not correlated noise, "
-    "shuffled epochs, or one draw that several steps share",
+    "the job is a composition of steps, each with a dominating pair for any earlier outputs. This excludes "
+    "correlated noise, shuffled epochs, and one draw that several steps share",
 )
 
 LEDGER = Theorem(
     id="epsilond.ledger",
     title="The ledger theorem",
     statement=(
-        "A state is a profile s. If every move, a mechanism with profile g and a next state s', has "
-        "g ⊗ s' ≤ s + η at every γ ≥ 0, the transcript has a profile of at most s₀ + Ση, however moves and the stop "
-        "depend on outputs. With g ⊗ s' ≤ s + η also g ⊗ s' ⊗ t ≤ s ⊗ t + η: moves of the parts of a product may "
-        "interleave"
+        "A state is a profile s. A move is a mechanism with profile g and a next state s'. If every move has g ⊗ s' "
+        "≤ s + η at every γ ≥ 0, the transcript has a profile of at most s₀ + Ση. Moves and the stop may depend on "
+        "outputs. With g ⊗ s' ≤ s + η also g ⊗ s' ⊗ t ≤ s ⊗ t + η: moves of the parts of a product may interleave"
     ),
     source=Source("epsilond", "docs/ledger.md, The ledger theorem"),
     status=Status.PROVED,
@@ -41,9 +40,9 @@ PLAN = Theorem(
     id="epsilond.ledger-plan",
     title="A plan may be run in any order, skipped, and stopped early",
     statement=(
-        "With the state ⊗_j g_j over what is planned and not yet run, running g_j and dropping it is a move, η = 0. "
-        "The order, what is left out, and after which step a job is stopped may depend on outputs, its own too. What "
-        "was not run stays in the state as a credit"
+        "With the state ⊗_j g_j over the planned runs not yet run, running g_j and dropping it is a move, η = 0. The "
+        "order, omitted runs, and the step at which a job stops may depend on outputs, its own too. Steps not run "
+        "stay in the state as a credit"
     ),
     source=Source("epsilond", "docs/ledger.md, Plans, credits and exchange"),
     status=Status.PROVED,
@@ -51,7 +50,7 @@ PLAN = Theorem(
 )
 EXCHANGE = Theorem(
     id="epsilond.ledger-exchange",
-    title="What a credit may be exchanged for",
+    title="Exchange of a credit",
     statement=(
         "A part g of a state may be replaced by any h ≤ g at every γ, in both orders. So it is for rounds of the "
         "Poisson-sampled Gaussian, Laplace or Skellam mechanism under one relation with rate' ≤ rate, noise' ≥ noise "
@@ -66,8 +65,8 @@ INDIVISIBLE = Theorem(
     id="vadhan-zhang-2023.1.3",
     title="Interactive jobs may be run at the same time",
     statement=(
-        "A composition theorem for mechanisms that answer once extends to interactive ones whose queries interleave at "
-        "will, if privacy is measured by a trade-off function: each can be simulated from one output of its pair"
+        "A composition theorem for mechanisms that answer once extends to interactive ones with interleaved queries, "
+        "if privacy is measured by a trade-off function. Each can be simulated from one output of its pair"
     ),
     source=Source("vadhan2023concurrent", "Theorem 1.3, by the number under which OpenDP's proofs cite it"),
     status=Status.PROVED,

@@ -33,8 +33,8 @@ TARGET_DELTA = Quantity(symbol="δ*", ge=1e-15, le=1e-2, description="δ of the 
 FIRST_MU = Quantity(symbol="μ₁", ge=0.02, le=4.0, description="distance of the means of the Gaussian that is run first")
 OPTIONS = Quantity(
     description=(
-        "what may be run second, each as large as the filter allows: a Gaussian or one randomized response, or 60 "
-        "randomized responses that answer with some probability only"
+        "candidates for the second run, each as large as the filter allows. They are a Gaussian, one randomized "
+        "response, or 60 randomized responses that answer with some probability only"
     )
 )
 
@@ -156,7 +156,7 @@ def _integral(gap: Callable[[float], float], low: float, high: float, mean: floa
     return math.fsum(total)
 
 
-@formula(given="A target, a Gaussian that is run first, and what may be run second.")
+@formula(given="A target, a Gaussian that is run first, and candidates for the second run.")
 def natural_filter(
     *,
     target_epsilon: Annotated[float, TARGET_EPSILON],
@@ -181,15 +181,15 @@ def natural_filter(
 
 NATURAL_FILTER = Theorem(
     id="epsilond.natural-pld-filter",
-    title="The remaining budget by the exact curve of what was run: false",
+    title="The remaining budget by the exact curve of earlier runs: false",
     statement=(
-        "A mechanism may be run, chosen by what was released, if the exact composition of all that was run and of it "
-        "has δ(ε*) ≤ δ*; the whole is then (ε*, δ*)-private. FALSE: its δ at ε* is E[max_m δ_m(ε* − L)], and what is "
-        "kept is max_m E[δ_m(ε* − L)]. It holds where the choice is fixed in advance, and among Gaussians alone"
+        "A mechanism, chosen by earlier releases, may be run if its exact composition with all earlier runs has "
+        "δ(ε*) ≤ δ*. The whole is then (ε*, δ*)-private. FALSE: its δ at ε* is E[max_m δ_m(ε* − L)], and the filter "
+        "bounds max_m E[δ_m(ε* − L)]. It holds where the choice is fixed in advance, and among Gaussians only"
     ),
     source=Source("epsilond", "docs/ledger.md, Rules that are false; also arXiv 2602.06756 and 2602.15815"),
     status=Status.REFUTED,
-    conditions=(Condition("adaptive-choice", "what is run second is chosen by the output of what was run first"),),
+    conditions=(Condition("adaptive-choice", "the second run is chosen by the output of the first"),),
     errata=(
         Erratum(
             "L-1",

@@ -18,10 +18,10 @@ RATE = Quantity(symbol="q", ge=1e-3, le=1.0, description="probability that a giv
 NOISE = Quantity(symbol="z", ge=0.3, le=1e3, description="noise over the bound on the norm of one contribution")
 ROUNDS = Quantity(symbol="T", ge=1, le=10**5, description="rounds that are charged together")
 MU_SQUARED = Quantity(symbol="R", ge=1e-3, le=100.0, description="μ² that the slot still holds, all that is unused")
-ETA = Quantity(symbol="η", ge=1e-15, le=1e-2, description="δ that this charge may take beside its μ²")
+ETA = Quantity(symbol="η", ge=1e-15, le=1e-2, description="δ that this charge may take in addition to its μ²")
 
 
-@formula(given="Rounds of the Poisson-sampled Gaussian (rate 1: of the Gaussian), and what a slot still holds.")
+@formula(given="Rounds of the Poisson-sampled Gaussian (rate 1: of the Gaussian), and the remainder of a slot.")
 def residue_cost(
     *,
     rate: Annotated[float, RATE],
@@ -46,18 +46,18 @@ def residue_cost(
     remaining = down(mu_squared)
     residue = least_cost([(pair, rounds)], remaining=remaining, eta=max(down(eta), up(1e-18)))
     if residue is None:
-        raise InvalidInput.at("/mu_squared", "the mechanism does not fit into what the slot holds, whatever it costs")
+        raise InvalidInput.at("/mu_squared", "the mechanism does not fit into the slot at any cost")
     left = max(remaining - residue.cost, ZERO)
     return {"mu_squared_cost": float_above(residue.cost), "mu_squared_left": float(left)}
 
 
 RESIDUE = Theorem(
     id="epsilond.ledger-residue",
-    title="What a mechanism costs in a Gaussian slot",
+    title="The cost of a mechanism in a Gaussian slot",
     statement=(
-        "From a slot that holds μ² = R a mechanism with profile g may be run at the cost c and η if "
-        "g ⊗ G_√(R−c) ≤ G_√R + η at every γ ≥ 0, in both orders of the neighbours. A cost that is enough at R is "
-        "enough at every larger R, and need not be at a smaller one"
+        "Let a slot hold μ² = R. A mechanism with profile g may be run at the cost c and η if g ⊗ G_√(R−c) ≤ G_√R + "
+        "η at every γ ≥ 0, in both orders of the neighbours. A cost that is enough at R is enough at every larger R, "
+        "and need not be at a smaller one"
     ),
     source=Source("epsilond", "docs/ledger.md, Residue charges"),
     status=Status.PROVED,
@@ -79,7 +79,7 @@ RESIDUE = Theorem(
         Erratum(
             "L-6",
             grade=Grade.PROVED_WRONG,
-            printed="what a stopped job has not run comes back as μ²",
+            printed="the steps that a stopped job has not run come back as μ²",
             truth="the choice between the two is one after an output: 1.013 times the slot's δ; it stays as a credit",
             test=f"{_TESTS}::test_capacity_refunded_after_half_a_job_passes_the_slot",
         ),

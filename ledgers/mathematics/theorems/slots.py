@@ -63,9 +63,9 @@ COMPARTMENTS = Theorem(
     id="epsilond.ledger-compartments",
     title="Compartments that are opened together",
     statement=(
-        "With the parts s_c of a state fixed at opening, if (⊗_c s_c)(e^ε*) + Σ_c η_c ≤ δ* in both orders, and every "
-        "move is one of a single part with at most η_c in all, the interaction is (ε*, δ*)-private. A part may be "
-        "made smaller at any time, and never larger"
+        "Let the parts s_c of a state be fixed at opening, with (⊗_c s_c)(e^ε*) + Σ_c η_c ≤ δ* in both orders. Let "
+        "every move be one of a single part, with at most η_c in all. Then the interaction is (ε*, δ*)-private. A "
+        "part may be made smaller at any time, and never larger"
     ),
     source=Source("epsilond", "docs/ledger.md, Compartments"),
     status=Status.PROVED,

@@ -17,7 +17,9 @@ from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProbl
 
 REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
 GROUPS = Quantity(description="clients that report in the same rounds, as counts (kind `pattern`)")
-PARTICIPATION = Quantity(description="who reports: m uniformly in each round (default), or each client when told")
+PARTICIPATION = Quantity(
+    description="reporting clients: m uniformly in each round (default), or each client in given rounds"
+)
 KIND = Quantity(description="uniform: m of N afresh in each round; pattern: in which rounds")
 ENTRIES = 2**14
 """Numbers that one repetition draws at a time, approximate."""

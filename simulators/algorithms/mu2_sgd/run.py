@@ -19,7 +19,7 @@ Server = Literal["trusted", "untrusted"]
 Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd", "gap-differences"]
 
 SERVER = Quantity(description="who adds the noise: each client, or the server, which then sees every message")
-METHOD = Quantity(description="cancelled-noise, or what it is compared with at the same privacy")
+METHOD = Quantity(description="cancelled-noise, or the algorithm that it is compared with at the same privacy")
 BASE_NOISE_STD = replace(
     NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
 )
@@ -113,7 +113,7 @@ def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     if run.step_size is not None:
         return run.step_size
     if run.method != "noisy-sgd":
-        raise InvalidInput.at("/step_size", "is needed beside noise_std", allowed=STEP_SIZE.allowed)
+        raise InvalidInput.at("/step_size", "is needed with noise_std", allowed=STEP_SIZE.allowed)
     constants, noise = problem.constants, fresh_noise_std(problem, run)
     noise_variance = (
         noise * noise * problem.dimension / (1 if run.server == "trusted" else run.reporting(problem.clients))

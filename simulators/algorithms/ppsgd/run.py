@@ -41,7 +41,7 @@ SHARED_STEP_SIZE = replace(STEP_SIZE, symbol="αη", description="step size of t
 
 @request
 class ClientBatches:
-    """Clients that are alike: how many, and the records of a batch."""
+    """Equal clients: their number, and the records of a batch."""
 
     clients: Clients
     batch_size: BatchSize = 1
@@ -158,9 +158,9 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
     if run.noise_std is None:
         faults.append(Fault("/noise_std", "is calibrated before a run", SHARED_NOISE_STD.allowed))
     if run.personalization is None:
-        faults.append(Fault("/personalization", "is needed beside noise_std"))
+        faults.append(Fault("/personalization", "is needed with noise_std"))
     if run.step_size is None and run.shared_step_size is None:
-        faults.append(Fault("/step_size", "or shared_step_size is needed beside noise_std", STEP_SIZE.allowed))
+        faults.append(Fault("/step_size", "or shared_step_size is needed with noise_std", STEP_SIZE.allowed))
     if faults:
         raise InvalidInput(*faults)
     alpha, expected_weight = run.alpha, run.rate * total_weight(problem, run)

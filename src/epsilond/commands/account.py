@@ -62,7 +62,7 @@ def add(main: typer.Typer) -> None:
     annotations = {"spec": _ARGUMENT, "spec_option": _SPEC, **_OPTIONS}
     own = [inspect.Parameter(name, keyword, default=None, annotation=option) for name, option in annotations.items()]
     parameters = own[:2] + setting + own[2:] + request_parameters()
-    text = "Say what a run guarantees at an ε or δ, and whether a claim about it holds."
+    text = "Show the guarantee of a run at an ε or δ, and whether a claim about it holds."
     main.command(cls=RequestCommand)(with_parameters(account, parameters, text))
 
 

@@ -16,7 +16,8 @@ MEANINGS = {
     0: "answered; of ledger verify: all is shown; of verify: the page is today's engine's, its figures are confirmed",
     UNEXPECTED: "unexpected: a fault of ours; of ledger verify: something does not hold; of ledger drill: one failed",
     BAD_INPUT: "bad input: the options or fields are named; of ledger verify: something is not shown",
-    NOT_CERTIFIED: "nothing can be certified, or a ledger refuses: what fails and what is near are shown",
+    NOT_CERTIFIED: "nothing can be certified, or a ledger refuses: the failing condition and the nearest request are "
+    "shown",
     BROKEN: "verify: the report was altered or is incomplete",
     DISAGREES: "verify: the report is whole, and today's engine does not agree",
     ANOTHER_ENGINE: "verify: another version of the engine made the report; today's proves its figures",

@@ -17,7 +17,7 @@ from epsilond.commands.output import AsJson
 from epsilond.commands.parsing import COMMON, OPTIONAL, REQUIRED
 from epsilond.options import FieldOption, option_name
 
-SPEC_HELP = "what is run: a JSON object with a `kind`, a file that holds one, or - for standard input"
+SPEC_HELP = "the run: a JSON object with a `kind`, a file that holds one, or - for standard input"
 """Help of the options and arguments that take a spec."""
 
 

@@ -46,7 +46,7 @@ class Service:
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput.at("/key_file", f"cannot be read: {error}") from None
         if not key or not key.isascii() or not key.isprintable():
-            raise InvalidInput.at("/key_file", "must hold a key, and nothing else")
+            raise InvalidInput.at("/key_file", "must hold only a key")
         return cls(url.rstrip("/"), key)
 
     def ask(self, path: str, *, method: str = "GET", wait: int = 0) -> ServiceAnswer:

@@ -45,7 +45,7 @@ def within(ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, obj
     own = {name: getattr(setting, name) for name in ("unit", "relation")}
     adversaries = {"observers": list(get_args(Observer))}
     faults = [
-        Fault(f"/{name}", "is what the ledger says: leave it out") for name in LEFT_OUT if fields.get(name) is not None
+        Fault(f"/{name}", "is set by the ledger: leave it out") for name in LEFT_OUT if fields.get(name) is not None
     ]
     faults += [
         Fault(f"/{name}", "is not the ledger's", value)

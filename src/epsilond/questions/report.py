@@ -160,7 +160,9 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
         NoSignature: no trusted key has signed the page.
     """
     if keys is None:
-        raise InvalidInput.at("/keys", "is required: a ledger's page is signed, and nothing else shows whose it is")
+        raise InvalidInput.at(
+            "/keys", "is required: a ledger's page is signed, and only the signature shows its origin"
+        )
     body, key = ledger_page(page, keys)
     ledger = body["ledger"]
     return Verification(
@@ -314,8 +316,8 @@ def _verify_page(data: JsonObject, page: str, signed: _Signature | None = None) 
     if data["engine_version"] != ENGINE_VERSION:
         if not same_page and signed is None:
             raise Broken(
-                "another version of the engine made the report, and the visible page is not what this one writes of "
-                "its data: it was altered, or can be checked by that version alone"
+                "another version of the engine made the report, and this version writes a different page from its "
+                "data. The page was altered, or only that version can check it"
             )
         outcome = "another-engine" if outcome in AGREES else outcome
         facts["explained_otherwise"] = changed_explanations(data, computed)
@@ -338,7 +340,7 @@ def _require_signature_of(data: JsonObject, signed: _Signature) -> None:
     """
     document = (REPORT, data["name"], data["engine_version"])
     if document != (signed.kind, signed.name, signed.engine_version):
-        raise NoSignature("it is of something else than such a report")
+        raise NoSignature("it is not of such a report")
 
 
 def _verify_contradicted_page(data: JsonObject, page: str, facts: JsonObject) -> Verification:
@@ -363,7 +365,7 @@ def _demand_date(text: str) -> None:
             return
     except InvalidInput:
         pass
-    raise Broken("what stands in the place of the date is none")
+    raise Broken("the text in the place of the date is no date")
 
 
 def _is_page_of(data: JsonObject, page: str) -> bool:
@@ -380,21 +382,21 @@ def _is_page_of(data: JsonObject, page: str) -> bool:
 
 _REASONS: Mapping[Outcome, str] = {
     "exactly": "today's engine gives the same answer, to the last digit, and writes the same page of it",
-    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library"
-    f" does: every figure is within {SAME_ENGINE:g} of the report's, relatively, δ by its logarithm; the page is the"
-    " one of the report's",
-    "another-engine": "another version of the engine made the report; the page is what this one writes of its data, and"
-    " the figures in them are confirmed by those below: read these, or verify it with that version",
+    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library "
+    f"does. Every figure is within {SAME_ENGINE:g} of the report's, relatively, δ by its logarithm. The page is the "
+    "one of the report's",
+    "another-engine": "another version of the engine made the report. This version writes the same page from its "
+    "data, and the figures below confirm its figures. Read these, or verify it with that version",
     "not-confirmed": "another version of the engine made the report, and today's does not prove as much",
     "contradicts": "today's engine gives another answer",
 }
 _OF_ANSWERS: Mapping[str, str] = {
     "exactly": "today's engine gives the same answer to the request, to the last digit",
-    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library"
-    f" does: every figure is within {SAME_ENGINE:g} of the answer's, relatively, δ by its logarithm",
+    "within-the-certificate": "today's engine gives other last digits, as another processor or mathematical library "
+    f"does. Every figure is within {SAME_ENGINE:g} of the answer's, relatively, δ by its logarithm",
     "another-engine": "another version of the engine gave the answer; its figures are confirmed by those below",
 }
 _SIGNED_ELSEWHERE = (
-    "another version of the engine made the report, and the key signed the page as it is; the figures in its data are"
-    " confirmed by those below, but not the words that it shows"
+    "another version of the engine made the report, and the key signed the page as it is. The figures below confirm "
+    "the figures in its data, but not the displayed words"
 )

@@ -301,7 +301,7 @@ def _own_start(algorithm: str, values: object) -> Floats | None:
     if values is None:
         return None
     if algorithm != "ppsgd":
-        raise InvalidInput.at("/own_start", "is of ppsgd alone: no other algorithm has clients' own parts")
+        raise InvalidInput.at("/own_start", "is a field of ppsgd only: no other algorithm has clients' own parts")
     own = as_floats(values, pointer="/own_start")
     if own.ndim != 1 or not np.isfinite(own).all():
         raise InvalidInput.at("/own_start", "must be a finite vector")

@@ -115,7 +115,7 @@ OUTSIDE_RECORDS: Final = (
 )
 """Sentences next to every ε of a run on records, because no observation of a run shows them."""
 OUTSIDE_CLIENTS: Final = (
-    "Each client stands for one protected person.",
+    "Each client represents one protected person.",
     "The starting weights do not depend on the clients' data, or the account of an earlier run covers them.",
     "Other runs with these clients, and the choice of hyperparameters by such runs, are accounted for elsewhere.",
     "The seeds and states of the random generators are secret, and were used for this run only.",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FIGURES = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}
 NOT_CHECKED = (
     "the conditions under If, which only those who run it can vouch for",
-    "that what is described was what was run",
+    "that the described run is the run that took place",
     "the date",
 )
 UNSIGNED = "who made the report: a hash is no signature"
@@ -77,10 +77,10 @@ def verification(result: Verification) -> RenderableType:
         "made by engine": result.report_engine or "unknown",
         "today's engine": result.engine_version,
         "hash": result.hash or "unknown",
-        "signed by": result.signed_by or "nobody that was asked about",
+        "signed by": result.signed_by or "none of the given keys",
     }
     parts = [pairs("Report", rows), *bullets("Differs at", result.differences)]
-    parts += bullets("Told otherwise today, and not confirmed", result.explained_otherwise)
+    parts += bullets("Worded differently today, and not confirmed", result.explained_otherwise)
     if result.recomputed:
         parts += bullets("Computed anew by today's engine from the request in the report", result.headline)
         parts.append(pairs("Its figures", _figures(result.recomputed)))

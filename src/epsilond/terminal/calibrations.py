@@ -51,7 +51,7 @@ def calibration(answer: Calibration) -> RenderableType:
     ]
     if answer.readings:
         rows = [_certified_row(answer), *map(_reading, answer.readings)]
-        parts.append(table("As printed, beside what is certified", rows))
+        parts.append(table("As printed, compared with the certified figures", rows))
     if answer.risk is not None:
         parts.append(_risk(answer.risk))
     if answer.communication is not None:

@@ -26,7 +26,7 @@ def plan(answer: PlanAnswer) -> RenderableType:
     parts: list[RenderableType] = [
         Text(f"Run {answer.recommended.entry or 'nothing of these'}", style="bold"),
         Text(answer.recommended.why + "\n"),
-        table("What each kind of trust leaves at most of what the start may lose", map(_price, answer.trusts)),
+        table("Bound on the remaining share of the start's risk, for each trust model", map(_price, answer.trusts)),
         table("Other numbers of rounds", map(_choice, answer.recommended.choices or ())),
     ]
     for group in answer.groups:

@@ -278,7 +278,7 @@ def _preset(body: JsonObject) -> RenderableType:
 
 def _findings(body: JsonObject) -> list[RenderableType]:
     rows = [
-        {"claim": finding["claim"], "verdict": finding["told"], "what was measured": finding["words"]}
+        {"claim": finding["claim"], "verdict": finding["told"], "measurement": finding["words"]}
         for finding in body.get("findings", ())
     ]
     return [table("The paper's claims", rows)] if rows else []

@@ -53,7 +53,7 @@ def test_the_word_of_the_caller_is_printed():
     accountant.declare("event", "the notebook of the run lists each step")
     statement = accountant.statement(delta=DELTA)
     assert any("the notebook of the run" in item for item in statement.declared)
-    assert "Each client stands for one protected person." in statement.outside
+    assert "Each client represents one protected person." in statement.outside
     with pytest.raises(epsilond.InvalidInput):
         accountant.declare("noise", "there was enough of it")
 

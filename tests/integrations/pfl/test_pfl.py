@@ -134,7 +134,7 @@ def test_the_mechanism_takes_the_noise_of_the_accountant():
 
 
 def test_less_noise_for_a_small_cohort_is_warned_of_with_what_it_gives():
-    with pytest.warns(PflPrivacyWarning, match="this run as it is has ε ≤") as told:
+    with pytest.warns(PflPrivacyWarning, match="This run as it is has ε ≤") as told:
         found = EpsilondPrivacyAccountant(epsilon=2.0, delta=DELTA, noise_scale=0.25, **ONCE)
     assert found.cohort_noise_parameter == 0.25 * found.noise_parameter
     assert gaussian_delta(found.epsilon_as_run, math.sqrt(10) / found.cohort_noise_parameter) == pytest.approx(
@@ -215,7 +215,7 @@ def test_budgets_of_each_are_composed_better_than_their_sum():
 
 
 def test_a_joint_scale_is_warned_of():
-    with pytest.warns(PflPrivacyWarning, match="this run as it is"):
+    with pytest.warns(PflPrivacyWarning, match="This run as it is"):
         EpsilondJointPrivacyAccountant(
             ["gaussian"] * 2, 10, 1.0, total_delta=DELTA, noise_parameters=[5.0, 5.0], noise_scale=0.5
         )

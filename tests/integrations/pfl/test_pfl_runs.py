@@ -223,7 +223,7 @@ def test_weights_of_examples_after_the_mechanism():
     accountant = accountant_of(6)
     postprocessors = [mechanism_of(accountant), WeightByDatapoints()]
     accountant.observe(postprocessors)
-    assert_contradicted(accountant, "one-update-per-client", "multiplies an update that is clipped already")
+    assert_contradicted(accountant, "one-update-per-client", "multiplies a clipped update")
     run(accountant, postprocessors, data=all_users(), size=10, iterations=1, observe=False)
     assert_contradicted(accountant, "clipping", "longer than the clipping bound")
 
@@ -231,7 +231,7 @@ def test_weights_of_examples_after_the_mechanism():
 def test_weights_of_examples_before_the_mechanism():
     accountant = accountant_of(6)
     accountant.observe([WeightByDatapoints(), mechanism_of(accountant)])
-    assert_contradicted(accountant, "divisor", "gets no noise and tells how many examples there are")
+    assert_contradicted(accountant, "divisor", "gets no noise and reveals the number of examples")
 
 
 class Doubling(Postprocessor):

@@ -162,7 +162,7 @@ def test_a_request_is_judged_at_once(kept: Book, ledger: LedgerRow) -> None:
         kept.void(TENANT, ledger.id, voiding(held, 2), key(), by=REQUESTER)
     with pytest.raises(ConditionViolated):
         kept.amend(TENANT, ledger.id, lowering(), key(), by=REQUESTER)
-    with pytest.raises(InvalidInput, match="what the ledger has"):
+    with pytest.raises(InvalidInput, match="is already in the ledger"):
         kept.amend(TENANT, ledger.id, amending(approval=True), key(), by=REQUESTER)
     assert kept.pending(TENANT, ledger.id) == []
 

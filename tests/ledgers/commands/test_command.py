@@ -63,7 +63,7 @@ def test_calibrations_and_plans_within_a_ledger(run, monkeypatch):
         "--spec",
         f'{{"kind":"gaussian","noise_multiplier":{noise}}}',
     )
-    assert "--epsilon is what the ledger says" in asked(*rounds, "--epsilon", 1, code=BAD_INPUT).stderr
+    assert "--epsilon is set by the ledger" in asked(*rounds, "--epsilon", 1, code=BAD_INPUT).stderr
     assert "does not go with --given" in asked(*rounds, "--sweep", "rounds=1,2", code=BAD_INPUT).stderr
     assert "--slot" in asked(*rounds, "--slot", "pure", code=BAD_INPUT).stderr
     assert "there is no such ledger" in asked(*rounds[:2], "--given", "nobody", code=BAD_INPUT).stderr

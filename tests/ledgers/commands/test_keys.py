@@ -87,9 +87,9 @@ def test_a_restored_file_is_reconciled(opened, tmp_path):
         refused = run("reconcile", *arguments, code=BAD_INPUT).stderr
         assert "the log has fewer" in refused
         assert "missing-entries-are-accounted-for" in refused
-    assert "not what is declared" in run("reconcile", *kept, "--declare", "yes", code=BAD_INPUT).stderr
+    assert "differs from the declaration" in run("reconcile", *kept, "--declare", "yes", code=BAD_INPUT).stderr
     accepted = run("reconcile", *kept, "--declare", "missing-entries-are-accounted-for").stdout
     assert "Accepted as it is" in accepted
     run("commit", reserved(run, "train", "--count", 5))  # what was lost is committed anew
-    assert "continues what was kept" in run("reconcile").stdout
+    assert "continues the kept log" in run("reconcile").stdout
     assert "no checkpoint" in run("reconcile", "--checkpoint", tmp_path / "copy", code=BAD_INPUT).stderr

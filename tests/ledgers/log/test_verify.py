@@ -46,7 +46,7 @@ def test_a_whole_log_is_verified():
 
 def test_it_says_what_no_log_shows():
     verification = found(Bundle(ENTRIES, [note(23)]))
-    assert "It proves what was written, not that nothing was run without writing." in NOT_SHOWN
+    assert "It proves the written entries, not that nothing was run without writing." in NOT_SHOWN
     assert verification.sentences()[-len(NOT_SHOWN) :] == [f"not shown: {each}" for each in NOT_SHOWN]
     assert verification.sentences()[0].startswith("verified: ledger.example/log signed")
 

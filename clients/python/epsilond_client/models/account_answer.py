@@ -28,17 +28,17 @@ class AccountAnswer:
     """The whole answer.
 
     Attributes:
-        guarantee (AccountGuarantee): What is guaranteed at the first point asked.
+        guarantee (AccountGuarantee): The guarantee at the first requested point.
         derivation (list[DerivationStep]):
         considered (list[ConsideredAnswer]):
-        declared_conditions (list[Condition]): what the spec's words demand of the data and the program
+        declared_conditions (list[Condition]): conditions that the spec sets for the data and the program
         warnings (list[Caution]):
         engine_version (str):
         numerical (NumericalAnswer): How exactly the bound itself was computed; not what is known of the mechanism.
         meaning (MeaningAnswer): What it means to an attacker who tells two neighbours apart.
         claim (ClaimAnswer | Unset): Verdict on a claim: `undecidable` between the proved upper bound and the witnessed
             lower bound.
-        points (list[Point] | Unset): where several were asked
+        points (list[Point] | Unset): where several were requested
     """
 
     guarantee: AccountGuarantee

@@ -20,11 +20,10 @@ T = TypeVar("T", bound="AccountGuarantee")
 
 @_attrs_define
 class AccountGuarantee:
-    """What is guaranteed at the first point asked.
+    """The guarantee at the first requested point.
 
     Attributes:
-        in_words (str): plain statements: what is protected, against whom, on which condition, and which batches are
-            secret
+        in_words (str): plain statements: the protected unit, the adversary, the conditions and the secret batches
         unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="AggregatesAnswer")
 
 @_attrs_define
 class AggregatesAnswer:
-    """What the complete statements see of clients that differ, at these rounds (Appendix E.1).
+    """Statistics of different clients in the complete statements, at these rounds (Appendix E.1).
 
     Attributes:
         participants (float): M = 1/E[1/M_r]

@@ -18,7 +18,7 @@ class Baseline:
 
     Attributes:
         value (float | Unbounded): a number, or an infinite value
-        formula (str): what it is, in symbols
+        formula (str): formula of the bound
         theorem (str | Unset): the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start
     """
 

@@ -32,8 +32,8 @@ class Calibration:
     Attributes:
         algorithm (str):
         parameters (Parameters):
-        guarantee (GuaranteeAnswer): What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ
-            and of δ at the target ε.
+        guarantee (GuaranteeAnswer): The guarantee: protected unit, adversary, and enclosures of ε at the target δ and
+            of δ at the target ε.
         numerical (NumericalAnswer): How exactly the bound itself was computed; not what is known of the mechanism.
         as_printed (list[PrintedEntry]):
         derivation (list[DerivationStep]):
@@ -41,7 +41,7 @@ class Calibration:
         warnings (list[Caution]):
         engine_version (str):
         risk (Risk | Unset): Excess risk to expect: its objective, the risk of the start for comparison, and the bounds.
-        communication (Communication | Unset): What is sent.
+        communication (Communication | Unset): Contents and size of the messages.
         frontier (list[RunChoice] | Unset): where rounds or batch_size were open: risk against rounds and traffic,
             fewest rounds first
         considered (list[ConsideredBound] | Unset): bounds set side by side

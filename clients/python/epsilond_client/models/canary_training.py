@@ -59,8 +59,8 @@ class CanaryTraining:
         local_steps (int | Unset): gradient steps of one client per round
         local_step_size (float | Unset): step size of a client's own gradient steps
         canary (str | Unset): gradient: sends C times a coordinate of its own in every round, the worst that clipping
-            admits; flipped-labels: members taken from the data, with the opposite targets, or the next class; ordinary:
-            members as they are
+            admits. flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary:
+            unchanged members
         canaries (int | Unset): canaries, each in the data by a fair coin of its own
     """
 

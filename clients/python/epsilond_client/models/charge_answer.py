@@ -26,7 +26,7 @@ class ChargeAnswer:
         slot (str | Unset): the slot that is charged
         each (Texts | Unset): texts by name
         remaining (str | Unset): μ² that was left when a residue was charged
-        theorem (str | Unset): what proves the charge
+        theorem (str | Unset): theorem that proves the charge
     """
 
     count: int

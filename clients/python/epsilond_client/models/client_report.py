@@ -17,7 +17,7 @@ T = TypeVar("T", bound="ClientReport")
 
 @_attrs_define
 class ClientReport:
-    """Clients that take part alike. With participation `uniform`: one that reports most often, and an average one.
+    """Clients with equal participation. With `uniform`: one that reports most often, and an average one.
 
     Attributes:
         described (str): a group of the request, or the client of most or of average reports
@@ -27,9 +27,9 @@ class ClientReport:
         epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
         protected (list[str]):
         not_protected (list[str]):
-        last_record_gaussian_dp_mu (float | Unset): ρ of the record of its last report, which one noise alone protects;
-            untrusted server
-        whole_client_gaussian_dp_mu (float | Unset): ρ if all its records change at once: not what is calibrated;
+        last_record_gaussian_dp_mu (float | Unset): ρ of the record of its last report, which only one noise vector
+            protects; untrusted server
+        whole_client_gaussian_dp_mu (float | Unset): ρ if all its records change at once, which is not calibrated;
             untrusted server
         last_noise_std (float | Unset): σ of the noise of its last report, which stays in the server's sum; untrusted
             server

@@ -17,13 +17,13 @@ T = TypeVar("T", bound="Communication")
 
 @_attrs_define
 class Communication:
-    """What is sent.
+    """Contents and size of the messages.
 
     Attributes:
         bits_per_coordinate (float):
         bits_per_round_per_client (int):
         total_bits (int): at most, if the number of participants is random
-        extra_bits_per_coordinate (float | Unset): beyond what the noiseless update needs
+        extra_bits_per_coordinate (float | Unset): beyond those of the noiseless update
         expected_total_bits (float | Unset): where the number of participants is random
         beside (CommunicationBeside | Unset): What other encodings of the same run would send.
         total_bits_exact (str | Unset): total_bits in full, from 2^53 on

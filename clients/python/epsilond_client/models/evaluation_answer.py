@@ -20,7 +20,7 @@ T = TypeVar("T", bound="EvaluationAnswer")
 
 @_attrs_define
 class EvaluationAnswer:
-    """The outputs of a formula, beside the theorem's conditions, status and errata.
+    """The outputs of a formula, with the theorem's conditions, status and errata.
 
     Attributes:
         outputs (JsonObject): any JSON object

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="EvaluationRequest")
 
 @_attrs_define
 class EvaluationRequest:
-    """What a theorem's formula is evaluated at; which inputs it has stands at /v1/theorems/{id}, `inputs_schema`.
+    """The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them.
 
     Attributes:
         inputs (JsonObject): any JSON object

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="FieldError")
 
 @_attrs_define
 class FieldError:
-    """What is wrong with one field of the body (`pointer`), or with one query or path parameter (`parameter`).
+    """A fault in one field of the body (`pointer`), or in one query or path parameter (`parameter`).
 
     Attributes:
         message (str):

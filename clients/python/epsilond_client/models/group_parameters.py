@@ -17,7 +17,7 @@ T = TypeVar("T", bound="GroupParameters")
 
 @_attrs_define
 class GroupParameters:
-    """What the clients of one group are to run with, and what is guaranteed to them.
+    """Parameters of one group of clients, and their guarantee.
 
     Attributes:
         clients (int): clients of this group
@@ -26,12 +26,12 @@ class GroupParameters:
         lipschitz (float): bound on the norm of a gradient of the loss times its weight p_i N
         noise_std (float): σ per coordinate, added to the mean of batch_size weighted gradients
         noise_multiplier (float): noise_std over contribution_norm
-        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to what the noise is added to: the
-            noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
+        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to the quantity that gets noise.
+            The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
             contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-
             one
-        guarantee (GuaranteeAnswer): What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ
-            and of δ at the target ε.
+        guarantee (GuaranteeAnswer): The guarantee: protected unit, adversary, and enclosures of ε at the target δ and
+            of δ at the target ε.
         printed_noise_std (float | Unset): σ of the printed theorem at the answer's rounds
     """
 

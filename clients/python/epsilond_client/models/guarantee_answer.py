@@ -24,11 +24,11 @@ T = TypeVar("T", bound="GuaranteeAnswer")
 
 @_attrs_define
 class GuaranteeAnswer:
-    """What is guaranteed: for whom, against whom, and the enclosures of ε at the target δ and of δ at the target ε.
+    """The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε.
 
     Attributes:
         definition (Definition):
-        in_words (str): plain statements: what is protected, against whom, who is trusted, and which batches are secret
+        in_words (str): plain statements: the protected unit, the adversary, the trusted parties and the secret batches
         unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
@@ -45,8 +45,8 @@ class GuaranteeAnswer:
         log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
         tight (Tightness):
         minimal (str): proved: a slightly smaller parameter fails the same bound
-        sensitivity (float | Unset): most that one neighbour moves the noisy quantity in ℓ2 norm, in its units; absent
-            where client groups differ in it, and each has its own in parameters.groups
+        sensitivity (float | Unset): ℓ2 sensitivity of the quantity that gets noise, in its units. Absent where client
+            groups differ in it: parameters.groups then has one for each
     """
 
     definition: Definition

@@ -17,7 +17,7 @@ class GuaranteeOfLedger:
         in_words (str): the promise in one sentence
         epsilon (float): the smallest ε, upper end, at which all of it is within the target's δ
         log10_delta (float): log10 δ of all of it at the target's ε, upper end
-        theorems (list[str]): what proves it: the ledger's, and those of what was charged
+        theorems (list[str]): theorems that prove it: the ledger's, and those of the charges
     """
 
     in_words: str

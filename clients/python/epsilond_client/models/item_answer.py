@@ -21,7 +21,7 @@ class ItemAnswer:
         reserved (int): runs that somebody holds
         committed (int): runs that may have been released
         credit (int): runs of jobs that were stopped early; they may be reserved again
-        job (str | Unset): the reservation whose charge brought the item, if one did
+        job (str | Unset): the reservation that brought the item by its charge, if any
     """
 
     name: str

@@ -25,8 +25,8 @@ class Job:
 
     Attributes:
         id (str):
-        kind (str): what was asked: calibration, sweep, account, risk-bounds, plan, …, simulation
-        name (str): of what: an algorithm, a kind of spec, a theorem, a kind of simulation
+        kind (str): kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation
+        name (str): subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation
         state (JobState):
         created (str): date and time, RFC 3339, UTC
         engine_version (str): of the mathematics that runs it

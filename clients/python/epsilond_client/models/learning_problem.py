@@ -45,29 +45,30 @@ class LearningProblem:
             kind (str): which learning problem this is; or handwritten digits; or Huber regression; or least squares; or
                 which learning problem this is
             data_set (str | Unset): breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442
-                records, d = 10, a regression); features are standardised, divided by √d and clipped to norm 1, a regression's
+                records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's
                 targets are centred and scaled to [−1, 1]
             loss (str | Unset): logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes,
                 with one row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression
             clients (int | Unset): clients in the federation
             samples_per_client (int | Unset): records of one client
-            split (str | Unset): how records are dealt to clients, as many to each: iid, at random; by-label, sorted by
-                their class or target; odd-even-pairs, of digits, to 25 clients, each with one odd and one even digit; or which
-                records are a client's: consecutive in the file, where a writer's stand together; or sorted by their digit; or
-                how records are dealt to clients, as many to each: iid, at random; by-label, sorted by their class or target;
-                odd-even-pairs, of digits, to 25 clients, each with one odd and one even digit
-            held_out (float | Unset): share of each client's records, taken at random, that nobody trains on: the output is
-                tested on them; or share of each client's records that its own model is tested on; or share of each client's
-                records, taken at random, that nobody trains on: the output is tested on them
+            split (str | Unset): assignment of records to clients, the same number to each. iid: at random. by-label: sorted
+                by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit; or
+                records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their
+                digit; or assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their
+                class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+            held_out (float | Unset): share of each client's records, taken at random, that is not used for training: the
+                output is tested on them; or share of each client's records that its own model is tested on; or share of each
+                client's records, taken at random, that is not used for training: the output is tested on them
             diameter (float | Unset): diameter of the domain
             strong_convexity (float | Unset): strong convexity: weight of ½‖w‖² in every record's loss
             objective (Objective | Unset):
-            seed (int | Unset): seed that the populations are drawn from; or seed of what is held out; or seed of the optima
-                and of the feature vectors; or seed that the populations are drawn from
+            seed (int | Unset): seed that the populations are drawn from; or seed of the held-out records; or seed of the
+                optima and of the feature vectors; or seed that the populations are drawn from
             dimension (int | Unset): coordinates of the model
             own_share (float | Unset): share of a client's population that follows a model of its own; the rest is every
                 client's
-            population (int | Unset): records of each client's population; absent: samples_per_client if empirical, else 50
+            population (int | Unset): records of each client's population; absent: samples_per_client if empirical,
+                otherwise 50
             target_noise (float | Unset): standard deviation of targets about the model's, before clipping to 1
             threshold (float | Unset): residual from which on the loss grows linearly; or residual beyond which the Huber
                 loss is linear; or residual from which on the loss grows linearly
@@ -79,7 +80,8 @@ class LearningProblem:
             feature_decay (float | Unset): coordinate k of the features has variance k^−a
             target_noise_std (float | Unset): standard deviation of the noise of the targets
             feature_vectors (int | Unset): different feature vectors, each as likely as any other
-            features (str | Unset): law of the features: random signs, whose norm is bounded, or Gaussian, whose is not
+            features (str | Unset): distribution of the features: random signs with bounded norm, or Gaussian with unbounded
+                norm
     """
 
     kind: str

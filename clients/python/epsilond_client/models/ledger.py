@@ -53,7 +53,7 @@ class Ledger:
         approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
         guarantee (GuaranteeOfLedger | Unset): Guarantee for everything that the ledger ever allows, certified when it
             was opened.
-        observations (list[Observation] | Unset): what contradicts runs; empty while nothing does
+        observations (list[Observation] | Unset): observations that contradict runs; empty if there are none
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         declared_conditions (list[Condition] | Unset):
         curve (list[Target] | Unset): of exactly the plan, if it is all that is run; empty without one

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="MbSgdProblem")
 
 @_attrs_define
 class MbSgdProblem:
-    """The problem of mini-batch algorithms, and nothing beside.
+    """The problem of mini-batch algorithms, without further fields.
 
     Attributes:
         epsilon (float): privacy loss bound ε of (ε, δ), natural logs

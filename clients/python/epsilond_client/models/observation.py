@@ -14,8 +14,8 @@ class Observation:
 
     Attributes:
         premise (str): id of the premise that does not hold
-        message (str): what was observed
-        remedy (str): what to change in the program, or what to declare
+        message (str): observation
+        remedy (str): change to the program, or necessary declaration
         count (int): how often it was observed; 0 if that is not disclosed
     """
 

@@ -39,8 +39,8 @@ class OpenLedger:
         target (Target): An ε that was claimed at the audit's δ.
         declared (DeclaredAsked): Declarations that no computation can check: see the declared conditions of the ledger.
         block (str | Unset): the part of the data set, where each unit lies in exactly one; absent: all of it
-        plan (list[PlanChange] | Unset): what will be run, whatever comes out
-        slots (list[SlotAsked] | Unset): what may be chosen by what came out
+        plan (list[PlanChange] | Unset): runs that are fixed in advance, for all outputs
+        slots (list[SlotAsked] | Unset): budgets for runs that may be chosen by outputs
         approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
     """
 

@@ -41,11 +41,11 @@ class Parameters:
         noise_multiplier (float | Unset): noise_std over contribution_norm; absent if groups differ in either; or z:
             noise_std_of_sum over contribution_norm; or σ over the norm bound of one contribution; or noise_std over
             contribution_norm
-        contribution_norm (float | Unset): bound on the ℓ2 norm of one protected contribution to what the noise is added
-            to: the noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity
-            is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for
-            replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected
-            contribution to what the noise is added to: the noise has standard deviation noise_multiplier ×
+        contribution_norm (float | Unset): bound on the ℓ2 norm of one protected contribution to the quantity that gets
+            noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate.
+            guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 ×
+            contribution_norm for replace-one; or 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of
+            one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier ×
             contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one
             and zero-out-one, and 2 × contribution_norm for replace-one
         batch_size (int | Unset): records of one client per round, of a client with samples_per_client records; or
@@ -57,11 +57,11 @@ class Parameters:
             loss; or without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent; or
             without smoothness: b of the Moreau envelope of each loss, whose gradients are sent
         strong_convexity (float | Unset): μ to use in the steps of Algorithm 2
-        groups (list[GroupParameters] | Unset): what each of client_groups is to run with
+        groups (list[GroupParameters] | Unset): parameters of each of client_groups
         noise_std_of_sum (float | Unset): z·C per coordinate, on the sum of the clipped updates
         noise_std_of_mean (float | Unset): z·C/M per coordinate, on the mean: the noisy sum over the fixed participants
             M
-        noise_norm_of_mean (float | Unset): √d·z·C/M: norm of the noise of the mean, beside clipping_norm
+        noise_norm_of_mean (float | Unset): √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm
         clipping_norm (float | Unset): C: bound on one update's norm; with adaptive clipping that of the round, with
             which noise grows; or S = G + 2LD: a client scales s down to this norm before adding noise; or bound on one
             client's message
@@ -96,7 +96,7 @@ class Parameters:
             round, root mean square
         conversion (ConversionAnswer | Unset): ρ for the target and ε at the answer's ρ, three ways, and the noise that
             exactness saves.
-        client_reports (list[ClientReport] | Unset): what each kind of client is and is not protected from
+        client_reports (list[ClientReport] | Unset): protection of each kind of client, and its limits
         noise_levels (int | Unset): m: the largest absolute value of the integer noise
         decay_rate (float | Unset): α: the noise is y with probability proportional to e^(−α|y|)
         variance (float | Unset): variance of the noise per coordinate, in squared units of the update
@@ -121,7 +121,7 @@ class Parameters:
         sharing (Sharing | Unset): The bound over α: where the least is proved, at both ends and in between.
         participation (ParticipationFigures | Unset): What drawing a fixed number of clients is worth to a client at the
             certified noise, at the target δ.
-        mean_noise_std (float | Unset): σ/√m, what the mean of a batch carries in that step
+        mean_noise_std (float | Unset): σ/√m, noise of the mean of a batch in that step
         step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
             `explicit`: Listed values, one for each step.

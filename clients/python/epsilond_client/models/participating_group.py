@@ -12,7 +12,7 @@ T = TypeVar("T", bound="ParticipatingGroup")
 
 @_attrs_define
 class ParticipatingGroup:
-    """Clients that take part alike: how many, and how often (`counts`) or when (`pattern`) each of them reports.
+    """Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports.
 
     Attributes:
         clients (int): clients in the federation

@@ -21,7 +21,7 @@ class Participation:
     Attributes:
         kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
         most_participations (int | Unset): how often a client has reported, this round included
-        groups (list[ParticipatingGroup] | Unset): clients that take part alike, as counts (kinds `counts` and
+        groups (list[ParticipatingGroup] | Unset): numbers of clients with the same participation (kinds `counts` and
             `pattern`)
     """
 

@@ -23,7 +23,7 @@ class PendingMove:
     Attributes:
         id (str):
         ledger (str): the ledger's id
-        kind (str): what is requested
+        kind (str): requested move
         state (str): pending: nothing has changed yet; approved: the move was made
         body (JsonObject): any JSON object
         requested_by (str): name of the caller who requested it

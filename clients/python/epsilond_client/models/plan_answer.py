@@ -24,8 +24,8 @@ class PlanAnswer:
 
     Attributes:
         rank_by (RankBy):
-        recommended (Recommendation): What to run: the entry that leaves least, or one that leaves hardly more and asks
-            for less trust.
+        recommended (Recommendation): The recommended entry: the smallest remaining share, or one hardly larger that
+            needs less trust.
         trusts (list[TrustPrice]): every kind of trust that the plan accepts, the least trust first
         groups (list[PlanGroup]):
         entries (list[PlanEntry]):

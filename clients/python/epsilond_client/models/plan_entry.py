@@ -39,7 +39,7 @@ class PlanEntry:
         variant (str | Unset): absent where the algorithm has one
         objective (Objective | Unset):
         rank (int | Unset): within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous
-        noise_std (float | Unset): standard deviation per coordinate of what is added
+        noise_std (float | Unset): standard deviation of the noise per coordinate
         rounds (int | Unset):
         bits (int | Unset): all clients together, over the run
         bytes_per_client (float | Unset): bytes that one client sends, in expectation if it is drawn
@@ -52,7 +52,7 @@ class PlanEntry:
             recommended
         risk (RiskBound | Unset): One side of the excess risk. A `hidden` constant makes the value a rate, never a
             bound, and never vacuous.
-        vacuous (bool | Unset): whether what is proved of it is no better than the start; absent where nothing is proved
+        vacuous (bool | Unset): whether the proved bound is no better than the start; absent where no bound is proved
         reach (Reached | Unset): The smallest value found that reaches the risk, and the next smaller one, which does
             not.
         request (JsonObject | Unset): any JSON object

@@ -19,10 +19,10 @@ class PlanGroup:
 
     Attributes:
         guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
-        compares (str): in words, what is compared
+        compares (str): description of the compared figure
         ranked (list[str]): names of entries, the best first; algorithm or algorithm (variant)
-        unranked (list[str]): names of entries with no figure to rank by, or of a hidden constant, or whose bound on the
-            risk is no better than the start; these stand before the others, the least figure first
+        unranked (list[str]): names of entries without a figure to rank by, with a hidden constant, or with a risk bound
+            no better than the start. The last kind comes first, in increasing order of the figure
     """
 
     guarantee: GuaranteeKind

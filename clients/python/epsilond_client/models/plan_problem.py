@@ -34,8 +34,8 @@ class PlanProblem:
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
             unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
-            observers (list[Observer]): adversaries, each by what it sees: algorithms whose guarantee is against one of them
-                are considered
+            observers (list[Observer]): adversaries, named by their view. Only algorithms with a guarantee against one of
+                them are considered
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
@@ -81,9 +81,9 @@ class PlanProblem:
             optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
             optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
                 are equal
-            trust (list[Definition] | Unset): trust models that are accepted, all if absent. local: nobody is trusted;
-                shuffle: a shuffler is; central: the server is, and others see models only; joint: the server is, and a client's
-                own model is its own
+            trust (list[Definition] | Unset): trust models that are accepted; all if absent. local: no other party is
+                trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the
+                server is trusted, and a client's own model stays with the client
             algorithms (list[str] | Unset): algorithms to consider, all if absent
             objective (Objective | Unset):
             rank_by (RankBy | Unset):

@@ -47,8 +47,8 @@ class PpsgdProblem:
             participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
                 batch
             smoothness (float | Unset): Lipschitz constant of the gradient
-            lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient; absent: taken to be what clipping_norm
-                allows: nothing is clipped
+            lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient; absent: taken to be value that
+                clipping_norm allows: no message is clipped
             batch_size (int | Unset): records of one client per round
             client_groups (list[Batches] | Unset): groups of equal clients; a field that a group leaves out is as for all
                 clients

@@ -41,7 +41,7 @@ class PrintedEntry:
                 Both are rounded outward to 6 significant digits.
             conditions (list[Condition] | Unset): conditions of all these readings that fail or are undecidable here, with
                 both sides; those that hold are in POST /v1/theorems/{theorem}/evaluations
-            by_reading (list[ReadingDetails] | Unset): what differs between the readings; absent where nothing does
+            by_reading (list[ReadingDetails] | Unset): differences between the readings; absent where there are none
     """
 
     theorem: str

@@ -32,7 +32,7 @@ class Problem:
         condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
         nearest (Values | Unset): numbers or texts by name
         considered (list[ConsideredAnswer] | Unset): the theorems tried, each with why not
-        observations (list[Observation] | Unset): what contradicts the record of a run
+        observations (list[Observation] | Unset): observations that contradict the record of a run
     """
 
     type_: str

@@ -10,7 +10,7 @@ T = TypeVar("T", bound="QuantizedMessage")
 
 @_attrs_define
 class QuantizedMessage:
-    """What a client sends of one of two updates that the attacker knows.
+    """A client's message for one of two updates that the attacker knows.
 
     Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
     added.

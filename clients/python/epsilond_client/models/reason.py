@@ -23,7 +23,7 @@ class Reason:
     Attributes:
         message (str):
         pointer (str | Unset): the field of the plan it is about
-        allowed (str | Unset): what would do
+        allowed (str | Unset): sufficient values
         condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
         nearest (Values | Unset): numbers or texts by name
     """

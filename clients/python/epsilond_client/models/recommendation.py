@@ -17,7 +17,7 @@ T = TypeVar("T", bound="Recommendation")
 
 @_attrs_define
 class Recommendation:
-    """What to run: the entry that leaves least, or one that leaves hardly more and asks for less trust.
+    """The recommended entry: the smallest remaining share, or one hardly larger that needs less trust.
 
     Attributes:
         why (str): the reasons in words

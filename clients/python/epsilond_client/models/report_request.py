@@ -16,13 +16,13 @@ T = TypeVar("T", bound="ReportRequest")
 
 @_attrs_define
 class ReportRequest:
-    """What the report is to be about.
+    """The subject of the report.
 
     Attributes:
         kind (str): which service's answer it reports
         request (JsonObject): any JSON object
         algorithm (str | Unset): of a calibration; an account has none
-        date (str | Unset): the date to stand on it, YYYY-MM-DD; absent: none
+        date (str | Unset): date printed on it, YYYY-MM-DD; absent: none
     """
 
     kind: str

@@ -32,7 +32,7 @@ class ReservationAnswer:
         ledgers (list[str]): ids
         holdings (list[HoldingAnswer]): in each ledger
         warnings (list[Caution]):
-        expires (str | Unset): when what was not committed returns; absent: never
+        expires (str | Unset): time at which uncommitted runs return; absent: never
         receipts (list[Receipt] | Unset): of its newest commits, under the head of now
     """
 

@@ -41,8 +41,8 @@ class RiskBoundsAnswer:
         objective (Objective | Unset):
         baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
             training.
-        aggregates (AggregatesAnswer | Unset): What the complete statements see of clients that differ, at these rounds
-            (Appendix E.1).
+        aggregates (AggregatesAnswer | Unset): Statistics of different clients in the complete statements, at these
+            rounds (Appendix E.1).
     """
 
     algorithm: str

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="RiskProblem")
 
 @_attrs_define
 class RiskProblem:
-    """A run of accelerated-mb-sgd, and which lower bounds to set beside its upper ones.
+    """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones.
 
     Attributes:
         epsilon (float): privacy loss bound ε of (ε, δ), natural logs

@@ -75,16 +75,16 @@ class Run:
             rounds (int | Unset): communication rounds
             batch_size (int | Unset): records of one client per round
             participants (int | Unset): clients that report in one round
-            stages (list[Stage] | Unset): stages, whose rounds add up to the run's
+            stages (list[Stage] | Unset): stages; their rounds add up to the run's
             strong_convexity (float | Unset): μ in the steps of Algorithm 2; absent: that of the problem
             noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to a message; or σ per
                 coordinate, in every local step; or σ of a client's first report, or of a trusted server; see `method`; or
                 standard deviation per coordinate of the server's noise on the averaged shared gradient; or standard deviation
                 per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m
             participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
-            client_groups (list[ClientGroup] | Unset): clients that are alike, as counts, in the order of the problem's
-                clients; with weights the objective is the weighted mean of the clients' losses. Of an empirical objective a
-                client with fewer records has the last of its population; or groups of equal clients; a field that a group
+            client_groups (list[ClientGroup] | Unset): groups of equal clients, as counts, in the order of the problem's
+                clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective a
+                client with fewer records has the last ones of its population; or groups of equal clients; a field that a group
                 leaves out is as for all clients
             sampling (Sampling | Unset):
             local_steps (int | Unset): gradient steps of one client per round
@@ -103,7 +103,7 @@ class Run:
             averaging_ratio (float | Unset): weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the
                 bound asks for
             server (Server | Unset):
-            method (str | Unset): cancelled-noise, or what it is compared with at the same privacy
+            method (str | Unset): cancelled-noise, or the algorithm that it is compared with at the same privacy
             printed_noise_levels (int | Unset): largest absolute value of truncated integer noise
             printed_decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
             raised_noise_levels (int | Unset): largest absolute value of truncated integer noise

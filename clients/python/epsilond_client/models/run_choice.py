@@ -14,7 +14,7 @@ T = TypeVar("T", bound="RunChoice")
 
 @_attrs_define
 class RunChoice:
-    """A run beside the answer: no other run listed is at least as good in rounds, batch size and risk.
+    """An alternative run: no other run listed is at least as good in rounds, batch size and risk.
 
     Attributes:
         rounds (int):
@@ -23,8 +23,8 @@ class RunChoice:
         batch_size (int | Unset): records of one client per round, where the algorithm chooses them
         risk (float | Unbounded | Unset): a number, or an infinite value
         vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
-        noise_std (float | Unset): σ per coordinate, root mean square over clients; an estimate unless certified, and
-            then not to be run with: calibrate at these rounds and this batch_size
+        noise_std (float | Unset): σ per coordinate, root mean square over clients. Unless certified, it is an estimate
+            and must not be used for a run: calibrate at these rounds and this batch_size
         certified (bool | Unset): whether noise_std, and with it the risk, is certified to meet the target; or whether
             the noise there is certified, or estimated
         chosen (bool | Unset): whether it is the run that is answered; or whether it is the run of the entry
@@ -35,7 +35,7 @@ class RunChoice:
         bytes_per_client (float | Unset): as in entries; or bytes that one client sends, in expectation if it is drawn
         noise_multiplier (float | Unset): z, of the sum of the updates
         noise_std_of_mean (float | Unset): z·C/M per coordinate
-        noise_norm_of_mean (float | Unset): √d·z·C/M, beside clipping_norm
+        noise_norm_of_mean (float | Unset): √d·z·C/M, to compare with clipping_norm
         reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
     """
 

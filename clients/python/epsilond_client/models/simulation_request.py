@@ -169,7 +169,7 @@ class SimulationRequest:
                 loss.
 
                 Admits: integers that depend on the data arbitrarily within those distances, as `discrete_laplace` does.
-            message (QuantizedMessage | Unset): What a client sends of one of two updates that the attacker knows.
+            message (QuantizedMessage | Unset): A client's message for one of two updates that the attacker knows.
 
                 Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace
                 noise is
@@ -183,8 +183,9 @@ class SimulationRequest:
                 trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
                 curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
                 other clients together are the adversary and see every model that a trusted server sends them.
-            attack (str | Unset): what is attacked. implemented: truncated integer noise and rounding by the exact samplers,
-                batches drawn whole where population and batch_size are given; mathematical: the same laws by the shortest way
+            attack (str | Unset): attacked program. implemented: truncated integer noise and rounding by the exact samplers,
+                with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the
+                fastest sampler
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             samples (int | Unset): runs of the mechanism on each of the two data sets
@@ -199,9 +200,9 @@ class SimulationRequest:
                 its own; of one canary half of the runs have it
             references (int | Unset): further trainings, of which an attacker by likelihood ratios knows which canaries were
                 in
-            attacks (list[str] | Unset): every-model: log-likelihood ratios of all models; final-model: the canary's loss
-                under the last one; the likelihood-ratio attacks: that loss beside those under reference models; absent: all
-                that can be made
+            attacks (list[str] | Unset): every-model: log-likelihood ratios of all models. final-model: the canary's loss
+                under the last one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent:
+                all possible attacks
             preset (str | Unset): which experiment
             repetitions (int | Unset): independent repetitions, each with its own randomness
             run (Run | Unset): `accelerated-mb-sgd`: Algorithm 2, and how it draws batches.
@@ -284,7 +285,7 @@ class SimulationRequest:
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             points (int | Unset): rounds to measure at, at most
             spacing (str | Unset): whether the measured rounds are evenly apart, or by even ratios
-            alternatives (list[str] | Unset): which runs to set beside it, by name; absent: all that the algorithm has
+            alternatives (list[str] | Unset): runs to compare it with, by name; absent: all that the algorithm has
             return_model (bool | Unset): return the weights that the first repetition of every run put out, 20000 numbers of
                 one run at most
     """

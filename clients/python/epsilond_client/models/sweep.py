@@ -15,10 +15,10 @@ class Sweep:
     """One field of a calibration and the values it takes.
 
     Attributes:
-        field (str): the field that takes the values; what the body has in it is not used
+        field (str): the field that takes the values; its value in the body is not used
         values (list[Any]): its values, 1 to 200; each is answered by itself
-        true_figures (bool | Unset): whether printed readings show what is true at their parameters, which takes longer
-            than all else of some algorithms: false for a picture
+        true_figures (bool | Unset): whether printed readings show the true figures at their parameters. For some
+            algorithms this takes most of the time: use false for a picture
     """
 
     field: str

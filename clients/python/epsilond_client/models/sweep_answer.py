@@ -16,7 +16,7 @@ T = TypeVar("T", bound="SweepAnswer")
 
 @_attrs_define
 class SweepAnswer:
-    """What a calibration answers at many values, in their order.
+    """The answers of a calibration at many values, in their order.
 
     Attributes:
         algorithm (str):

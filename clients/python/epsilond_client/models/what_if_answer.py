@@ -25,7 +25,7 @@ class WhatIfAnswer:
 
     Attributes:
         fits (bool):
-        count (int): runs that were asked about
+        count (int): requested number of runs
         nearest (Values): numbers or texts by name
         held_by_others (WhatIfAnswerHeldByOthers): amounts that reservations hold, by kinds of slots and names of parts
         charge (ChargeAnswer | Unset): Cost of runs: runs of an item of the plan, or amounts of a slot.

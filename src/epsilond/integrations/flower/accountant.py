@@ -39,8 +39,8 @@ BACKEND: Final = "epsilond"
 READABLE: Final = (BACKEND, "rdp")
 """Backends with states that are lists of the same events."""
 REPLACED: Final = (
-    "a fixed number of clients may have been drawn, so that another one takes the place of one that is removed: the ε"
-    " is that of a client whose update becomes zero while it keeps its place (zero-out-one)"
+    "a fixed number of clients may have been drawn: if one is removed, another takes its place. The ε is for a "
+    "client that keeps its place while its update becomes zero (zero-out-one)"
 )
 UNOBSERVED: Final = "The strategy was not observed: call accountant.observe(strategy) before its first round."
 FIX_COMPOSE: Final = "Compose one event for each model that a round releases."

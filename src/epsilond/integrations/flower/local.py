@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOCAL: Final = (CLIPPING, NOISE, ROUNDS, RELEASES)
 """Premises of the theorem about one client that adds its own noise."""
 OUTSIDE: Final = (
-    "Each client stands for one protected person.",
+    "Each client represents one protected person.",
     "The mod is the last that changes the update, and runs on the client's own machine.",
     "Other runs with this client are accounted for elsewhere.",
 )

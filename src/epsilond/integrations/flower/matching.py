@@ -24,8 +24,8 @@ GENERATOR: Final = "Python's global generator drew the clients, and the program 
 UNKNOWN: Final = "a strategy of the caller drew the clients"
 FIX_EVENT: Final = "Compose the event of the noise that is added: the smaller multiplier, or use DpFedAvg."
 FIX_RELATION: Final = (
-    "Let all connected clients take part, or use DpFedAvg, or declare fresh-cohort if the ε is meant for a client whose"
-    " update becomes zero while it keeps its place."
+    "Let all connected clients take part, or use DpFedAvg. Or declare fresh-cohort if the ε is meant for a client "
+    "that keeps its place while its update becomes zero."
 )
 FIX_SAMPLING: Final = "Use SamplingMethod.NO_AMPLIFICATION, or DpFedAvg with this cohort."
 FIX_POPULATION: Final = "Set population_size and sample_size to the numbers of connected and drawn clients."

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.enclosure import Interval
 
 GENERATOR = (
-    "its noise comes from numpy's global generator, which is no cryptographic one and may be seeded; floating-point"
-    " Gaussian noise besides shows more than the Gaussian mechanism does"
+    "its noise comes from numpy's global generator, which is not cryptographic and may be seeded. Floating-point "
+    "Gaussian noise also reveals more than the Gaussian mechanism does"
 )
 UNWEIGHED = (
     "it has no accountant, so that nothing checks the weights of clients: FedAvg weighs updates by {key}, and"
@@ -38,8 +38,8 @@ AFTERWARDS = (
     " the privacy. Wrap it with epsilond.integrations.flower.DpFedAvg, which adds the noise first"
 )
 COUNTED = (
-    "the count of clipped updates has sensitivity 1, and the noise of both is split as if it were 1/2: for a client"
-    " whose reply is gone the noise multiplier of a round is {effective:.6g}, not {nominal:.6g}"
+    "the count of clipped updates has sensitivity 1, and the noise of both is split as if it were 1/2. For a client "
+    "that sends no reply the noise multiplier of a round is {effective:.6g}, not {nominal:.6g}"
 )
 BACKWARDS = "the clipping norm shrinks where more updates than the target quantile are clipped, away from the quantile"
 ABOVE_ONE = (

@@ -29,7 +29,7 @@ def updates_of(
     for reply in replies:
         node = reply.metadata.src_node_id
         if reply.has_error() or node not in remaining:
-            log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not asked for", node)
+            log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not requested", node)
             continue
         remaining.discard(node)
         records = list(reply.content.array_records.values())

@@ -60,8 +60,8 @@ FIX_MODEL: Final = (
     " computed from released models and public data."
 )
 FIX_ROUNDS: Final = (
-    "Load the state of the strategy that ran the earlier rounds (load_state_dict), number rounds from 1 on, or declare"
-    " rounds if no other model was released."
+    "Load the state of the strategy that ran the earlier rounds (load_state_dict), or number rounds from 1 on. Or "
+    "declare rounds if no other model was released."
 )
 FIX_REWOUND: Final = "Load a state into a new strategy only, and let it be the latest one."
 

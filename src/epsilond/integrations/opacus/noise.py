@@ -59,7 +59,7 @@ def get_noise_multiplier(
     if target_delta >= LARGEST_DELTA:
         warnings.warn(
             f"δ = {target_delta:g} is no meaningful target: publishing one of {round(1 / target_delta)} records at "
-            "random would meet it without noise; choose a δ far below 1 / (number of records)",
+            "random would meet it without noise. Choose a δ far below 1 / (number of records)",
             LargeDelta,
             stacklevel=2,
         )

@@ -45,9 +45,10 @@ class Watch:
 def denominator(expected_batch_size: object, sample_rate: float) -> str:
     """Return the warning that the divisor and the rate are computed from the number of records."""
     return (
-        f"gradients are divided by {expected_batch_size}, the number of records times the sample rate, and the sample "
-        f"rate {sample_rate:g} is 1 over the number of batches: both tell how many records there are, which neighbours "
-        "of add-or-remove-one differ in. It is in order only if that number is public: say so with public_size=True"
+        f"gradients are divided by {expected_batch_size}, the number of records times the sample rate, and the "
+        f"sample rate {sample_rate:g} is 1 over the number of batches. Both reveal the number of records, in which "
+        "neighbours of add-or-remove-one differ. This is correct only if that number is public: declare it with "
+        "public_size=True"
     )
 
 

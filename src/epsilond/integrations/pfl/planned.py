@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from epsilond.runs.statement import RunStatement
 
 SCALED: Final = (
-    "the run adds {scale:g} times the noise of this ε, to stand for a larger cohort; as it is it has ε ≤ {epsilon:.6g}"
+    "the run adds {scale:g} times the noise of this ε, to represent a larger cohort; as it is it has ε ≤ {epsilon:.6g}"
 )
 
 

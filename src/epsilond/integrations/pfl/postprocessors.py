@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pfl.postprocessor.base import Postprocessor
 
 AFTER = (
-    "{weighting} stands after {mechanism}: it multiplies an update that is clipped already by the number of examples of"
-    " its user, so that one user moves the sum by that many clipping bounds"
+    "{weighting} stands after {mechanism}: it multiplies a clipped update by the number of examples of its user. One "
+    "user then moves the sum by that many clipping bounds"
 )
 BEFORE = (
-    "{weighting} weighs users by their examples: the sum of the weights, by which the noisy sum is divided, gets no"
-    " noise and tells how many examples there are. Use WeightByUser"
+    "{weighting} weighs users by their examples. The noisy sum is divided by the sum of the weights, which gets no "
+    "noise and reveals the number of examples. Use WeightByUser"
 )
 GENERATOR = (
-    "{mechanism}: its noise comes from the framework's generator, which is no cryptographic one and may be seeded;"
-    " floating-point Gaussian noise besides shows more than the Gaussian mechanism does"
+    "{mechanism}: its noise comes from the framework's generator, which is not cryptographic and may be seeded. "
+    "Floating-point Gaussian noise also reveals more than the Gaussian mechanism does"
 )
 FIX_WEIGHTING = "Use WeightByUser, before the mechanism."
 

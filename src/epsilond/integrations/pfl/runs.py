@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 SETTING: Final[StatedSetting] = {"relation": "add-or-remove-one", "unit": "client", "observer": "released-models"}
 """The setting of pfl's own accountants: neighbours differ by one user more or less."""
 SCALE_WARNING: Final = (
-    "noise_scale = {scale:g} lowers the noise that is added below the one that epsilon and delta are told for: they"
-    " hold for a cohort that is larger by 1/noise_scale, and this run as it is has ε ≤ {epsilon:.6g} at δ = {delta:g}"
+    "noise_scale = {scale:g} lowers the added noise below that of epsilon and delta. They hold for a cohort that is "
+    "larger by 1/noise_scale. This run as it is has ε ≤ {epsilon:.6g} at δ = {delta:g}"
 )
 
 

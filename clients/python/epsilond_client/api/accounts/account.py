@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[AccountAnswer | Job | Problem]:
-    """What a run guarantees, and whether a claim about it holds
+    """Guarantee of a run, and whether a claim about it holds
 
      Account for a spec under a stated neighbouring relation; the relation has no default.
 
@@ -168,7 +168,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> AccountAnswer | Job | Problem | None:
-    """What a run guarantees, and whether a claim about it holds
+    """Guarantee of a run, and whether a claim about it holds
 
      Account for a spec under a stated neighbouring relation; the relation has no default.
 
@@ -201,7 +201,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[AccountAnswer | Job | Problem]:
-    """What a run guarantees, and whether a claim about it holds
+    """Guarantee of a run, and whether a claim about it holds
 
      Account for a spec under a stated neighbouring relation; the relation has no default.
 
@@ -237,7 +237,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> AccountAnswer | Job | Problem | None:
-    """What a run guarantees, and whether a claim about it holds
+    """Guarantee of a run, and whether a claim about it holds
 
      Account for a spec under a stated neighbouring relation; the relation has no default.
 

@@ -132,9 +132,9 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
-     The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
-    Moreau envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and
-    2.4).
+     Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
+    hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
+    Algorithm 2, Theorems E.1 and 2.4).
 
     Args:
         prefer (str | Unset):
@@ -179,9 +179,9 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
-     The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
-    Moreau envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and
-    2.4).
+     Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
+    hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
+    Algorithm 2, Theorems E.1 and 2.4).
 
     Args:
         prefer (str | Unset):
@@ -221,9 +221,9 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
-     The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
-    Moreau envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and
-    2.4).
+     Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
+    hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
+    Algorithm 2, Theorems E.1 and 2.4).
 
     Args:
         prefer (str | Unset):
@@ -266,9 +266,9 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Accelerated noisy mini-batch SGD for clients that trust nobody
 
-     The noise and privacy of mb-sgd, with accelerated steps in stages on the data at hand, and the
-    Moreau envelope for losses that are not smooth (Lowy and Razaviyayn, Algorithm 2, Theorems E.1 and
-    2.4).
+     Mini-batch SGD with the noise and privacy of mb-sgd and accelerated steps in stages on the data at
+    hand. Losses that are not smooth are replaced by their Moreau envelope (Lowy and Razaviyayn,
+    Algorithm 2, Theorems E.1 and 2.4).
 
     Args:
         prefer (str | Unset):

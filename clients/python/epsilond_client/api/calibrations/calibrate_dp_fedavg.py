@@ -132,9 +132,9 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server,
-    for the sum and for the mean; rounds chosen where they are open, and adaptive clipping with its
-    split of the noise.
+     The least certified noise of a run that protects every client as a whole against all but the server.
+    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
+    clipping is available, with its split of the noise.
 
     Args:
         prefer (str | Unset):
@@ -178,9 +178,9 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server,
-    for the sum and for the mean; rounds chosen where they are open, and adaptive clipping with its
-    split of the noise.
+     The least certified noise of a run that protects every client as a whole against all but the server.
+    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
+    clipping is available, with its split of the noise.
 
     Args:
         prefer (str | Unset):
@@ -219,9 +219,9 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server,
-    for the sum and for the mean; rounds chosen where they are open, and adaptive clipping with its
-    split of the noise.
+     The least certified noise of a run that protects every client as a whole against all but the server.
+    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
+    clipping is available, with its split of the noise.
 
     Args:
         prefer (str | Unset):
@@ -263,9 +263,9 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server,
-    for the sum and for the mean; rounds chosen where they are open, and adaptive clipping with its
-    split of the noise.
+     The least certified noise of a run that protects every client as a whole against all but the server.
+    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
+    clipping is available, with its split of the noise.
 
     Args:
         prefer (str | Unset):

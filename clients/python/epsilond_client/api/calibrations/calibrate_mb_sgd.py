@@ -132,13 +132,13 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -170,13 +170,13 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -203,13 +203,13 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -239,13 +239,13 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Noisy mini-batch SGD for clients that trust nobody
 
-     Each client adds Gaussian noise to its own mini-batch gradients, so that everything it sends is
+     Each client adds Gaussian noise to its own mini-batch gradients. All its messages together are then
     private for each of its records (Lowy and Razaviyayn, Algorithm 1, Theorems 2.1 and 2.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, and nothing beside.
+        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -132,7 +132,7 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Federated learning with noise cancellation and partial participation
 
-     Clients take back the noise they sent before, so that only their last noise stays in the sum; the
+     Clients take back their earlier noise, so that only their last noise stays in the sum. Computes the
     noise schedule for any participation, with an untrusted or a trusted server (Reshef and Levy,
     Theorems 5.1, 5.2, F.1 and F.2).
 
@@ -176,7 +176,7 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Federated learning with noise cancellation and partial participation
 
-     Clients take back the noise they sent before, so that only their last noise stays in the sum; the
+     Clients take back their earlier noise, so that only their last noise stays in the sum. Computes the
     noise schedule for any participation, with an untrusted or a trusted server (Reshef and Levy,
     Theorems 5.1, 5.2, F.1 and F.2).
 
@@ -215,7 +215,7 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Federated learning with noise cancellation and partial participation
 
-     Clients take back the noise they sent before, so that only their last noise stays in the sum; the
+     Clients take back their earlier noise, so that only their last noise stays in the sum. Computes the
     noise schedule for any participation, with an untrusted or a trusted server (Reshef and Levy,
     Theorems 5.1, 5.2, F.1 and F.2).
 
@@ -257,7 +257,7 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Federated learning with noise cancellation and partial participation
 
-     Clients take back the noise they sent before, so that only their last noise stays in the sum; the
+     Clients take back their earlier noise, so that only their last noise stays in the sum. Computes the
     noise schedule for any participation, with an untrusted or a trusted server (Reshef and Levy,
     Theorems 5.1, 5.2, F.1 and F.2).
 

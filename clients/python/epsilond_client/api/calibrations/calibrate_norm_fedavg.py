@@ -132,9 +132,8 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, rounds composed exactly, with steps and convergence; the
-    printed amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to
-    4).
+     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
+    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
@@ -180,9 +179,8 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, rounds composed exactly, with steps and convergence; the
-    printed amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to
-    4).
+     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
+    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
@@ -223,9 +221,8 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, rounds composed exactly, with steps and convergence; the
-    printed amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to
-    4).
+     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
+    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
@@ -269,9 +266,8 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, rounds composed exactly, with steps and convergence; the
-    printed amplification by client sampling is shown beside it as refuted (Das et al., Theorems 2 to
-    4).
+     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
+    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):

@@ -132,8 +132,8 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
-     Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
-    records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
+     Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
+    records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
         prefer (str | Unset):
@@ -177,8 +177,8 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
-     Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
-    records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
+     Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
+    records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
         prefer (str | Unset):
@@ -217,8 +217,8 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
-     Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
-    records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
+     Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
+    records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
         prefer (str | Unset):
@@ -260,8 +260,8 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """One pass of accelerated noisy SGD for clients that trust nobody
 
-     Every record is used once, so that the noise is that of one Gaussian mechanism; the cut of the
-    records into rounds is optimised (Lowy and Razaviyayn, Theorem 2.3).
+     Every record is used once, so that the noise is that of one Gaussian mechanism. The number of
+    records in each round is optimised (Lowy and Razaviyayn, Theorem 2.3).
 
     Args:
         prefer (str | Unset):

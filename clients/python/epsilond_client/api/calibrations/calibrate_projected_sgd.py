@@ -132,8 +132,9 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Projected SGD whose last model alone is released
 
-     One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
-    step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
+     One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
+    noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
+    1 to 3).
 
     Args:
         prefer (str | Unset):
@@ -181,8 +182,9 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Projected SGD whose last model alone is released
 
-     One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
-    step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
+     One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
+    noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
+    1 to 3).
 
     Args:
         prefer (str | Unset):
@@ -225,8 +227,9 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Projected SGD whose last model alone is released
 
-     One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
-    step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
+     One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
+    noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
+    1 to 3).
 
     Args:
         prefer (str | Unset):
@@ -272,8 +275,9 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Projected SGD whose last model alone is released
 
-     One pass of noisy projected gradient descent over secret batches, with hidden states: the noise, the
-    step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
+     One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
+    noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
+    1 to 3).
 
     Args:
         prefer (str | Unset):

@@ -133,8 +133,8 @@ def sync_detailed(
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
-    reports of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose
-    constant is not given).
+    reports of a round. Gives central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, which
+    hides a constant).
 
     Args:
         prefer (str | Unset):
@@ -179,8 +179,8 @@ def sync(
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
-    reports of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose
-    constant is not given).
+    reports of a round. Gives central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, which
+    hides a constant).
 
     Args:
         prefer (str | Unset):
@@ -220,8 +220,8 @@ async def asyncio_detailed(
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
-    reports of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose
-    constant is not given).
+    reports of a round. Gives central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, which
+    hides a constant).
 
     Args:
         prefer (str | Unset):
@@ -264,8 +264,8 @@ async def asyncio(
     """Noisy mini-batch SGD for clients that trust a shuffler
 
      Each client adds Gaussian noise to its own mini-batch gradients, and a trusted shuffler permutes the
-    reports of a round: central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, whose
-    constant is not given).
+    reports of a round. Gives central ε and δ for every record (Lowy and Razaviyayn, Theorem 4.1, which
+    hides a constant).
 
     Args:
         prefer (str | Unset):

@@ -125,7 +125,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: ReserveAsked,
 ) -> Response[Problem | WhatIfAnswer]:
-    """What a job would cost, and whether it fits
+    """The cost of a job, and whether it fits
 
      Return the cost of a job and reserve nothing: another caller may reserve in between.
 
@@ -159,7 +159,7 @@ def sync(
     client: AuthenticatedClient,
     body: ReserveAsked,
 ) -> Problem | WhatIfAnswer | None:
-    """What a job would cost, and whether it fits
+    """The cost of a job, and whether it fits
 
      Return the cost of a job and reserve nothing: another caller may reserve in between.
 
@@ -188,7 +188,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: ReserveAsked,
 ) -> Response[Problem | WhatIfAnswer]:
-    """What a job would cost, and whether it fits
+    """The cost of a job, and whether it fits
 
      Return the cost of a job and reserve nothing: another caller may reserve in between.
 
@@ -220,7 +220,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: ReserveAsked,
 ) -> Problem | WhatIfAnswer | None:
-    """What a job would cost, and whether it fits
+    """The cost of a job, and whether it fits
 
      Return the cost of a job and reserve nothing: another caller may reserve in between.
 

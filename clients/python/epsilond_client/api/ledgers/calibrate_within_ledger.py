@@ -128,7 +128,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: CalibrateAsked,
 ) -> Response[Problem | WithinAnswer]:
-    """The least noise with which an algorithm fits into what is left
+    """The least noise with which an algorithm fits into the remaining budget
 
      Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
@@ -168,7 +168,7 @@ def sync(
     client: AuthenticatedClient,
     body: CalibrateAsked,
 ) -> Problem | WithinAnswer | None:
-    """The least noise with which an algorithm fits into what is left
+    """The least noise with which an algorithm fits into the remaining budget
 
      Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
@@ -203,7 +203,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: CalibrateAsked,
 ) -> Response[Problem | WithinAnswer]:
-    """The least noise with which an algorithm fits into what is left
+    """The least noise with which an algorithm fits into the remaining budget
 
      Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 
@@ -241,7 +241,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: CalibrateAsked,
 ) -> Problem | WithinAnswer | None:
-    """The least noise with which an algorithm fits into what is left
+    """The least noise with which an algorithm fits into the remaining budget
 
      Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.
 

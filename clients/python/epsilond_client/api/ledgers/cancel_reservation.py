@@ -85,7 +85,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Problem | ReservationAnswer]:
-    """Give back what was not committed
+    """Give back uncommitted runs
 
      Give back the runs that were not committed; those of a job that was begun stay as credit.
 
@@ -116,7 +116,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Problem | ReservationAnswer | None:
-    """Give back what was not committed
+    """Give back uncommitted runs
 
      Give back the runs that were not committed; those of a job that was begun stay as credit.
 
@@ -142,7 +142,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Problem | ReservationAnswer]:
-    """Give back what was not committed
+    """Give back uncommitted runs
 
      Give back the runs that were not committed; those of a job that was begun stay as credit.
 
@@ -171,7 +171,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Problem | ReservationAnswer | None:
-    """Give back what was not committed
+    """Give back uncommitted runs
 
      Give back the runs that were not committed; those of a job that was begun stay as credit.
 

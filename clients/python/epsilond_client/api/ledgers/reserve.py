@@ -128,7 +128,7 @@ def sync_detailed(
     body: ReserveAsked,
     idempotency_key: str,
 ) -> Response[Problem | ReservationAnswer]:
-    """Hold runs, so that nobody else takes them
+    """Hold runs, so that no other caller takes them
 
      Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
@@ -165,7 +165,7 @@ def sync(
     body: ReserveAsked,
     idempotency_key: str,
 ) -> Problem | ReservationAnswer | None:
-    """Hold runs, so that nobody else takes them
+    """Hold runs, so that no other caller takes them
 
      Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
@@ -197,7 +197,7 @@ async def asyncio_detailed(
     body: ReserveAsked,
     idempotency_key: str,
 ) -> Response[Problem | ReservationAnswer]:
-    """Hold runs, so that nobody else takes them
+    """Hold runs, so that no other caller takes them
 
      Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 
@@ -232,7 +232,7 @@ async def asyncio(
     body: ReserveAsked,
     idempotency_key: str,
 ) -> Problem | ReservationAnswer | None:
-    """Hold runs, so that nobody else takes them
+    """Hold runs, so that no other caller takes them
 
      Reserve runs of an item of the plan, or of a slot. They expire after a day, or `expires_in`.
 

@@ -134,7 +134,7 @@ def sync_detailed(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Response[Ledger | PendingMove | Problem]:
-    """Take back runs whose output nobody saw, for approvers
+    """Take back runs with unseen output, for approvers
 
      Record the caller and the declaration in the log; the ledger is conditional from then on.
 
@@ -174,7 +174,7 @@ def sync(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Ledger | PendingMove | Problem | None:
-    """Take back runs whose output nobody saw, for approvers
+    """Take back runs with unseen output, for approvers
 
      Record the caller and the declaration in the log; the ledger is conditional from then on.
 
@@ -209,7 +209,7 @@ async def asyncio_detailed(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Response[Ledger | PendingMove | Problem]:
-    """Take back runs whose output nobody saw, for approvers
+    """Take back runs with unseen output, for approvers
 
      Record the caller and the declaration in the log; the ledger is conditional from then on.
 
@@ -247,7 +247,7 @@ async def asyncio(
     body: VoidAsked,
     idempotency_key: str,
 ) -> Ledger | PendingMove | Problem | None:
-    """Take back runs whose output nobody saw, for approvers
+    """Take back runs with unseen output, for approvers
 
      Record the caller and the declaration in the log; the ledger is conditional from then on.
 

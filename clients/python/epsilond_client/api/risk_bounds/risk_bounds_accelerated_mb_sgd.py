@@ -132,14 +132,14 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -172,14 +172,14 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -207,14 +207,14 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -245,14 +245,14 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of accelerated noisy SGD for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and the orders of Theorems E.1 and 2.4,
-    beside the least that privacy against everyone costs (Lowy and Razaviyayn, Theorems E.1, 2.4, F.4,
-    F.5, Section 3).
+     An explicit bound of the best stages at the run's noise, and the orders of Theorems E.1 and 2.4.
+    Lower bounds on the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn,
+    Theorems E.1, 2.4, F.4, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:

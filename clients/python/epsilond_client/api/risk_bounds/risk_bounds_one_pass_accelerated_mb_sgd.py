@@ -132,13 +132,14 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -171,13 +172,14 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -205,13 +207,14 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -242,13 +245,14 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of one accelerated pass for clients that trust nobody
 
-     An explicit bound of the best stages at the run's noise and Theorem 2.3's order, beside the least
-    that privacy against everyone costs (Lowy and Razaviyayn, Theorems 2.3, 3.1, F.3, Section 3).
+     An explicit bound of the best stages at the run's noise, and Theorem 2.3's order. Lower bounds on
+    the cost of privacy against everyone are given for comparison (Lowy and Razaviyayn, Theorems 2.3,
+    3.1, F.3, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:

@@ -132,13 +132,13 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -171,13 +171,13 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -205,13 +205,13 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:
@@ -242,13 +242,13 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of noisy mini-batch SGD for clients that trust a shuffler
 
-     The explicit bound at the run's noise and Theorem 4.1's order, beside the least that central privacy
-    costs (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
+     The explicit bound at the run's noise and Theorem 4.1's order. Lower bounds on the cost of central
+    privacy are given for comparison (Lowy and Razaviyayn, Theorems 4.1, F.3, F.5, Section 3).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and which lower bounds to set beside its
+        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
             upper ones.
 
     Raises:

@@ -148,8 +148,8 @@ def sync_detailed(
         id (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (EvaluationRequest): What a theorem's formula is evaluated at; which inputs it has
-            stands at /v1/theorems/{id}, `inputs_schema`.
+        body (EvaluationRequest): The inputs of a theorem's formula; `inputs_schema` at
+            /v1/theorems/{id} lists them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -189,8 +189,8 @@ def sync(
         id (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (EvaluationRequest): What a theorem's formula is evaluated at; which inputs it has
-            stands at /v1/theorems/{id}, `inputs_schema`.
+        body (EvaluationRequest): The inputs of a theorem's formula; `inputs_schema` at
+            /v1/theorems/{id} lists them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,8 +225,8 @@ async def asyncio_detailed(
         id (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (EvaluationRequest): What a theorem's formula is evaluated at; which inputs it has
-            stands at /v1/theorems/{id}, `inputs_schema`.
+        body (EvaluationRequest): The inputs of a theorem's formula; `inputs_schema` at
+            /v1/theorems/{id} lists them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -264,8 +264,8 @@ async def asyncio(
         id (str):
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (EvaluationRequest): What a theorem's formula is evaluated at; which inputs it has
-            stands at /v1/theorems/{id}, `inputs_schema`.
+        body (EvaluationRequest): The inputs of a theorem's formula; `inputs_schema` at
+            /v1/theorems/{id} lists them.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
