@@ -160,9 +160,7 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
         NoSignature: no trusted key has signed the page.
     """
     if keys is None:
-        raise InvalidInput.at(
-            "/keys", "is required: a ledger's page is signed, and only the signature shows its origin"
-        )
+        raise InvalidInput.at("/keys", "is required: only the signature shows the origin of a ledger's page")
     body, key = ledger_page(page, keys)
     ledger = body["ledger"]
     return Verification(
