@@ -55,7 +55,12 @@ class WatchedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Record the identity and the content of a file that is open, in WAL mode, on a connection that stays."""
+        """Record the identity and the content of the file.
+
+        Args:
+            path: SQLite file in WAL mode. A connection to it must be open as long as the file is watched, so that its
+                journal is not removed.
+        """
         self._names = (path, path.with_name(f"{path.name}-wal"))
         self._opened = self._identities()
         self._written = self._content()

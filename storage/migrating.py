@@ -32,6 +32,10 @@ class Chain:
 def migrate(connection: Connection, chain: Chain) -> None:
     """Create the tables of this version, or migrate those of an earlier version without loss.
 
+    Args:
+        connection: connection of a transaction that writes. On PostgreSQL it waits for migrations by other replicas.
+        chain: revisions of the tables.
+
     Raises:
         OSError: the tables are of a later version, or of no released version.
         SQLAlchemyError: the database does not allow it.

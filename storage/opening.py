@@ -41,17 +41,28 @@ def open_database(url: URL, chains: Sequence[Chain], *, name: str, what: str) ->
 
 
 def _database(url: URL, chains: Sequence[Chain]) -> Database:
-    """Return the open database, with its lock and its migrated tables."""
+    """Return the open database, with its lock and its migrated tables.
+
+    Args:
+        url: URL of an SQLite file or of a PostgreSQL database.
+        chains: chains of tables in the database.
+
+    Raises:
+        BlockingIOError: another service has the lock of the file.
+        OSError: the URL is of another kind, the file cannot be used, or its tables are of a later version.
+        SQLAlchemyError: the database does not allow it.
+        MissingExtra: the driver of PostgreSQL is not installed.
+    """
     with ExitStack() as undo:
-        kind = url.get_backend_name()
+        backend = url.get_backend_name()
         path = None
-        if kind == "sqlite":
+        if backend == "sqlite":
             path = file_of(url)
             if path is not None:
                 url = url.set(database=str(path))
                 undo.enter_context(lock_file(path))
             engine = embedded.engine_of(url)
-        elif kind in ("postgresql", "postgres"):
+        elif backend in ("postgresql", "postgres"):
             engine = shared.engine_of(url)
         else:
             raise OSError(errno.EINVAL, "a store is an SQLite file or a PostgreSQL database")
@@ -62,7 +73,7 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
                 migrate(connection, chain)
         if path is not None:  # as long as one connection is open, the journal is the same file
             undo.enter_context(engine.connect())
-        with writer.begin() as connection:  # one that is only readable is found out here
+        with writer.begin() as connection:  # a database that can only be read fails here
             for chain in chains:
                 connection.execute(chain.probe)
         watched = None if path is None else WatchedFile(path)

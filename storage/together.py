@@ -60,7 +60,10 @@ class Together(Generic[Request, Answer]):
         return caller.answer.result()
 
     def _work_on_next(self, leader: _Caller[Request, Answer]) -> None:
-        """Work on the oldest requests, of which the caller's is the first."""
+        """Work on the oldest requests, of which the leader's is the first.
+
+        If the work is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
+        """
         with self._lock:
             group, self._pending = self._pending[: self._most], self._pending[self._most :]
         try:

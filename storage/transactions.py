@@ -26,9 +26,9 @@ class Database:
             watched: file of an SQLite database; None in memory or for PostgreSQL.
         """
         self.shared = engine.dialect.name == "postgresql"
-        """True if other replicas may use it; a replica then has its running jobs by a lease."""
+        """True if other replicas of the service may use the database at the same time."""
         self.durable = self.shared or watched is not None
-        """True if it outlives this process."""
+        """True if the content of the database is kept when this process ends."""
         self._engine = engine
         self._writer = engine.execution_options(writes=True)
         self._held = held
@@ -93,10 +93,15 @@ class Database:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """Raise a database's errors as StoreFault, in words without secrets."""
+    """Raise the database's errors in the body of a `with` statement as StoreFault, in words without secrets.
+
+    Raises:
+        StoreFault: the database raised an error.
+        Exception: the conversion of a value for its column failed; the error is raised as it is.
+    """
     try:
         yield
     except SQLAlchemyError as error:
         if isinstance(error, StatementError) and not isinstance(error, DBAPIError) and error.orig is not None:
-            raise error.orig from None  # a value that its column refuses never came to the database
+            raise error.orig from None  # the value was rejected before it was sent to the database
         raise StoreFault(describe_error(error)) from None

@@ -18,20 +18,18 @@ from sqlalchemy import Connection
 from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
-from epsilond.ledgers.book.commits import CommitRequest, commit_records, is_quick
+from epsilond.ledgers.book.commits import CommitRequest, ReserveRequest, commit_records, is_quick
 from epsilond.ledgers.book.desk import MovedLedger, States, text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import ApprovalMoves
-from epsilond.ledgers.book.owning import require_movable, require_relation
-from epsilond.ledgers.book.states import holding_of, item_of, parts_of, rows_after
-from epsilond.ledgers.log.receipts import Receipt
+from epsilond.ledgers.book.owning import require_movable, require_no_overlap, require_relation
+from epsilond.ledgers.book.states import item_of, parts_of, rows_after
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.what_if import WhatIf, add_nearest, what_if
 from epsilond.ledgers.requests import (
-    SECONDS,
     CommitAsked,
     JobAsked,
     OpenLedger,
@@ -44,7 +42,6 @@ from epsilond.ledgers.store.specs import text_of
 from epsilond.ledgers.store.transactions import Again, looking
 
 T = TypeVar("T")
-MOST_RECEIPTS = 20
 
 
 class Book(ApprovalMoves):
@@ -98,33 +95,41 @@ class Book(ApprovalMoves):
             approval_from=0 if state.approval else None,
         )
 
-        def write() -> LedgerRow:
-            with self._moving({}) as connection:
-                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
-                if again is not None:
-                    return self._desk.row(connection, tenant, again["ledger"])
-                for misplaced in owners.find_misplaced(connection, organisation=tenant):
-                    raise NotReconciled(MISPLACED.format(misplaced), misplaced)
-                try:
-                    ledgers.add(connection, row, opened_by=by or None)
-                except ledgers.BlockTaken as taken:
-                    message = "the block has a ledger, open or closed: a second would double the loss unseen"
-                    raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
-                where = {"dataset": request.dataset, "block": request.block or "", "name": request.name}
-                moved = MovedLedger(row.id, record | where, state)
-                self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-                overlapping = ledgers.overlapping(connection, row)
-                if overlapping is not None:
-                    message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
-                    raise BlockHasLedger(message, None, {"ledger": overlapping})
-                if owners.is_barred(connection, row):
-                    message = (
-                        "another organisation has a ledger of the data set, and one of the two names or named none"
-                    )
-                    raise BlockHasLedger(message, None, {})
-            return row
+        names = {"dataset": request.dataset, "block": request.block or "", "name": request.name}
+        moved = MovedLedger(row.id, record | names, state)
+        return self._retry(partial(self._write_opened, row, moved, key, fingerprint, by))
 
-        return self._retry(write)
+    def _write_opened(self, row: LedgerRow, moved: MovedLedger, key: str, fingerprint: str, by: str) -> LedgerRow:
+        """Write a new ledger with its first entry, and return it.
+
+        Args:
+            row: rows of the ledger.
+            moved: the ledger after its opening, with the record of the entry.
+            key: idempotency key of the request.
+            fingerprint: digest of the request.
+            by: name of the caller.
+
+        Returns:
+            The new ledger. The ledger of the first request with the same key if there was one.
+
+        Raises:
+            BlockHasLedger: another ledger covers people of this one. Nothing is written.
+            NotReconciled: rows of the tenant's ledgers were changed outside a move.
+        """
+        with self._moving({}) as connection:
+            answer = self._desk.find_answer(connection, row.tenant, key, fingerprint, by)
+            if answer is not None:
+                return self._desk.row(connection, row.tenant, answer["ledger"])
+            for misplaced in owners.find_misplaced(connection, organisation=row.tenant):
+                raise NotReconciled(MISPLACED.format(misplaced), misplaced)
+            try:
+                ledgers.add(connection, row, opened_by=by or None)
+            except ledgers.BlockTaken as taken:
+                message = "the block has a ledger, open or closed: a second would double the loss unseen"
+                raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
+            self._desk.write(connection, row.tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
+            require_no_overlap(connection, row)  # the write took the counter of entries: no other ledger is being added
+        return row
 
     def what_if(self, tenant: str, identifier: str, job: JobAsked) -> WhatIf:
         """Return the cost of a job and whether it fits; change nothing.
@@ -184,57 +189,82 @@ class Book(ApprovalMoves):
             RunDiffers: as `moves.reserve`.
             LedgerExhausted, NotInPlan, NotSealed, LedgerClosed, ConditionViolated, InvalidInput: as `moves.reserve`.
         """
-        fingerprint = fingerprint_of("reserve", [sorted(identifiers), job])
-        identifier = f"reservation_{secrets.token_urlsafe(12)}"
-
-        quick = job.spec is None and job.slot is None
-
-        def after_of(states: States) -> dict[str, LedgerState]:
-            for _, state in states.values():
-                require_relation(state, job)
-            if quick:
-                return {name: moves.reserve(state, identifier, **job.job) for name, (_, state) in states.items()}
-            return {name: self._reserve_priced(state, identifier, job) for name, (_, state) in states.items()}
-
-        def attempt(under_lock: bool) -> ReservationRow:
-            with looking(self._database) as connection:
-                earlier = self._desk.find_answer(connection, tenant, key, fingerprint, by)
-                if earlier is not None:
-                    return self._desk.load_reservation(connection, tenant, earlier["reservation"])
-                states = self._desk.states(connection, tenant, identifiers)
-            judged_inside = quick or under_lock
-            after = {} if under_lock else after_of(states)
-            with self._moving(states, compared=not judged_inside) as connection:
-                if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
-                    raise Again(key)
-                if judged_inside:
-                    states = self._desk.states(connection, tenant, identifiers)
-                    after = after_of(states)
-                require_movable(connection, [row for row, _ in states.values()])
-                now = self._clock()
-                reservation = ReservationRow(
-                    id=identifier,
-                    tenant=tenant,
-                    created=now,
-                    expires=now + (SECONDS if job.expires_in is None else job.expires_in),
-                    holdings=tuple(holding_of(name, after[name].reservations[identifier]) for name in sorted(after)),
-                )
-                for name, state in after.items():
-                    ledgers.write(connection, states[name][0], rows_after(states[name][0], state))
-                reservations.add(connection, reservation)
-                records = [
-                    MovedLedger(
-                        name,
-                        entry_records.reservation_record(after[name].reservations[identifier], holding.spec),
-                        after[name],
-                    )
-                    for name, holding in zip(sorted(after), reservation.holdings, strict=True)
-                ]
-                self._desk.write(connection, tenant, key, fingerprint, {"reservation": identifier}, records, by)
-            return reservation
-
+        request = ReserveRequest(
+            tenant=tenant,
+            ledgers=tuple(identifiers),
+            job=job,
+            key=key,
+            by=by,
+            fingerprint=fingerprint_of("reserve", [sorted(identifiers), job]),
+            reservation=f"reservation_{secrets.token_urlsafe(12)}",
+        )
         self.expire()
-        return self._retry_judged(attempt)
+        return self._retry_judged(partial(self._reserve_once, request))
+
+    def _reserve_once(self, request: ReserveRequest, under_lock: bool) -> ReservationRow:
+        """Try once to make a reservation.
+
+        Runs of the plan are judged under the lock of the ledgers, and before it as well, so that a request that does
+        not fit locks nothing. A charge of a slot takes time: it is computed before the ledgers are locked, and written
+        only if no ledger was moved meanwhile.
+
+        Args:
+            request: the reservation to make.
+            under_lock: whether to compute only under the lock, so that no other move can interfere.
+
+        Returns:
+            The new reservation. That of the first request with the same key if there was one.
+
+        Raises:
+            Again: another caller moved a ledger or used the key meanwhile; the reservation must be tried again.
+        """
+        with looking(self._database) as connection:
+            answer = self._answer_to_reserve(connection, request)
+            if answer is not None:
+                return self._desk.load_reservation(connection, request.tenant, answer["reservation"])
+            states = self._desk.states(connection, request.tenant, request.ledgers)
+        computed_inside = request.is_quick or under_lock
+        after = {} if under_lock else self._states_after_reserve(request, states)
+        with self._moving(states, compared=not computed_inside) as connection:
+            if self._answer_to_reserve(connection, request) is not None:
+                raise Again(request.key)
+            if computed_inside:
+                states = self._desk.states(connection, request.tenant, request.ledgers)
+                after = self._states_after_reserve(request, states)
+            require_movable(connection, [row for row, _ in states.values()])
+            reservation = request.row(after, self._clock())
+            for name, state in after.items():
+                row, _ = states[name]
+                ledgers.write(connection, row, rows_after(row, state))
+            reservations.add(connection, reservation)
+            records = []
+            for holding in reservation.holdings:
+                state = after[holding.ledger]
+                record = entry_records.reservation_record(state.reservations[reservation.id], holding.spec)
+                records.append(MovedLedger(holding.ledger, record, state))
+            answer = {"reservation": reservation.id}
+            self._desk.write(connection, request.tenant, request.key, request.fingerprint, answer, records, request.by)
+        return reservation
+
+    def _answer_to_reserve(self, connection: Connection, request: ReserveRequest) -> JsonRecord | None:
+        """Return the kept answer to an equal request with the key of this reservation; None if there is none."""
+        return self._desk.find_answer(connection, request.tenant, request.key, request.fingerprint, request.by)
+
+    def _states_after_reserve(self, request: ReserveRequest, states: States) -> dict[str, LedgerState]:
+        """Return the state of each ledger after a reservation, by the ledger's id.
+
+        Raises:
+            InvalidInput: the job names another neighbouring relation than a ledger's.
+        """
+        for _, state in states.values():
+            require_relation(state, request.job)
+        after = {}
+        for name, (_, state) in states.items():
+            if request.is_quick:
+                after[name] = moves.reserve(state, request.reservation, **request.job.job)
+            else:
+                after[name] = self._reserve_priced(state, request.reservation, request.job)
+        return after
 
     def _reserve_priced(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
         """Return a ledger after a charge that takes time to price.
@@ -248,31 +278,6 @@ class Book(ApprovalMoves):
             of_slot = {part: value for part, value in job.job.items() if part != "item"}
             raise self._evaluate(partial(add_nearest, refused, state, **of_slot)) from None
         return after
-
-    def reservation(self, tenant: str, identifier: str) -> ReservationRow:
-        """Return a reservation. `receipts` returns the receipts of its commits."""
-        with looking(self._database) as connection:
-            return self._desk.load_reservation(connection, tenant, identifier)
-
-    def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
-        """Return the ids of the ledgers that contradict the run of a reservation."""
-        with looking(self._database) as connection:
-            return self._desk.contradicting_ledgers(connection, held)
-
-    def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
-        """Return receipts of the newest commits of a reservation, under the current head, oldest first.
-
-        The list is empty if runs of the reservation were voided or contradicted: no run may begin with them.
-        """
-        with self._continuous_log() as connection:
-            held = self._desk.load_reservation(connection, tenant, identifier)
-            if not any(holding.committed for holding in held.holdings) or self._desk.was_voided(connection, held):
-                return []
-            if self._desk.contradicting_ledgers(connection, held):
-                return []
-            rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
-            size = self._signed_size(connection)
-            return [self._desk.receipt(connection, row, size) for row in rows]
 
     def commit(self, tenant: str, identifier: str, request: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
         """Commit runs of a reservation in all its ledgers, and return the receipts.

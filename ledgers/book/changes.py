@@ -48,6 +48,8 @@ ledger.
 """
 MOST_DUE = 100
 """Largest number of reservations that one call ends, so that a caller who waits for it waits for few."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.05
+"""Mean pauses in seconds before an attempt is repeated: after the first, and after many."""
 MOST_TRIES = 100
 """Largest number of attempts of one change while others move the ledger."""
 
@@ -251,10 +253,20 @@ class OwnerMoves(BookReader):
         move: Callable[[LedgerState], LedgerState],
         by: str,
     ) -> LedgerRow:
-        """Make a move that takes only the state of a ledger."""
+        """Make a move that takes only the state of a ledger, and return the ledger after it.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+            key: idempotency key of the request.
+            kind: kind of the entry in the log.
+            move: returns the state after the move.
+            by: name of the caller.
+        """
         fingerprint = fingerprint_of(kind, [identifier, {}])
 
         def attempt() -> LedgerRow:
+            """Judge the move before the lock, and write it if no other process moved the ledger meanwhile."""
             with looking(self._database) as connection:
                 again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 states = self._desk.states(connection, tenant, [identifier])
@@ -311,7 +323,9 @@ class OwnerMoves(BookReader):
             try:
                 return attempt()
             except Again:
-                time.sleep(min(0.001 * 2.0 ** min(attempts, 6), 0.05) * (0.5 + secrets.randbelow(1000) / 1000))
+                pause = min(SHORTEST_PAUSE * 2.0 ** min(attempts, 6), LONGEST_PAUSE)
+                jitter = 0.5 + secrets.randbelow(1000) / 1000  # so that callers who collided do not collide again
+                time.sleep(pause * jitter)
         raise Contended("others moved the ledger each time; nothing was written")
 
 

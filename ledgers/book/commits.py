@@ -1,4 +1,6 @@
-"""Commits of several callers in one transaction, with one lock of the log's counter and one write to the disk.
+"""Requests to commit and to reserve, and commits of several callers in one transaction.
+
+A group of commits takes one lock of the log's counter and one write to the disk.
 
 A group takes only commits that change nothing but amounts: of a live reservation, in ledgers without contradictions,
 with a charge that needs no computation. Every other commit is left to its caller, who makes it separately and gets the
@@ -19,6 +21,7 @@ from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.requests import SECONDS, ReserveAsked
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
 from epsilond.ledgers.store.records import ReservationRow
 from epsilond.ledgers.store.transactions import lock_ledgers
@@ -51,6 +54,50 @@ class CommitRequest:
     def kept_keys(self) -> set[tuple[str, str]]:
         """The idempotency key with each owner under whom its answer may be kept; an earlier version kept no tenant."""
         return {(scope_of(self.tenant, self.by), self.key), (self.by or self.tenant, self.key)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReserveRequest:
+    """A reservation that a caller asks for.
+
+    Attributes:
+        tenant: owner of the ledgers.
+        ledgers: ids of the ledgers.
+        job: the runs to hold, and when the reservation expires.
+        key: idempotency key of the request.
+        by: name of the caller.
+        fingerprint: digest of the request.
+        reservation: id of the reservation if it is made.
+    """
+
+    tenant: str
+    ledgers: tuple[str, ...]
+    job: ReserveAsked
+    key: str
+    by: str
+    fingerprint: str
+    reservation: str
+
+    @property
+    def is_quick(self) -> bool:
+        """True if the plan pays for the runs, so that nothing must be computed."""
+        return self.job.spec is None and self.job.slot is None
+
+    def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
+        """Return the row of the new reservation.
+
+        Args:
+            after: states of the ledgers with the reservation, by their ids.
+            now: present time in seconds since 1970.
+        """
+        lifetime = SECONDS if self.job.expires_in is None else self.job.expires_in
+        return ReservationRow(
+            id=self.reservation,
+            tenant=self.tenant,
+            created=now,
+            expires=now + lifetime,
+            holdings=tuple(holding_of(name, after[name].reservations[self.reservation]) for name in sorted(after)),
+        )
 
 
 def is_quick(held: Reservation) -> bool:

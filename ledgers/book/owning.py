@@ -10,7 +10,7 @@ from epsilond.accountants.errors import AwaitsApproval, BlockHasLedger, InvalidI
 from epsilond.calibrators.answer import Caution
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import JobAsked
-from epsilond.ledgers.store import owners, pending
+from epsilond.ledgers.store import ledgers, owners, pending
 from epsilond.ledgers.store.records import LedgerRow
 
 
@@ -96,3 +96,23 @@ def require_relation(state: LedgerState, job: JobAsked) -> None:
         raise InvalidInput.at(
             "/relation", "is not the ledger's: account for the mechanism there", allowed=state.setting.relation
         )
+
+
+def require_no_overlap(connection: Connection, row: LedgerRow) -> None:
+    """Require that no other ledger covers people of a ledger that is being opened, apart from its own block's.
+
+    Args:
+        connection: connection of the transaction, which has taken the counter of entries already.
+        row: rows of the ledger.
+
+    Raises:
+        BlockHasLedger: one of the data set's ledgers is of a block and another of the whole, or another organisation
+            may have a ledger of the data set.
+    """
+    overlapping = ledgers.overlapping(connection, row)
+    if overlapping is not None:
+        message = "the dataset has ledgers of blocks and would have one of the whole: both lose unseen"
+        raise BlockHasLedger(message, None, {"ledger": overlapping})
+    if owners.is_barred(connection, row):
+        message = "another organisation has a ledger of the data set, and one of the two names or named none"
+        raise BlockHasLedger(message, None, {})

@@ -13,6 +13,7 @@ from epsilond.ledgers.book.owning import require_movable
 from epsilond.ledgers.book.published import PublishedLog
 from epsilond.ledgers.book.reports import written
 from epsilond.ledgers.book.states import state_from
+from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.requests import Order
 from epsilond.ledgers.store import entries, ledgers, owners, reservations
@@ -20,9 +21,11 @@ from epsilond.ledgers.store.balances import find_imbalance
 from epsilond.ledgers.store.figures import LedgerFigures, figures
 from epsilond.ledgers.store.names import normalise, skeleton_of
 from epsilond.ledgers.store.owners import Collision
-from epsilond.ledgers.store.records import LedgerRow
+from epsilond.ledgers.store.records import LedgerRow, ReservationRow
 from epsilond.ledgers.store.transactions import Again, looking
 
+MOST_RECEIPTS = 20
+"""Largest number of receipts of one reservation in an answer: those of its newest commits."""
 TRIES = 20
 """Largest number of attempts to assign organisations while other processes move ledgers."""
 
@@ -180,15 +183,40 @@ class BookReader(PublishedLog):
             rows = entries.page(connection, start=start, limit=limit, ledger=identifier, order=order)
             return [mark_commit(entry(row), contradictions) for row in rows]
 
+    def reservation(self, tenant: str, identifier: str) -> ReservationRow:
+        """Return a reservation. `receipts` returns the receipts of its commits."""
+        with looking(self._database) as connection:
+            return self._desk.load_reservation(connection, tenant, identifier)
+
+    def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
+        """Return the ids of the ledgers that contradict the run of a reservation."""
+        with looking(self._database) as connection:
+            return self._desk.contradicting_ledgers(connection, held)
+
+    def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
+        """Return receipts of the newest commits of a reservation, under the current head, oldest first.
+
+        The list is empty if runs of the reservation were voided or contradicted: no run may begin with them.
+        """
+        with self._continuous_log() as connection:
+            held = self._desk.load_reservation(connection, tenant, identifier)
+            if not any(holding.committed for holding in held.holdings) or self._desk.was_voided(connection, held):
+                return []
+            if self._desk.contradicting_ledgers(connection, held):
+                return []
+            rows = self._desk.commits(connection, held)[-MOST_RECEIPTS:]
+            size = self._signed_size(connection)
+            return [self._desk.receipt(connection, row, size) for row in rows]
+
     def written(self, tenant: str, identifier: str) -> JsonRecord:
         """Return a summary of a ledger's entries in the log."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             kinds = entries.count_kinds(connection, identifier)
         counts = {kind: count for kind, (count, _, _) in kinds.items()}
-        return written(
-            counts, min(figures[1] for figures in kinds.values()), max(figures[2] for figures in kinds.values())
-        )
+        first = min(first for _, first, _ in kinds.values())
+        last = max(last for _, _, last in kinds.values())
+        return written(counts, first, last)
 
 
 def _is_near(name: str, given: str, normal: str) -> bool:

@@ -89,13 +89,17 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
     if place.item is not None:
         item = state.item(place.item)
         if item is None:
-            names = ", ".join(slot_or_item.name for slot_or_item in state.plan) or "none"
+            names = ", ".join(planned.name for planned in state.plan) or "none"
             raise NotInPlan(f"The plan has no item of this name. It has: {names}.")
         if not item.free:
             raise LedgerExhausted(f"no run of the plan's item {item.name} is left")
         return OfItem(state, item, place)
-    kinds = [slot_or_item.kind for slot_or_item in state.slots]
-    kind = place.slot or ("gdp" if "gdp" in kinds else kinds[0] if len(kinds) == 1 else None)
+    kinds = [present.kind for present in state.slots]
+    kind: SlotKind | None = place.slot
+    if kind is None and "gdp" in kinds:
+        kind = "gdp"
+    elif kind is None and len(kinds) == 1:
+        kind = kinds[0]
     slot = None if kind is None else state.slot(kind)
     if slot is None and place.slot is not None:
         raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=", ".join(kinds) or "none: it has a plan")
@@ -123,7 +127,13 @@ def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reserv
 
 @dataclass(frozen=True)
 class OfSlot:
-    """A slot as compartment."""
+    """A slot as compartment.
+
+    Attributes:
+        state: the ledger.
+        slot: the slot.
+        place: target of charges, which names the slot's kind.
+    """
 
     state: LedgerState
     slot: Slot
@@ -144,36 +154,49 @@ class OfSlot:
         return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
 
     def excess(self, spec: Spec) -> float:
-        """Return the excess from the price if prices are additive, and from the privacy profiles if they are not."""
+        """Return the excess from the price if prices are additive, and from the privacy profiles if they are not.
+
+        A price gives the log of its ratio to the free amount. A Rényi slot of several orders gives only a sign.
+        """
         step, count = steps_of(spec)
         request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
         if self.slot.kind == "gdp" and mu_squared(request) is None:
-            remaining, free, eta = (
-                self.slot.remainder("mu_squared"),
-                self.slot.free("mu_squared"),
-                eta_of(request, self.slot),
-            )
-            if not may_be_composed(request.parts):  # then its steps are charged one after another, which is dearer
-                price_from_below, _ = quick_cost(request.parts, remaining=remaining, eta=eta)
-                if math.isinf(price_from_below):
-                    return MISSES
-                if price_from_below > 0.0:
-                    return math.log(price_from_below / float(free))
-            return shortfall(request.parts, remaining=remaining, cost=down(free * KEPT), eta=eta)
+            return self._residue_excess(request)
         price = charge(request, self.slot)
         if len(self.slot.capacity) > 1 and self.slot.kind == "rdp":
             return _try_move(lambda: moves.reserve(self.state, TRIAL, spec=spec, slot="rdp"))
-        ratios = [
-            math.log(Fraction(amount) / Fraction(self.slot.free(part))) if self.slot.free(part) > 0 else math.inf
-            for part, amount in price.parts.items()
-            if amount > 0
-        ]
-        return max(ratios, default=-math.inf)
+        largest = -math.inf
+        for part, amount in price.parts.items():
+            free = self.slot.free(part)
+            if amount > 0 and free > 0:
+                largest = max(largest, math.log(Fraction(amount) / Fraction(free)))
+            elif amount > 0:
+                largest = math.inf
+        return largest
+
+    def _residue_excess(self, request: ChargeRequest) -> float:
+        """Return roughly by how much a residue charge of a run exceeds what is free in the Gaussian slot."""
+        remaining = self.slot.remainder("mu_squared")
+        free = self.slot.free("mu_squared")
+        eta = eta_of(request, self.slot)
+        if not may_be_composed(request.parts):  # its steps are charged one after another, which costs more
+            cost_from_below, _ = quick_cost(request.parts, remaining=remaining, eta=eta)
+            if math.isinf(cost_from_below):
+                return MISSES
+            if cost_from_below > 0.0:
+                return math.log(cost_from_below / float(free))
+        return shortfall(request.parts, remaining=remaining, cost=down(free * KEPT), eta=eta)
 
 
 @dataclass(frozen=True)
 class OfItem:
-    """An item of the plan as compartment."""
+    """An item of the plan as compartment.
+
+    Attributes:
+        state: the ledger.
+        item: the item, of which runs are free.
+        place: target of charges, which names the item.
+    """
 
     state: LedgerState
     item: PlanItem

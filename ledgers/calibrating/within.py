@@ -30,7 +30,7 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.parameter_search import crossing
 from epsilond.ledgers.calibrating.by_noise import near_strictness
-from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, compartment_of, reserve_trial
+from epsilond.ledgers.calibrating.compartment import MISSES, ChargeTarget, Compartment, compartment_of, reserve_trial
 from epsilond.ledgers.calibrating.setting import request_fields, require_one, require_possible
 from epsilond.ledgers.mathematics.moves import require_consistent
 from epsilond.ledgers.mathematics.nearest import map_noise
@@ -46,6 +46,8 @@ BACKS = 15
 """Largest number of steps back from a rejected run, each twice as long."""
 SLACK = 1e-3
 """Share by which the noise is lowered to check that the ledger then rejects the run."""
+REMEMBERED = 64
+"""Largest number of runs whose results a search keeps."""
 _EPSILONS = (-math.log(1e6), -math.log(1e-9))
 """Bounds of −log ε in the search."""
 
@@ -55,6 +57,7 @@ class Within:
     """A calibration within a ledger.
 
     Attributes:
+        algorithm: name of the algorithm.
         request: the calibrator's problem, with ε and δ, whose answer is the calibration.
         spec: the run as the ledger is charged for it.
         held: the reservation that would be made; nothing was reserved.
@@ -134,57 +137,105 @@ def within(
     log10_delta = _short(log_delta / math.log(10.0))
     estimate = _clip(compartment.likely_epsilon(log_delta))
     require_possible(calibrator.name, calibrator.definition(problem(estimate, log10_delta)), state.setting)
-
-    @functools.lru_cache(maxsize=64)
-    def run(strictness: float) -> tuple[object, Spec] | None:
-        """Return the problem and its mechanism; None if no noise that is offered meets the target."""
-        request = problem(math.exp(-strictness), log10_delta)
-        try:
-            return request, require_one(calibrator.name, calibrator.specs(calibrator.certify(request)))
-        except (Infeasible, BeyondBudget):
-            return None
-
-    def spec_at(strictness: float) -> Spec | None:
-        """Return the mechanism at a strictness; None if there is none."""
-        result = run(strictness)
-        return None if result is None else result[1]
-
-    @functools.lru_cache(maxsize=64)
-    def excess_at(strictness: float) -> float:
-        """Return by how much the run at a strictness exceeds the rest."""
-        spec = spec_at(strictness)
-        return -MISSES if spec is None else compartment.excess(spec)
-
-    def reserve(spec: Spec) -> Reservation | None:
-        """Return the reservation of a run as the ledger certifies it; None if the ledger has no room for it."""
-        try:
-            return reserve_trial(state, spec, compartment.place)
-        except (LedgerExhausted, NotInPlan):
-            return None
-
-    def reserve_at(strictness: float) -> Reservation | None:
-        """Return the reservation of the run at a strictness; None if there is none."""
-        spec = spec_at(strictness)
-        return None if spec is None else reserve(spec)
-
+    runs = _CalibratedRuns(state, calibrator, problem, compartment, log10_delta)
     start = -math.log(estimate)
-    strictness = near_strictness(spec_at, compartment.excess, _least, reserve, start)
+    strictness = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
     if strictness is None:
-        strictness = crossing(excess_at, start, _EPSILONS, WIDTH)
+        strictness = crossing(runs.excess_at, start, _EPSILONS, WIDTH)
     if strictness is None:
-        raise _rejection(state, run(_EPSILONS[1]), compartment.place)
-    best = _least(reserve_at, strictness)
+        raise _rejection(state, runs.run_at(_EPSILONS[1]), compartment.place)
+    best = _least(runs.reserve_at, strictness)
     if best is None:
-        raise _rejection(state, run(strictness), compartment.place)
-    chosen = run(best[0])
+        raise _rejection(state, runs.run_at(strictness), compartment.place)
+    best_strictness, reservation = best
+    chosen = runs.run_at(best_strictness)
     assert chosen is not None, "a reservation was made of it"
     request, spec = chosen
     slack = SLACK if _is_rejected(state, spec, compartment.place) else None
-    return Within(algorithm=calibrator.name, request=request, spec=spec, held=best[1], slack=slack)
+    return Within(algorithm=calibrator.name, request=request, spec=spec, held=reservation, slack=slack)
+
+
+class _CalibratedRuns:
+    """Runs of one algorithm by their strictness −log ε, each with the least noise that meets the target (ε, δ).
+
+    A stricter run has more noise, and costs the ledger less.
+
+    Attributes:
+        run_at: returns the problem and the mechanism at a strictness; None if no noise that is offered meets the
+            target.
+        excess_at: returns roughly by how much the run at a strictness exceeds the rest of the compartment; at most 0
+            if it does not, or if there is no such run.
+    """
+
+    def __init__(
+        self,
+        state: LedgerState,
+        calibrator: Calibrator,
+        problem: Callable[[float, float], object],
+        compartment: Compartment,
+        log10_delta: float,
+    ) -> None:
+        """Prepare the runs. Nothing is computed yet.
+
+        Args:
+            state: the ledger.
+            calibrator: calibrator of the problems.
+            problem: returns the problem at (ε, log10 δ).
+            compartment: slot or item that is charged.
+            log10_delta: log10 of δ of all runs.
+        """
+        self._state = state
+        self._calibrator = calibrator
+        self._problem = problem
+        self._compartment = compartment
+        self._log10_delta = log10_delta
+        self.run_at = functools.lru_cache(maxsize=REMEMBERED)(self._run_at)
+        self.excess_at = functools.lru_cache(maxsize=REMEMBERED)(self._excess_at)
+
+    def _run_at(self, strictness: float) -> tuple[object, Spec] | None:
+        """Compute `run_at`."""
+        request = self._problem(math.exp(-strictness), self._log10_delta)
+        try:
+            certified = self._calibrator.certify(request)
+            return request, require_one(self._calibrator.name, self._calibrator.specs(certified))
+        except (Infeasible, BeyondBudget):
+            return None
+
+    def _excess_at(self, strictness: float) -> float:
+        """Compute `excess_at`."""
+        spec = self.spec_at(strictness)
+        return -MISSES if spec is None else self._compartment.excess(spec)
+
+    def spec_at(self, strictness: float) -> Spec | None:
+        """Return the mechanism at a strictness; None if there is none."""
+        result = self.run_at(strictness)
+        return None if result is None else result[1]
+
+    def reserve(self, spec: Spec) -> Reservation | None:
+        """Return the reservation of a run as the ledger certifies it; None if the ledger has no room for it."""
+        try:
+            return reserve_trial(self._state, spec, self._compartment.place)
+        except (LedgerExhausted, NotInPlan):
+            return None
+
+    def reserve_at(self, strictness: float) -> Reservation | None:
+        """Return the reservation of the run at a strictness; None if there is no run, or no room for it."""
+        spec = self.spec_at(strictness)
+        return None if spec is None else self.reserve(spec)
 
 
 def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
-    """Find nearly the least strictness from a start on at which a reservation is made; None if none is near."""
+    """Find nearly the least strictness, from a start on, at which a reservation is made.
+
+    The strictness is raised in steps that double, at most `BACKS` of them, and then bisected to within `CLOSE`.
+
+    Args:
+        reserve_at: returns the reservation at a strictness −log ε, or None if none is made.
+        start: smallest strictness that is tried.
+
+    Returns:
+        The strictness and its reservation. None if no strictness that was tried has one.
+    """
     best = reserve_at(start)
     if best is not None:
         return start, best
@@ -200,7 +251,10 @@ def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> t
     while passing - rejected > CLOSE:
         middle = 0.5 * (rejected + passing)
         reservation = reserve_at(middle)
-        rejected, passing, best = (middle, passing, best) if reservation is None else (rejected, middle, reservation)
+        if reservation is None:
+            rejected = middle
+        else:
+            passing, best = middle, reservation
     return passing, best
 
 
@@ -228,7 +282,13 @@ def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
 
 
 def _rejection(state: LedgerState, last: tuple[object, Spec] | None, place: ChargeTarget) -> NoCertificate:
-    """Return the ledger's own error for the largest noise that was tried."""
+    """Return the ledger's own error for the largest noise that was tried.
+
+    Args:
+        state: the ledger.
+        last: problem and mechanism with that noise; None if no noise that is offered meets the target.
+        place: slot or item that is charged.
+    """
     if last is not None:
         try:
             reserve_trial(state, last[1], place)

@@ -57,37 +57,62 @@ def audited(
     Raises:
         InvalidInput: a file cannot be read, or is of another kind.
     """
-    trusted, cosigners = trusted_keys(keys), [_cosigner(vkey) for vkey in witnesses]
-    place = file_place(evidence, _runs(evidence)) if _is_database(evidence) else None
+    trusted = trusted_keys(keys)
+    cosigners = [_cosigner(vkey) for vkey in witnesses]
+    if not _is_database(evidence):
+        try:
+            bundle = _bundle(evidence)
+        except NotVerified as error:
+            raise InvalidInput.at("/bundle", str(error)) from None
+        _, verification = _verify_bundle(bundle, trusted, checkpoints, log, cosigners)
+        return verification
+    place = file_place(evidence, _runs(evidence))
     try:
         try:
-            bundle = _bundle(evidence) if place is None else _of_file(place, evidence)
+            bundle = _of_file(place, evidence)
         except NotVerified as error:
-            if place is None:
-                raise InvalidInput.at("/bundle", str(error)) from None
             verification = LogVerification()
             verification.add(ClaimOutcome.FAILED, f"An entry of the file is none: {error}.")
             return verification
-        own_receipts = bundle.receipts
-        if log is not None:
-            bundle = _with_log(bundle, log)
-        old = [note for path in checkpoints for note in _notes(path)]
-        verification = verify(
-            replace(bundle, checkpoints=[*bundle.checkpoints, *old]),
-            origin=trusted[0].name,
-            keys=trusted,
-            replay=replay,
-            witnesses=cosigners,
-        )
-        _replay_receipts(bundle, verification)
-        _check_voids(own_receipts, bundle, verification)
-        _check_contradictions(own_receipts, bundle, verification)
-        if place is not None:
-            _compare_balances(place, bundle.entries, verification)
+        complete, verification = _verify_bundle(bundle, trusted, checkpoints, log, cosigners)
+        _compare_balances(place, complete.entries, verification)
         return verification
     finally:
-        if place is not None:
-            place.close()
+        place.close()
+
+
+def _verify_bundle(
+    bundle: Bundle,
+    trusted: Sequence[PublicKey],
+    checkpoints: Sequence[Path],
+    log: Path | None,
+    cosigners: Sequence[CosignerKey],
+) -> tuple[Bundle, LogVerification]:
+    """Verify a bundle together with old checkpoints and the evidence of another file.
+
+    Args:
+        bundle: the evidence.
+        trusted: trusted keys of the log, at least one.
+        checkpoints: files with trusted old checkpoints.
+        log: file with entries that show whether the runs of a receipt were voided later, if there is one.
+        cosigners: trusted keys of witnesses.
+
+    Returns:
+        The bundle with the evidence of `log`, and the findings.
+    """
+    complete = bundle if log is None else _with_log(bundle, log)
+    old = [note for path in checkpoints for note in _notes(path)]
+    verification = verify(
+        replace(complete, checkpoints=[*complete.checkpoints, *old]),
+        origin=trusted[0].name,
+        keys=trusted,
+        replay=replay,
+        witnesses=cosigners,
+    )
+    _replay_receipts(complete, verification)
+    _check_voids(bundle.receipts, complete, verification)
+    _check_contradictions(bundle.receipts, complete, verification)
+    return complete, verification
 
 
 def replay(entries: Iterable[Record]) -> Iterator[str]:
@@ -261,25 +286,35 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: 
 
 
 def _compare_balances(place: FilePlace, entries: Sequence[Record], verification: LogVerification) -> None:
-    """Check that the file's balances and contradicted ledgers are those that the entries give."""
+    """Check that the file's balances and contradicted ledgers are those that the entries give.
+
+    Args:
+        place: the file of ledgers.
+        entries: entries of the log.
+        verification: receives a finding for each ledger. A ledger with entries that cannot be replayed gets none here,
+            because the replay reports it.
+    """
     for name, own in by_ledger(entries).items():
         try:
             state = replay_entries(own, spec_of, text_of)
         except EpsilondError:
-            continue  # a finding already
+            continue
         stored = place.ledger(name)
-        same = _has_balances(stored, state)
-        same = same and (stored["state"] == "contradicted") == (state.status == "contradicted")
-        same = same and stored["approval"] == state.approval
-        outcome, verb = (ClaimOutcome.VERIFIED, "are") if same else (ClaimOutcome.FAILED, "are not")
+        has_status = (stored["state"] == "contradicted") == (state.status == "contradicted")
+        has_approval = stored["approval"] == state.approval
+        is_same = _has_balances(stored, state) and has_status and has_approval
+        outcome = ClaimOutcome.VERIFIED if is_same else ClaimOutcome.FAILED
+        verb = "are" if is_same else "are not"
         message = f"The balances of ledger {stored['name']} in the file {verb} those that its entries give."
         verification.add(outcome, message)
 
 
 def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
-    """Return whether a stored ledger has the amounts and runs of this state."""
+    """Return whether a ledger in the file has the amounts and runs of the state that its entries give."""
     expected = balances(state)
-    plan = {item["name"]: {part: item[part] for part in ("reserved", "committed", "credit")} for item in stored["plan"]}
+    plan = {}
+    for item in stored["plan"]:
+        plan[item["name"]] = {column: item[column] for column in ("reserved", "committed", "credit")}
     if plan != expected["plan"] or {slot["kind"] for slot in stored["slots"]} != expected["slots"].keys():
         return False
     for slot in stored["slots"]:

@@ -79,17 +79,22 @@ class WitnessQuorum:
         self.is_confirmed = True
 
     def _cosign(self, note: str, log: ShownLog) -> None:
+        """Show a head to the witnesses that are not busy, each in a thread, and count their cosignatures.
+
+        Arguments and errors are those of `cosign`. Witnesses that answer later are counted by later calls.
+        """
         with self._lock:
             free = [witness for witness in self._witnesses if witness not in self._busy]
-            reasons = [f"The witness {each.key.name} has not answered yet." for each in self._busy]
+            reasons = [f"The witness {witness.key.name} has not answered yet." for witness in self._busy]
             self._busy.update(free)
         answers: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         for witness in free:
             threading.Thread(target=self._ask, args=(witness, note, log, answers), daemon=True).start()
-        until, cosigned = time.monotonic() + PATIENCE, 0
+        deadline = time.monotonic() + PATIENCE
+        cosigned = 0
         for _ in free:
             try:
-                error = answers.get(timeout=max(until - time.monotonic(), 0.0))
+                error = answers.get(timeout=max(deadline - time.monotonic(), 0.0))
             except queue.Empty:
                 reasons.append("A witness does not answer in time.")
                 break
@@ -104,7 +109,7 @@ class WitnessQuorum:
         raise TooFewCosignatures(f"{cosigned} of {self._needed} witnesses cosigned. {' '.join(reasons)}")
 
     def cosignatures(self, note: str) -> str:
-        """Return a signed head with the cosignatures that are known of it."""
+        """Return a signed head with its own signatures and the cosignatures that witnesses have given it so far."""
         head = notes.parse(note)
         with self._lock:
             _, text, lines = self._cosigned

@@ -57,7 +57,7 @@ class ShownLog(Protocol):
 
 @dataclass(frozen=True)
 class WitnessAnswer:
-    """The answer of a witness to one request."""
+    """The answer of a witness to one request: HTTP status, media type and body."""
 
     status: int
     media_type: str
@@ -108,7 +108,7 @@ class RemoteWitness:
     """
 
     def __init__(self, address: WitnessAddress) -> None:
-        """Prepare it. Nothing is sent yet."""
+        """Prepare the witness at an address. Nothing is sent yet."""
         self.key = address.key
         self.known = 0
         self._url = urlsplit(address.url)
@@ -130,7 +130,7 @@ class RemoteWitness:
             HeadRejected: the log does not continue a head that the witness cosigned.
             WitnessUnavailable: the witness gives no cosignature at present.
         """
-        until = time.monotonic() + LONGEST
+        deadline = time.monotonic() + LONGEST
         while True:
             head = notes.parse(note)
             size = checkpoints.parse(head.text).size
@@ -153,8 +153,10 @@ class RemoteWitness:
             size_line = _SIZE.fullmatch(answer.content)
             if answer.status != 409 or answer.media_type != SIZE_TYPE or size_line is None:
                 raise WitnessUnavailable(f"The witness {self.key.name} answers {answer.status}.")
-            repeated, self.known = self.known == int(size_line[1]), int(size_line[1])
-            if repeated or time.monotonic() > until:
+            cosigned_size = int(size_line[1])  # the witness has cosigned another head than this process knows
+            is_repeated = cosigned_size == self.known
+            self.known = cosigned_size
+            if is_repeated or time.monotonic() > deadline:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
 
     def close(self) -> None:
@@ -170,12 +172,12 @@ class RemoteWitness:
             WitnessUnavailable: the answer has no cosignature of this witness.
         """
         try:
-            answered = notes.parse(f"{head.text}\n{content.decode()}")
-            if self.key.verify(answered) is not None:
-                wanted = self.key.name, self.key.note_id
-                return next(line for line in answered.signatures if (line.name, line.note_id) == wanted)
+            note = notes.parse(f"{head.text}\n{content.decode()}")
+            if self.key.verify(note) is not None:
+                key_id = self.key.name, self.key.note_id
+                return next(line for line in note.signatures if (line.name, line.note_id) == key_id)
         except (NotVerified, UnicodeDecodeError):
-            pass
+            pass  # as an answer without a cosignature, which is reported below
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
@@ -198,9 +200,15 @@ class RemoteWitness:
             raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None
 
     def _try(self, body: bytes) -> WitnessAnswer:
+        """Send one request on the open connection, or on a new one.
+
+        Raises:
+            OSError: the witness cannot be reached.
+            HTTPException: the answer is not HTTP, or too large.
+        """
         if self._connection is None:
-            made = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
-            self._connection = made(str(self._url.hostname), self._url.port, timeout=TIMEOUT)
+            connection_type = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
+            self._connection = connection_type(str(self._url.hostname), self._url.port, timeout=TIMEOUT)
         self._connection.request("POST", f"{self._url.path}{ADD_CHECKPOINT}", body, {"content-type": "text/plain"})
         with self._connection.getresponse() as response:
             content = response.read(LARGEST_ANSWER + 1)

@@ -28,7 +28,7 @@ from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 
 
 def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str) -> answers.LedgerAnswer:
-    """Open a ledger; the answer warns of almost equal names.
+    """Open a ledger, and return it with warnings of data sets and blocks that have almost the same name.
 
     Args:
         ledgers: ledgers of the service.
@@ -266,7 +266,10 @@ def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.Reserva
 
 
 def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
-    """Return the warnings of a reservation: contradicted runs, other ledgers of the same people, the service's own."""
+    """Return the warnings about a reservation.
+
+    They are about contradicted runs and other ledgers of the same people, followed by the warnings of the service.
+    """
     contradicted = cautions(ledgers.book.contradicting_ledgers(row))
     ids = [holding.ledger for holding in row.holdings]
     colliding = ledgers.book.colliding(*ids)

@@ -177,7 +177,7 @@ class Tree:
             else:
                 siblings.append((start, middle))
                 start = middle
-        if start > 0:  # with start = 0 this range is the whole earlier tree, whose root the verifier has
+        if start > 0:  # with start = 0 this range is the whole earlier tree: the verifier has its root
             siblings.append((start, end))
         return self._roots(siblings[::-1])
 

@@ -58,7 +58,12 @@ class ClaimOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """One claim with the outcome of its check."""
+    """One claim with the outcome of its check.
+
+    Attributes:
+        outcome: result of the check.
+        sentence: the claim, or the reason why it was not verified.
+    """
 
     outcome: ClaimOutcome
     sentence: str
@@ -119,13 +124,9 @@ def verify(
         replay: plays the entries of ledgers again; None if they are not to be played.
         witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
     """
-    verification, trusted = LogVerification(), tuple(keys)
-    heads = sorted(
-        {
-            _Head(checkpoint.size, checkpoint.root)
-            for checkpoint in _verify_checkpoints(bundle, origin, trusted, verification)
-        }
-    )
+    verification = LogVerification()
+    valid_checkpoints = _verify_checkpoints(bundle, origin, tuple(keys), verification)
+    heads = sorted({_Head(checkpoint.size, checkpoint.root) for checkpoint in valid_checkpoints})
     if not heads:
         verification.add(
             ClaimOutcome.NOT_VERIFIED, "There is no checkpoint that holds, so nothing of the entries is verified."
@@ -143,7 +144,14 @@ def verify(
 def _verify_checkpoints(
     bundle: Bundle, origin: str, keys: Sequence[PublicKey], verification: LogVerification
 ) -> Iterable[Checkpoint]:
-    """Yield the checkpoints with valid signatures, including the checkpoints of receipts."""
+    """Yield the checkpoints with valid signatures, including those of receipts, and add a finding for each.
+
+    Args:
+        bundle: the evidence.
+        origin: name of the log.
+        keys: trusted keys.
+        verification: receives the findings.
+    """
     for place, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
@@ -172,14 +180,23 @@ def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
     roots: dict[int, int] = {}
     for head in heads:
         roots[head.size] = roots.get(head.size, 0) + 1
-    for size, several in roots.items():
-        if several > 1:
-            message = f"{several} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
+    for size, count in roots.items():
+        if count > 1:
+            message = f"{count} roots are signed for the log of {_count(size)}: keep them, they are proof of a fork."
             verification.add(ClaimOutcome.FAILED, message)
 
 
 def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verification: LogVerification) -> set[_Head]:
-    """Return the heads whose root is recomputed from exactly the entries up to the head's size."""
+    """Compute the root of the log at the size of each head from the entries, and add the findings.
+
+    Args:
+        entries: the entries, from the first of the log on; perhaps not all.
+        heads: sizes and roots of valid checkpoints, by increasing size.
+        verification: receives the findings.
+
+    Returns:
+        The heads with the root of exactly that many first entries.
+    """
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
     except NotVerified as error:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Slot
 
 _SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
+"""Name of the part whose largest capacity is searched, by kind of slot. All orders of a Rényi slot get the same."""
 _SMALLEST = 1e-15
 """Capacity at or below which nothing is left for a slot, in the unit of its part."""
 _TOLERANCE = 1e-9
@@ -93,6 +94,7 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:
+        """Return log δ of the ledger with this capacity, less the allowed log δ; a larger capacity gives more."""
         trial = _with_capacity(slot, part, capacity)
         pair = composed_pair([*fixed, (slot_pair(trial), 1)], effort)
         return pair.upper_log_delta(state.target.epsilon) - allowed

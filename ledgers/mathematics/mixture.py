@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.state import Amounts, Slot
 
 _SLACK = 1e-13
+"""Bound on the relative rounding error of a logarithm below, with a margin."""
 
 
 def log_coefficients(slot: Slot) -> list[float]:
@@ -27,16 +28,27 @@ def log_coefficients(slot: Slot) -> list[float]:
 
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
-    """Return whether the slot stays a valid privacy profile after its used, reserved and requested amounts."""
+    """Return whether the slot stays a valid privacy profile after its used, reserved and requested amounts.
+
+    Args:
+        slot: the Rényi slot.
+        parts: requested amounts: Rényi divergence by the name `order:a` of each order a.
+    """
     spent = {part: less(total(slot.capacity[part], parts.get(part, ZERO)), slot.free(part)) for part in slot.capacity}
     values = [value - _SLACK * (1.0 + abs(value)) for value in _values(slot, spent)]
     return PowerProfile(slot.orders, tuple(values)).legal
 
 
 def _values(slot: Slot, spent: Amounts) -> list[float]:
-    """Return log(w_a C(a) e^{(a−1)(B_a − S_a)}) for each order, where S_a is `spent`."""
+    """Return log(w_a C(a) e^{(a−1)(B_a − S_a)}) for each order a.
+
+    Args:
+        slot: the Rényi slot with its weights w_a, which are equal if none are given, and its budgets B_a.
+        spent: charges S_a, by the name of each order.
+    """
     weights = slot.weights or (1.0 / len(slot.orders),) * len(slot.orders)
-    return [
-        math.log(weight) + log_conversion(order) + float(Decimal(order - 1.0) * less(budget, spent[part]))
-        for weight, order, (part, budget) in zip(weights, slot.orders, slot.capacity.items(), strict=True)
-    ]
+    values = []
+    for weight, order, (part, budget) in zip(weights, slot.orders, slot.capacity.items(), strict=True):
+        exponent = float(Decimal(order - 1.0) * less(budget, spent[part]))
+        values.append(math.log(weight) + log_conversion(order) + exponent)
+    return values

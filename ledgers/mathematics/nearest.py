@@ -36,7 +36,13 @@ _COMPOSED_LOOKS = 3
 _LOUDEST = 1e4
 """Largest factor by which the noise multiplier is raised."""
 _NEAR, _CLOSE = 0.98, 0.995
-"""Prices, as shares of the free amount: one that ends the search, and the target of the search by composition."""
+"""Prices, as shares of the free amount: one from which on a search ends, and the one that the next trial aims at."""
+_NOISE_TOLERANCE, _COMPOSED_TOLERANCE = 1.02, 1.005
+"""Ratios of two noise multipliers that a search does not distinguish: by the steps' prices, and by composition."""
+_NOISE_MARGIN = 1.004
+"""Factor on an estimate of the noise multiplier, so that the next trial fits rather than fails."""
+_LEAST_SHARE = 1e-3
+"""Smallest price, as a share of the free amount, from which a noise multiplier is extrapolated."""
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
@@ -61,28 +67,58 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
     """
     if not _by_steps(request, slot):
         return int(_largest_fit(lambda count: _fits(_with_count(request, count), slot), request.count))
-    low, high, count = 0, request.count + 1, request.count
+    low, high = 0, request.count + 1
+    count = request.count
     for _ in range(_LOOKS):
         share = _price(_with_count(request, count), slot)
-        low, high = (count, high) if share <= 1.0 else (low, count)
+        if share <= 1.0:
+            low = count
+        else:
+            high = count
         if _NEAR < share <= 1.0 or high - low <= 1 + low // 100:
             break
-        estimate = int(count * (0.995 / share)) if 0.0 < share < math.inf else 0
-        count = (
-            estimate if low < estimate < high else max(math.isqrt(low * high), high // 16 if low == 0 else 0, low + 1)
-        )
+        count = _next_count(low, high, count, share)
     return _raise_count(request, slot, low)
 
 
+def _next_count(low: int, high: int, count: int, share: float) -> int:
+    """Return the number of runs to try next: in proportion to the last price, or between the known bounds.
+
+    Args:
+        low: largest number that is known to fit; 0 if none is.
+        high: smallest number that is known not to fit.
+        count: number that was tried last.
+        share: price of `count` runs, as a share of the free amount; math.inf if it is not known.
+    """
+    proportional = int(count * (_CLOSE / share)) if 0.0 < share < math.inf else 0
+    if low < proportional < high:
+        return proportional
+    geometric_mean = math.isqrt(low * high)
+    if low == 0:  # the geometric mean would be 0, so the upper bound is divided instead
+        return max(geometric_mean, high // 16, 1)
+    return max(geometric_mean, low + 1)
+
+
 def _raise_count(request: ChargeRequest, slot: Slot, fits: int) -> int:
-    """Return a number of runs that fits, at least `fits`, by the price of all runs together."""
-    low, high, count = fits, request.count + 1, max(fits, 1)
+    """Return a number of runs that fits, at least `fits`, by the price of all runs together.
+
+    Args:
+        request: the job. The result is at most its count.
+        slot: the slot that pays.
+        fits: number of runs that fits by the sum of the prices of its steps.
+    """
+    low, high = fits, request.count + 1
+    count = max(fits, 1)
     for _ in range(_COMPOSED_LOOKS):
         share = _composed_price(_with_count(request, count), slot)
         if share is None:
             return low
-        low, high = (max(low, count), high) if share <= 1.0 else (low, min(high, count))
-        estimate = int(count * (_CLOSE / share)) if share <= 1.0 else math.isqrt(low * count)
+        if share <= 1.0:
+            low = max(low, count)
+            estimate = int(count * (_CLOSE / share))
+        else:
+            high = min(high, count)
+            estimate = math.isqrt(low * count)
         if not low < estimate < high:
             return low
         count = estimate
@@ -90,16 +126,20 @@ def _raise_count(request: ChargeRequest, slot: Slot, fits: int) -> int:
 
 
 def _composed_price(request: ChargeRequest, slot: Slot) -> float | None:
-    """Return the price of all runs together as `_price` does: at most 1, or math.inf.
+    """Return the certified cost of all runs together, divided by what is free in the slot.
 
-    It is None if the price is not known or not worth its work.
+    Returns:
+        The price, at most 1; math.inf if the job costs more than is free. None if nothing is free, or if the
+        composition is too much work.
     """
     eta = eta_of(replace(request, eta=None), slot)
     free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
     if free <= 0 or not exact(request.parts, eta):
         return None
     cost = composed_cost(request.parts, remaining=remaining, eta=eta)
-    return float(cost) / float(free) if cost is not None and cost <= free else math.inf
+    if cost is None or cost > free:
+        return math.inf
+    return float(cost) / float(free)
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
@@ -115,36 +155,61 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
         return None
     if not _by_steps(request, slot):
         return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present)
-    low, high, noise = present, math.inf, present
+    low, high = present, math.inf
+    noise = present
     for _ in range(_LOOKS):
         share = _price(_with_noise(request, noise), slot)
-        low, high = (low, min(high, noise)) if share <= 1.0 else (max(low, noise), high)
-        if (_NEAR < share <= 1.0) or high <= 1.02 * low or noise > _LOUDEST * present:
+        if share <= 1.0:
+            high = min(high, noise)
+        else:
+            low = max(low, noise)
+        if _NEAR < share <= 1.0 or high <= _NOISE_TOLERANCE * low or noise > _LOUDEST * present:
             break
-        estimate = noise * max(share, 1e-3) ** 0.5 * 1.004 if share < math.inf else 2.0 * noise
+        estimate = 2.0 * noise
+        if share < math.inf:
+            estimate = noise * max(share, _LEAST_SHARE) ** 0.5 * _NOISE_MARGIN
         noise = estimate if low < estimate < high else min((low * high) ** 0.5, 2.0 * low)
-    return _lower_noise(request, slot, present, high) if high < math.inf else None
+    if math.isinf(high):
+        return None
+    return _lower_noise(request, slot, present, high)
 
 
 def _lower_noise(request: ChargeRequest, slot: Slot, present: float, fits: float) -> float:
-    """Return a noise that fits, at most `fits`, by the price of all runs together."""
-    low, high, noise = present, fits, fits
+    """Return a noise multiplier that fits, at most `fits`, by the price of all runs together.
+
+    Args:
+        request: the job.
+        slot: the slot that pays.
+        present: noise multiplier of the job, which does not fit.
+        fits: noise multiplier that fits by the sum of the prices of the steps.
+    """
+    low, high = present, fits
+    noise = fits
     for _ in range(_COMPOSED_LOOKS):
         share = _composed_price(_with_noise(request, noise), slot)
         if share is None:
             return high
-        low, high = (low, min(high, noise)) if share <= 1.0 else (max(low, noise), high)
-        estimate = noise * (share / _NEAR) ** 0.5 if share <= 1.0 else (low * high) ** 0.5
-        if not low < estimate < high / 1.005:
+        if share <= 1.0:
+            high = min(high, noise)
+            estimate = noise * (share / _NEAR) ** 0.5
+        else:
+            low = max(low, noise)
+            estimate = (low * high) ** 0.5
+        if not low < estimate < high / _COMPOSED_TOLERANCE:
             return high
         noise = estimate
     return high
 
 
 def _smallest_fit(fits: Callable[[float], bool], present: float) -> float | None:
-    """Return a noise that fits, within a hundredth of the smallest.
+    """Return a noise multiplier that fits, within a hundredth of the smallest.
 
-    None if the noise would be more than `_LOUDEST` times the present noise.
+    Args:
+        fits: whether the job fits with a noise multiplier.
+        present: noise multiplier of the job, where the search starts.
+
+    Returns:
+        The noise multiplier. None if it would be more than `_LOUDEST` times the present one.
     """
     low, high = present, present
     while not fits(high):
@@ -225,8 +290,12 @@ def _price(request: ChargeRequest, slot: Slot) -> float:
         return math.inf
     floor, cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
     if cost is None:
-        return floor / free if 2.0 * free < floor < math.inf else math.inf
-    return float(cost) / free if cost <= slot.free("mu_squared") else max(float(cost) / free, 1.0 + 1e-9)
+        is_far_above = 2.0 * free < floor < math.inf
+        return floor / free if is_far_above else math.inf
+    share = float(cost) / free
+    if cost > slot.free("mu_squared"):
+        return max(share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
+    return share
 
 
 def _fits(request: ChargeRequest, slot: Slot) -> bool:
@@ -241,7 +310,12 @@ def _fits(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _largest_fit(holds: Callable[[float], bool], most: int) -> int:
-    """Return a count that fits, within half a percent of the largest, at most `most`."""
+    """Return a number of runs that fits, within half a percent of the largest; 0 if none was found to fit.
+
+    Args:
+        holds: whether a number of runs fits.
+        most: largest number that is tried.
+    """
     low, high = 0, most
     for _ in range(_LOOKS):
         if high - low <= low // 200:

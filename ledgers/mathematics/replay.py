@@ -121,7 +121,13 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 
 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state of a ledger that an entry opens."""
+    """Return the state of a ledger that an entry opens.
+
+    Args:
+        entry: record of the opening.
+        read: returns the mechanism that a canonical JSON text describes.
+        certify: whether to compute again that everything that the ledger allows is within its target.
+    """
     first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
     _require_opened(first)
     if certify:
@@ -159,7 +165,19 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
 
 
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
-    """Return the state after the record of a commit, with the recorded charge."""
+    """Return the state after the record of a commit, with the recorded charge.
+
+    The first commit of a job with a residue charge carries the charge at the slot's remainder of that moment. It
+    replaces the charge that was held since the reservation.
+
+    Args:
+        state: the ledger before the commit.
+        entry: record of the commit.
+        certify: whether to compute again that the charge suffices.
+
+    Raises:
+        DoesNotReplay: the recorded charge is not valid at the slot's remainder, or does not suffice.
+    """
     reservation = state.reservations[entry["reservation"]]
     if (
         reservation.slot is not None
@@ -192,7 +210,18 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
-    """Require that a recorded charge is at least what the job costs."""
+    """Require that a recorded charge is at least the cost of its job.
+
+    Args:
+        state: the ledger.
+        spec: one run of the job.
+        count: number of runs.
+        slot: the slot that is charged.
+        price: the recorded charge.
+
+    Raises:
+        DoesNotReplay: it is less, or has other parts than the slot.
+    """
     _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
     request = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
     if price.remaining is not None:
@@ -214,8 +243,8 @@ def _require_opened(state: LedgerState) -> None:
     _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
     for slot in state.slots:
         if slot.kind == "rdp":
-            weighed = len(slot.weights) == len(slot.orders) and all(weight > 0.0 for weight in slot.weights)
-            _require(weighed and all(order > 1.0 for order in slot.orders), "a Rényi slot is none")
+            has_weights = len(slot.weights) == len(slot.orders) and all(weight > 0.0 for weight in slot.weights)
+            _require(has_weights and all(order > 1.0 for order in slot.orders), "a Rényi slot is none")
         else:
             _require(set(slot.capacity) == set(PARTS[slot.kind]), "a slot has other parts than its kind")
 
@@ -225,10 +254,10 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_COUNT
 
 
-def _require(holds_so: bool, otherwise: str) -> None:
-    """Raise DoesNotReplay with this message unless the condition holds."""
-    if not holds_so:
-        raise DoesNotReplay(otherwise)
+def _require(condition: bool, message: str) -> None:
+    """Raise DoesNotReplay with this message unless the condition is true."""
+    if not condition:
+        raise DoesNotReplay(message)
 
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:

@@ -72,6 +72,12 @@ class Slot:
 
     Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta` of a zero-concentrated slot, `order:a` for
     each Rényi order a, and `epsilon` and `delta` of a pure slot.
+
+    Attributes:
+        kind: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
+        capacity: amount of each part at the opening.
+        used: committed charges of each part; an absent part is zero.
+        reserved: charges that reservations hold; an absent part is zero.
     """
 
     kind: SlotKind
@@ -122,12 +128,16 @@ class Reservation:
     """Runs of one mechanism that are held, and the number of them that were committed.
 
     Attributes:
-        item: the plan item that the runs are taken from; None for a slot before a residue charge.
-        slot: the slot that is charged.
+        id: id of the reservation, the same in all its ledgers.
         spec: one run.
+        count: number of runs that were reserved.
+        item: name of the plan item that the runs are taken from; None for a slot before a residue charge.
+        slot: kind of the slot that is charged; None if the plan pays.
+        charge: charge of all `count` runs in the slot; None if the plan pays.
         committed: number of runs that may have been released; it never decreases.
         voided: number of committed runs that were taken back, on the declaration that nobody saw an output of them.
         contradicted: whether an observation contradicts the run that was paid with it.
+        state: reserved before the first commit, committed afterwards; cancelled or expired once it has ended.
     """
 
     id: str
@@ -144,7 +154,13 @@ class Reservation:
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """Declarations of the ledger's owner that no computation can check."""
+    """Declarations of the ledger's owner that no computation can check.
+
+    Attributes:
+        inputs: how specs and counts of requests are chosen: from releases of this ledger, or from no output at all.
+        sealed: whether the membership of the block was fixed when the ledger was opened.
+        released_before: whether something that reads the block was released before.
+    """
 
     inputs: Literal["functions-of-releases", "independent-of-outputs"] = "functions-of-releases"
     sealed: bool = False
@@ -156,6 +172,14 @@ class LedgerState:
     """State of a ledger.
 
     Attributes:
+        setting: neighbouring relation, unit of privacy and observer of the guarantee.
+        target: (ε*, δ*) that everything released through the ledger stays within.
+        declared: declarations of the owner at the opening.
+        plan: mechanisms that the target accounts for, and jobs that residue charges have paid for.
+        slots: compartments for mechanisms that were not planned, at most one of each kind.
+        reservations: reservations by their ids.
+        status: open; closed, when nothing more is reserved; contradicted, when nothing more is committed.
+        sealed: whether the membership of the block is fixed, without which nothing is reserved.
         conditional: whether runs were voided, or the plan amended after a commit, on a declaration.
         amended: whether the plan differs from the plan at the opening.
         approval: whether a second person approves amendments, voids and reconciliations.

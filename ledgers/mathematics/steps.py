@@ -68,6 +68,14 @@ class StepPrices:
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
+        """Bound the profile of each part, and estimate its cost.
+
+        Args:
+            parts: dominating pairs of the job, each with its number of runs, at least 1.
+            remaining: μ² that is left in the slot.
+            eta: η of the whole job, of which each run gets an equal share.
+            rough: whether to use fewer hinges and stages.
+        """
         runs = sum(count for _, count in parts)
         area = ROUGH_AREA if rough else GOOD_AREA
         self._stages = _ROUGH_STAGES if rough else _USUAL_STAGES
@@ -88,28 +96,38 @@ class StepPrices:
         """
         if not self.floor <= float_below(self._remaining):
             return None
-        falls = -math.log1p(-min(1.05 * self.floor / float_below(self._remaining), 0.98))
-        shares = min(max(self._stages / max(falls, 1e-300), _COARSEST), _FINEST)
-        here, stages = self._remaining, 0
+        stages_per_e_fold = self._stages_per_e_fold()
+        left, stages = self._remaining, 0
         for (pair, count, hinges), estimate in zip(self._parts, self._estimates, strict=True):
-            exact = _gaussian_left(pair, here, count)
-            step_cost, done, left = estimate or 0.0, 0, here
+            gaussian_left = _gaussian_left(pair, left, count)
+            stepped_left, step_cost, done = left, estimate or 0.0, 0
             while done < count and stages < MOST_STAGES:
                 stages += 1
                 steps = count - done
-                if step_cost * steps * shares > float(left):
-                    steps = max(1, int(float(left) / (shares * step_cost)))
-                after = _Step(hinges, left, steps, self._step_eta).remainder(step_cost)
+                if step_cost * steps * stages_per_e_fold > float(stepped_left):
+                    steps = max(1, int(float(stepped_left) / (stages_per_e_fold * step_cost)))
+                after = _Step(hinges, stepped_left, steps, self._step_eta).remainder(step_cost)
                 if after is None:
                     break
-                step_cost, left, done = float(less(left, after)) / steps, after, done + steps
-            remainders = [] if done < count else [left]
-            if exact is not None:
-                remainders.append(exact)
+                step_cost = float(less(stepped_left, after)) / steps
+                stepped_left = after
+                done += steps
+            remainders = [stepped_left] if done >= count else []
+            if gaussian_left is not None:
+                remainders.append(gaussian_left)
             if not remainders:
                 return None
-            here = max(remainders)
-        return less(self._remaining, here)
+            left = max(remainders)
+        return less(self._remaining, left)
+
+    def _stages_per_e_fold(self) -> float:
+        """Return the number of stages in which the slot may fall by a factor e.
+
+        The job gets about the same number of stages whether it takes much of the slot or little.
+        """
+        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)  # of the slot, a little above the estimate
+        e_folds = -math.log1p(-share)
+        return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)
 
 
 def step_prices(
@@ -133,9 +151,15 @@ def step_prices(
 
 
 def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
-    """Return the amount that a Gaussian mechanism leaves exactly, with no η.
+    """Return the amount that runs of a Gaussian mechanism leave exactly, with no η.
 
-    None for another mechanism, or if it does not fit.
+    Args:
+        pair: dominating pair of one run.
+        here: μ² that is left in the slot before the runs.
+        count: number of runs.
+
+    Returns:
+        μ² that is left after the runs. None for a mechanism that is not Gaussian, or if the runs do not fit.
     """
     if pair.gaussian_dp_mu is None:
         return None
@@ -147,6 +171,14 @@ class _Step:
     """Equal steps in a slot, which are charged the same."""
 
     def __init__(self, orders: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
+        """Prepare the steps.
+
+        Args:
+            orders: upper bound on the profile of one step, for each direction of its pair.
+            remaining: μ² that is left in the slot before the first step.
+            count: number of steps.
+            eta: η of one step.
+        """
         self._orders = orders
         self._count = count
         self._remaining = remaining
@@ -179,17 +211,24 @@ class _Step:
         return all(largest_excess(order, mu, slot, self._last, self._eta) <= self._eta for order in self._orders)
 
     def search(self, guess: float) -> float | None:
-        """Find the least cost of one step at which no point exceeds the aim. It is not certified.
+        """Find the least cost of one step at which no point exceeds `_AIM` times η. It is not certified.
 
         Args:
             guess: initial estimate of the cost.
+
+        Returns:
+            The cost. None if none was found that leaves the smallest share of the slot.
         """
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
         at = np.linspace(0.0, self._last, _POINTS)
-        cost, low, high = min(guess, 0.5 * most), 0.0, most
+        cost = min(guess, 0.5 * most)
+        low, high = 0.0, most
         for _ in range(_MOST_TRIES):
             worst, estimate = self._next_cost(at, cost)
-            low, high = (cost, high) if worst > 0.0 else (low, cost)
+            if worst > 0.0:
+                low = cost
+            else:
+                high = cost
             if abs(estimate - cost) <= _SETTLED * cost and worst <= 1e-3 * self._eta:
                 return cost
             if high - low <= 0.1 * _SETTLED * high:
@@ -198,7 +237,15 @@ class _Step:
         return high if high < most else None
 
     def _next_cost(self, at: FloatArray, cost: float) -> tuple[float, float]:
-        """Return the largest excess at points, and Newton's estimate of the cost at which no point exceeds the aim."""
+        """Return the largest excess at some points, and Newton's estimate of the cost at which it is zero.
+
+        The excess at ε is F ⊗ G_μ − G_slot − `_AIM` η. Here F is the upper bound on the profile of one step, G_μ the
+        Gaussian that is left after the last step, and G_slot the Gaussian before the last step.
+
+        Args:
+            at: the points ε.
+            cost: cost of one step.
+        """
         least = 1e-3 * self._whole * _LEAST_LEFT
         left = max(self._whole - self._count * cost, least)
         mu, slot = math.sqrt(left), math.sqrt(max(self._whole - (self._count - 1) * cost, left))

@@ -72,6 +72,10 @@ class PlanCurve:
     """Upper bound on ε of the plan without the slots at some δ.
 
     It holds if exactly the plan is run, or stopped independently of outputs.
+
+    Attributes:
+        log10_delta: log10 of δ.
+        epsilon: upper bound on ε at δ, in nats.
     """
 
     log10_delta: float
@@ -153,7 +157,12 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
 
 
 def in_words(state: LedgerState, name: str) -> str:
-    """State in words what the ledger guarantees for all that is released through it, and against which adversary."""
+    """State in words the guarantee of a ledger for everything that is released through it, and its adversary.
+
+    Args:
+        state: the ledger.
+        name: name of the ledger in the text.
+    """
     setting, target = state.setting, state.target
     unit = UNITS[setting.unit]
     change = {

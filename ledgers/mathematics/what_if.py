@@ -23,6 +23,13 @@ class WhatIf:
     """Whether a job fits, its charge and, if it does not fit, the reason and the nearest jobs that do.
 
     Attributes:
+        fits: whether the job can be reserved now.
+        count: number of runs of the job.
+        item: name of the plan item that pays; None if a slot pays.
+        slot: kind of the slot that pays; None if the plan pays.
+        charge: charge in the slot; None if the plan pays, or if the job does not fit.
+        reason: why the job does not fit, as a sentence; None if it fits.
+        nearest: figures of the nearest jobs that fit, such as `largest_count`; empty if the job fits.
         scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
         held_by_others: amounts that reservations hold, by the kinds of slots and the names of parts.
     """

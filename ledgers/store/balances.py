@@ -53,7 +53,15 @@ class Balances:
         return {name: sentence for name, sentence in checked.items() if sentence is not None}
 
     def _opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
-        """Return why a row differs from its ledger's first entry, or None if it does not."""
+        """Return in one sentence why a row differs from its ledger's first entry, or None if it does not.
+
+        An opening that was compared successfully is not compared again while its row is the same.
+
+        Args:
+            connection: connection on which the row was read.
+            tree: hash tree of the log.
+            row: rows of the ledger.
+        """
         opening = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
         orders = [part.part for part in row.parts if part.kind == "rdp"]
         key = row.id, digest(canonical([opening, orders]))
@@ -75,7 +83,14 @@ class Balances:
 
 
 def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
-    """Return why a ledger differs from its newest entry, or None if it does not."""
+    """Return in one sentence why a ledger differs from its newest entry, or None if it does not.
+
+    Args:
+        tree: hash tree of the log.
+        ledger: rows of the ledger.
+        state: state of the ledger, with every reservation that still holds something.
+        row: newest entry of the ledger; None if the log has none.
+    """
     if row is None:
         return f"The log has no entry of the ledger {ledger.id}."
     try:
@@ -109,18 +124,20 @@ def find_misread(connection: Connection, ledger: str, reservation: ReservationRo
         reservation: the reservation.
     """
     holding = next(record for record in reservation.holdings if record.ledger == ledger)
-    records = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
-    own = [record for record in records if record.get("reservation") == reservation.id]
-    counts = {
-        kind: sum(record["count"] for record in own if record["kind"] == kind) for kind in ("reserved", "committed")
-    }
-    charges = [record["charge"] for record in own if "charge" in record]
-    charge = None if holding.charge is None else json.loads(holding.charge)
-    item = next((record["item"] for record in own if "item" in record), None)
-    is_job = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
-    is_same = counts == {"reserved": holding.count, "committed": holding.committed}
-    is_same = is_same and charge == (charges[-1] if charges else None) and (is_job or holding.item == item)
-    return None if is_same else f"The reservation {reservation.id} is not what the entries of the ledger {ledger} say."
+    entries_of_ledger = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
+    records = [record for record in entries_of_ledger if record.get("reservation") == reservation.id]
+    reserved = sum(record["count"] for record in records if record["kind"] == "reserved")
+    committed = sum(record["count"] for record in records if record["kind"] == "committed")
+    charges = [record["charge"] for record in records if "charge" in record]
+    last_charge = charges[-1] if charges else None
+    item = next((record["item"] for record in records if "item" in record), None)
+    held_charge = None if holding.charge is None else json.loads(holding.charge)
+    is_residue_job = holding.slot is not None and holding.item == f"{JOB}{reservation.id}"
+    has_counts = (reserved, committed) == (holding.count, holding.committed)
+    has_item = is_residue_job or holding.item == item  # the first commit of a residue charge creates its own item
+    if has_counts and held_charge == last_charge and has_item:
+        return None
+    return f"The reservation {reservation.id} is not what the entries of the ledger {ledger} say."
 
 
 def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> str | None:

@@ -94,15 +94,15 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
         if identifier not in rows:
             raise Unknown(identifier)
     parts = defaultdict[str, list[PartRow]](list)
-    for row in connection.execute(
-        select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
-    ).mappings():
-        parts[row["ledger"]].append(PartRow(**{name: row[name] for name in PartRow.__dataclass_fields__}))
+    of_slots = select(SLOTS).where(SLOTS.c.ledger.in_(identifiers)).order_by(SLOTS.c.position)
+    for row in connection.execute(of_slots).mappings():
+        columns = {name: row[name] for name in PartRow.__dataclass_fields__}
+        parts[row["ledger"]].append(PartRow(**columns))
     items = defaultdict[str, list[ItemRow]](list)
-    for row in connection.execute(
-        select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
-    ).mappings():
-        items[row["ledger"]].append(ItemRow(**{name: row[name] for name in ItemRow.__dataclass_fields__}))
+    of_items = select(ITEMS).where(ITEMS.c.ledger.in_(identifiers)).order_by(ITEMS.c.position)
+    for row in connection.execute(of_items).mappings():
+        columns = {name: row[name] for name in ItemRow.__dataclass_fields__}
+        items[row["ledger"]].append(ItemRow(**columns))
     committed = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
     released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), committed)).scalars())
     contradictions = _contradictions(connection, [row.id for row in rows.values() if row.contradicted])

@@ -193,7 +193,10 @@ COROLLARY_F1 = Theorem(
 SUBSAMPLING = Theorem(
     id="ullman-2017.amplification",
     title="Amplification of an (ε, δ) pair by sampling without replacement",
-    statement="(ε, δ) on a batch of K = qn of n records is (2qε, δ) for ε ≤ 1; exactly (ln(1 + q(e^ε − 1)), qδ)",
+    statement=(
+        "(ε, δ) on a batch of K = qn of n records is (2qε, δ) for ε ≤ 1. The exact guarantee is (ln(1 + q(e^ε − "
+        "1)), qδ)"
+    ),
     source=Source(
         "ullman2017", "lecture notes, as quoted in the proof of Theorem 2.1; exact form: BBG 2018, Theorem 9"
     ),

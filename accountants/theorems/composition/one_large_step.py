@@ -60,10 +60,10 @@ ONE_LARGE_STEP = Theorem(
     title="Rare steps, of which one is large",
     statement=(
         "Let L_t be the losses of T independent steps, S their sum and R the sum without the largest. The "
-        "lower bound is Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))² ≤ δ(ε). For any c₀ < … < c_m the upper bound is δ(ε) "
-        "≤ Σ_t δ_t(ε − c₀) + Σ_k Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m). For every b > 0, P(R > "
-        "c) ≤ Σ_t P(L_t > b) + e^{−(V/b²) h((c − m) b/V)}. Here h(y) = (1 + y) log(1 + y) − y. The losses up "
-        "to b have a mean of at most m and a second moment of at most V"
+        "lower bound is Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))² ≤ δ(ε). Let c₀ < … < c_m be any numbers. The upper "
+        "bound is δ(ε) ≤ Σ_t δ_t(ε − c₀) + Σ_k Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m). For every "
+        "b > 0, P(R > c) ≤ Σ_t P(L_t > b) + e^{−(V/b²) h((c − m) b/V)}. Here h(y) = (1 + y) log(1 + y) − y. "
+        "The losses up to b have a mean of at most m and a second moment of at most V"
     ),
     source=Source("epsilond", "docs/engine-certificate.md, One large step"),
     status=Status.PROVED,

@@ -40,7 +40,7 @@ ESCAPE = Theorem(
 )
 FAILING = Theorem(
     id="epsilond.failing-event",
-    title="A bound that holds but for an event",
+    title="A bound that holds except on an event of small probability",
     statement=(
         "Suppose that (P, Q) dominates a mechanism except on an event of probability f, which the observer may "
         "see. Then δ(ε) of the mechanism is at most f + (1 − f) δ_(P,Q)(ε)"

@@ -166,7 +166,10 @@ SHARE_OF_DELTA = Erratum(
 GROUP_PRIVACY = Theorem(
     id="lowy.lemma-f.2",
     title="Group privacy",
-    statement="(ε, δ) for one record is (kε, k e^{(k−1)ε} δ) for k; exactly (kε, δ (e^{kε} − 1)/(e^ε − 1))",
+    statement=(
+        "(ε, δ) for one record is (kε, k e^{(k−1)ε} δ) for k records. The exact guarantee is (kε, δ (e^{kε} − "
+        "1)/(e^ε − 1))"
+    ),
     source=Source("lowy2023", "Lemma F.2"),
     status=Status.PROVED,
     conditions=(delta_below_one(),),

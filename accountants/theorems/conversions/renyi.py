@@ -99,7 +99,10 @@ _RENYI_EXAMPLE = {"orders": [2.0, 32.0], "divergences": [1.1, 1.1], "delta": 1e-
 MIRONOV = Theorem(
     id="mironov-2017.proposition-3",
     title="From a Rényi divergence to (ε, δ)",
-    statement="A divergence ε(a) of order a gives (ε(a) + ln(1/δ)/(a − 1), δ); over runs it adds (Proposition 1)",
+    statement=(
+        "A divergence ε(a) of order a gives (ε(a) + ln(1/δ)/(a − 1), δ). The divergences of composed runs add up "
+        "(Proposition 1)"
+    ),
     source=Source("mironov2017renyi", "Propositions 1 and 3"),
     status=Status.PROVED,
     inputs=RenyiInputs,

@@ -125,9 +125,9 @@ LEMMA_2 = Theorem(
     id="asoodeh.lemma-2",
     title="A Gaussian kernel on a bounded set contracts",
     statement=(
-        "For K: y ↦ N(y, s²I) on a set of diameter D and γ = e^ε ≥ 1, E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν). The "
-        "factor θ_ε(D/s) is the least possible. A projection follows K here, and the least factor may then be "
-        "smaller"
+        "Let K: y ↦ N(y, s²I) on a set of diameter D, and γ = e^ε ≥ 1. Then E_γ(μK‖νK) ≤ θ_ε(D/s) E_γ(μ‖ν). "
+        "The factor θ_ε(D/s) is the least possible. A projection follows K here, and the least factor may then "
+        "be smaller"
     ),
     source=Source("asoodeh2021", "Lemma 2"),
     status=Status.PROVED,

@@ -263,8 +263,9 @@ ANY_LOSSES = Theorem(
     id="epsilond.projected-contraction",
     title="One pass of projected SGD, for any losses and step sizes",
     statement=(
-        "Theorem 2 with 2ρ replaced by the diameter of the image of the ball: 2 min(c ρ, ρ + η_j L), c = "
-        "max(|1 − η_j λ|, |1 − η_j β|) for convex losses, 1 + η_j β for smooth ones, 2(ρ + η_j L) for any"
+        "Theorem 2 with 2ρ replaced by the diameter of the image of the ball. For any losses the diameter is "
+        "2(ρ + η_j L). For convex or smooth ones it is 2 min(c ρ, ρ + η_j L). Here c = max(|1 − η_j λ|, |1 − "
+        "η_j β|) for convex losses, and c = 1 + η_j β for smooth ones"
     ),
     source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the exact diameter"),
     status=Status.PROVED,

@@ -180,7 +180,10 @@ def _source(item: str) -> Source:
 NOISY_GD = Theorem(
     id="bok-su-altschuler-2024.noisy-gd-strongly-convex",
     title="Noisy gradient descent, strongly convex, exactly",
-    statement="After t steps: μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), c = max(|1 − ηλ|, |1 − ηβ|); attained",
+    statement=(
+        "After t steps: μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)). Here c = max(|1 − ηλ|, |1 − ηβ|). The "
+        "bound is attained"
+    ),
     source=_source("NoisyGD, strongly convex"),
     status=Status.PROVED,
     conditions=(GRADIENTS, MAPS, HIDDEN),
@@ -191,7 +194,7 @@ NOISY_GD = Theorem(
 NOISY_GD_IN_BALL = Theorem(
     id="bok-su-altschuler-2024.noisy-gd-projected",
     title="Noisy gradient descent in a bounded domain",
-    statement="Convex losses, t ≥ ⌈Dn/(ηΔ)⌉ steps: μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉), whatever t",
+    statement="Convex losses, t ≥ ⌈Dn/(ηΔ)⌉ steps: μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉) for every such t",
     source=_source("NoisyGD, convex, projected"),
     status=Status.PROVED,
     conditions=(
@@ -219,8 +222,8 @@ NOISY_CGD = Theorem(
     id="bok-su-altschuler-2024.noisy-cgd-strongly-convex",
     title="Noisy cyclic gradient descent, strongly convex",
     statement=(
-        "For l batches of b records in a fixed order and E passes, the parameter is as follows: μ = (Δ/bσ) √(1 "
-        "+ c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)}))"
+        "Let l batches of b records be in a fixed order, with E passes. Then μ = (Δ/bσ) √(1 + c^{2l−2} (1 − "
+        "c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)}))"
     ),
     source=_source("NoisyCGD, strongly convex"),
     status=Status.PROVED,
@@ -256,7 +259,7 @@ NOISY_SGD = Theorem(
     id="bok-su-altschuler-2024.noisy-sgd",
     title="Noisy stochastic gradient descent, as it is quoted",
     statement=(
-        "In each step b of n records are drawn afresh. For any v < t, f = G(2√2 L/(bσ) (c^{v+1} − c^t)/(1 − "
+        "In each step b of n records are drawn afresh, and v < t. Then f = G(2√2 L/(bσ) (c^{v+1} − c^t)/(1 − "
         "c)) ⊗ C_{b/n}(G(2√2 L/(bσ)))^{⊗v}. In a bounded domain G(√2 D/(ησ√v)) replaces the first factor"
     ),
     source=_source("NoisySGD"),
@@ -265,7 +268,7 @@ NOISY_SGD = Theorem(
         Erratum(
             "E-S1",
             grade=Grade.MISPRINT,
-            printed="c^{v+1} beside v sampled steps; the code has v + 1 of them, and no √2 in their shift",
+            printed="c^{v+1} together with v sampled steps. The code has v + 1 of them, and no √2 in their shift",
             truth=(
                 "After v sampled steps c^v of the distance is left. With the noise split in shares κ and 1 − κ "
                 "the shift has the factor 1/√κ. Each sampled step has the factor 1/√(1 − κ). See "

@@ -53,8 +53,8 @@ SAMPLED = Theorem(
     id="epsilond.sampled-shifted-interpolation",
     title="Noisy stochastic gradient descent with hidden states",
     statement=(
-        "For any v ≤ t and κ in (0, 1) the last model is dominated by G(c^v z/(√κ ν √Σ_{k<v} c^{2k})) ⊗ "
-        "C_{m/n}(G(s/(√(1 − κ) ν)))^{⊗v}. Here z = min(D, s(1 − c^{t−v})/(1 − c))"
+        "Let v ≤ t and 0 < κ < 1. The following pair dominates the last model: G(c^v z/(√κ ν √Σ_{k<v} c^{2k})) "
+        "⊗ C_{m/n}(G(s/(√(1 − κ) ν)))^{⊗v}. Here z = min(D, s(1 − c^{t−v})/(1 − c))"
     ),
     source=Source("bok2024shifted", "the shifted interpolated process, for fresh batches; proof in this file"),
     status=Status.PROVED,

@@ -142,9 +142,9 @@ EPSILON_AT_MOST_ONE = Condition(
 D_15 = Erratum(
     "D-15",
     grade=Grade.PROVED_WRONG,
-    printed="holds at every ε; t = 35 and 23 bits at ε = 10, by m := N in equation (7)",
+    printed="Holds at every ε. At ε = 10, t = 35 and 23 bits, by m := N in equation (7)",
     truth=(
-        "proved for ε ≤ 1: at ε = 10, δ = 3e-6 one coordinate has δ = 6.07e-6. Bin(N) has N + 1 outcomes, so 34 and "
+        "Proved for ε ≤ 1: at ε = 10, δ = 3e-6 one coordinate has δ = 6.07e-6. Bin(N) has N + 1 outcomes, so 34 and "
         "22 bits"
     ),
     test=f"{_TESTS}::test_beyond_one_the_formula_promises_too_much",
@@ -153,11 +153,11 @@ BINOMIAL = Theorem(
     id="agarwal-2018.1",
     title="The Binomial mechanism",
     statement=(
-        "(Z − Np)s', 1/s' whole, Z ~ Bin(N, p)^d, v = N p(1 − p) ≥ max(23 log(10d/δ), 2Δ∞/s'): "
-        "ε = (1/s') [Δ₂ √(2 log(1.25/δ))/√v + (Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10)) + "
-        "Δ∞ (2/3 log(1.25/δ) + d_p log(20d/δ) log(10/δ))/v], "
-        "b = 2/3 (p² + (1−p)²) + 1 − 2p, c = √2 (3p³ + 3(1−p)³ + 2p² + 2(1−p)²), d_p = 4/3 (p² + (1−p)²), for ε ≤ 1; "
-        "at p = 1/2 they are 1/3, 7√2/4 and 2/3"
+        "The noise is (Z − Np)s' with 1/s' an integer and Z ~ Bin(N, p)^d. Let v = N p(1 − p) ≥ max(23 "
+        "log(10d/δ), 2Δ∞/s'). For ε ≤ 1 the guarantee has three terms: ε = (1/s') [Δ₂ √(2 log(1.25/δ))/√v + "
+        "(Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10)) + Δ∞ (2/3 log(1.25/δ) + d_p log(20d/δ) log(10/δ))/v]. Here b "
+        "= 2/3 (p² + (1−p)²) + 1 − 2p and d_p = 4/3 (p² + (1−p)²). The factor is c = √2 (3p³ + 3(1−p)³ + 2p² + "
+        "2(1−p)²). At p = 1/2 b, c and d_p are 1/3, 7√2/4 and 2/3"
     ),
     source=Source("agarwal2018cpsgd", "Theorem 1"),
     status=Status.PROVED,

@@ -141,7 +141,8 @@ AVERAGED_STEPS = Theorem(
     id="epsilond.averaged-noisy-steps",
     title="Projected steps along the noisy mean of clients' gradients",
     statement=(
-        "E F(w̄) − F* ≤ D √((L² E K²/M² + dσ²)/R) for the mean of R iterates at step size D/√(R(L² E K²/M² + dσ²))"
+        "Let w̄ be the mean of R iterates at step size D/√(R(L² E K²/M² + dσ²)). Then E F(w̄) − F* ≤ D √((L² E "
+        "K²/M² + dσ²)/R)"
     ),
     source=Source("epsilond", "accountants/theorems/risk/averaged_steps.py"),
     status=Status.PROVED,

@@ -158,8 +158,8 @@ EXCESS_RISK_OF_THE_START = Theorem(
     id="epsilond.excess-risk-of-the-start",
     title="The excess risk of a model that was never trained",
     statement=(
-        "F(w₀) − F(w*) ≤ L‖w₀ − w*‖, ≤ max over r ≤ ‖w₀ − w*‖ of L r − μ r²/2, and ≤ G*‖w₀ − w*‖ + β‖w₀ − w*‖²/2 with "
-        "G* ≥ ‖∇F(w*)‖"
+        "The excess F(w₀) − F(w*) has three upper bounds. The first is L‖w₀ − w*‖. The second is the maximum "
+        "over r ≤ ‖w₀ − w*‖ of L r − μ r²/2. The third is G*‖w₀ − w*‖ + β‖w₀ − w*‖²/2 with G* ≥ ‖∇F(w*)‖"
     ),
     source=_SOURCE,
     status=Status.PROVED,

@@ -150,7 +150,7 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
         if not isinstance(part, Subsampled) or part.level is not None or not part.may_be_of_records:
             continue
         if not left_out_is_the_same(part.sampling, case.setting.relation):
-            message = f"what is drawn by {part.sampling} sampling inside is left open: say level records or clients"
+            message = f"the level of {part.sampling} sampling inside is left open: give the level records or clients"
             return Refusal(theorem, message)
     return None
 

@@ -60,7 +60,8 @@ _STRIDE, _ROUNDS, _INTERPOLATED = 4, 5, 96
 _PROOF = "docs/shuffling.md, Batches"
 
 FRESH_BATCHES = Condition(
-    "fresh-batches", "in every round each client draws its batch afresh, and nobody else learns which records it holds"
+    "fresh-batches",
+    "in every round each client draws its batch afresh, and only this client learns which records it holds",
 )
 BATCH_AMONG_CLONES = Theorem(
     id="epsilond.batch-among-clones",

@@ -205,7 +205,7 @@ LOCAL_FOR_EVERY_PAIR = Condition(
 )
 SAME_RANDOMIZER = Condition(
     "same-randomizer",
-    "every client runs the same randomizer, independently, on its own contribution alone, and reports once",
+    "every client runs the same randomizer, independently, on its own contribution only, and reports once",
 )
 FAILING_LEMMA = Erratum(
     "E-F1",
@@ -220,16 +220,16 @@ FAILING_LEMMA = Erratum(
 HIDDEN_COUNT = Erratum(
     "E-F2",
     grade=Grade.UNCLEAR,
-    printed="read as A + Δ against A + 1 − Δ alone, the pair forgets the number of clones",
-    truth="C is observed: (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ); without it δ is understated",
+    printed="read as A + Δ against A + 1 − Δ only, the pair omits the number of clones",
+    truth="C is observed: (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ). Without it δ is understated",
     test=f"{_TESTS}::test_the_number_of_clones_is_seen",
 )
 
 # Theorems -----------------------------------------------------------------------------------------------------------
 LOCAL = Theorem(
     id="epsilond.shuffling-is-post-processing",
-    title="Shuffled reports tell no more than the reports",
-    statement="A permutation of the reports is a post-processing of them: the local guarantee stands",
+    title="Shuffled reports reveal no more than the reports",
+    statement="A permutation of the reports is a post-processing of them. The local guarantee therefore remains valid",
     source=Source("epsilond", "by definition"),
     status=Status.PROVED,
 )
@@ -315,8 +315,8 @@ BLANKET = Theorem(
     id="balle-bell-gascon-nissim-2019.lemma-5.3",
     title="The privacy blanket",
     statement=(
-        "With γω = inf_x R_x: δ(ε) ≤ max_{x, x'} (1/(γn)) E[(Σ_{i ≤ m} (R_x − e^ε R_x')/ω (W_i))₊], m ~ Bin(n, γ), "
-        "W_i ~ ω"
+        "Let γω = inf_x R_x, m ~ Bin(n, γ) and W_i ~ ω. Then δ(ε) ≤ max_{x, x'} (1/(γn)) E[(Σ_{i ≤ m} (R_x − "
+        "e^ε R_x')/ω (W_i))₊]"
     ),
     source=Source("balle2019privacy", "Lemma 5.3; the optimal decomposition: Su, Cheng and Wang 2025"),
     status=Status.PROVED,

@@ -129,7 +129,12 @@ class Webhooks:
                 messages.add(connection, new)
 
     def _collect(self, database: Database, trouble: str | None) -> None:
-        """Make the messages about new entries of the log, and about the log itself."""
+        """Make the messages about new entries of the log, and about the log itself.
+
+        Args:
+            database: database of the ledgers.
+            trouble: why the log does not continue a known head, as a sentence; None if it does.
+        """
         with looking(database) as connection:
             size, read = entries.size(connection), messages.read_size(connection)
         if trouble is not None:
@@ -176,7 +181,16 @@ class Webhooks:
                 messages.write(connection, self._after(row, failure, now))
 
     def _after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
-        """Return a message after a delivery, and count the delivery."""
+        """Return a message as it is after a delivery, and count the delivery in the metrics.
+
+        A message that was not received is sent again after a pause, which grows threefold each time. It is dropped if
+        the endpoint is gone, or if the message is too old.
+
+        Args:
+            row: the message with its number of deliveries so far.
+            failure: why the endpoint did not receive it; None if it did.
+            now: present time in seconds since 1970.
+        """
         if failure is None:
             self._deliveries.labels("delivered").inc()
             return replace(row, state="delivered")

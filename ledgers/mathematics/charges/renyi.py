@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 THEOREM = "epsilond.ledger-renyi-slot"
 _ROUNDING = 1.0 + 2.0**-49
+"""Factor above the rounding error of a product of a few doubles."""
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
@@ -31,7 +32,15 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 
 
 def _divergence(request: ChargeRequest, order: float) -> float:
-    """Return an upper bound on the Rényi divergence of one run at an order."""
+    """Return an upper bound on the Rényi divergence of one run at an order, in the worse direction of the neighbours.
+
+    Args:
+        request: the job.
+        order: Rényi order, above 1.
+
+    Raises:
+        ConditionViolated: the mechanism's divergence is not known.
+    """
     mu, law = request.one.gaussian_dp_mu, request.one.law
     if mu is not None:
         return 0.5 * order * mu * mu * _ROUNDING

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 FIRST_CELLS = 48
+"""Number of cells before any cell is split."""
 MOST_POINTS = 4000
+"""Largest number of points, each of which takes an evaluation of both profiles."""
 MOST_ROUNDS = 24
+"""Largest number of rounds, each of which halves every cell that fails."""
 _LEAST_WIDTH = 1e-9
+"""Width in ε below which a cell is not split any more."""
 _TERMS = 16.0
 """Number of rounded operations in the largest of the bounds below, with a margin."""
 
@@ -81,9 +85,13 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
 
 @dataclass(frozen=True)
 class _Rows:
-    """Points in increasing ε, with bounds on both profiles and on the right profile's slope in γ, all divided by η."""
+    """Points in increasing ε, with bounds on both profiles and on the right profile's slope in γ = e^ε.
+
+    All bounds are divided by η.
+    """
 
     at: FloatArray
+    """The points ε."""
     above: FloatArray
     """Upper bound on the left profile."""
     below: FloatArray
@@ -127,7 +135,12 @@ class _Rows:
         return _Rows(at[order], *columns)
 
     def bounds(self) -> FloatArray:
-        """Return for each cell an upper bound on (left − right)/η."""
+        """Return for each cell between two neighbouring points an upper bound on (left − right)/η.
+
+        In a cell the left profile is at most its chord. The right profile is at least its tangent at the first point,
+        and at least its tangent at the second. Chord minus tangent is linear in γ, so its bound is the larger of its
+        values at the two points. The result uses the weighted mean of both tangents that is best, see the module.
+        """
         first, second = slice(None, -1), slice(1, None)
         reach = np.diff(self.at)
         width = np.exp(self.at[first]) * np.expm1(reach)  # of γ; differences of powers would lose digits

@@ -31,9 +31,11 @@ FIRST = 2.0 ** np.arange(-22.0, 8.0)
 GOOD_AREA, ROUGH_AREA = 1.5e-4, 3e-3
 """Area between F and E divided by the area below E, which is about what F adds to a small charge, relatively."""
 _ROUNDS = 12
+"""Largest number of rounds, each of which halves the cells with the largest areas."""
 _NEGLIGIBLE = 1e-3
 """Largest mass at infinite losses, as a share of η."""
 _PADDED = 1.0 + 2.0**-40
+"""Factor above the rounding error of a sum of up to `MOST_HINGES` masses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,7 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     Args:
         pair: dominating pair of one step. If it has atoms, the hinges are placed at their losses.
         eta: η of the step. Tails that are small compared with η are counted as infinite losses.
-        area: relative area between F and the profile that is aimed at.
+        area: aimed area between F and the profile, as a share of the area below the profile.
     """
     directions = [_Values(pair.forward, pair.backward)]
     if not pair.symmetric:
@@ -77,7 +79,12 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
 
 @dataclass(frozen=True)
 class _Values:
-    """Upper bounds on E_γ at γ = e^l, with l of any sign."""
+    """Upper bounds on the profile E_γ of one direction of a pair at γ = e^l, for losses l of any sign.
+
+    Attributes:
+        forward: profile of this direction, which is evaluated at l ≥ 0.
+        backward: profile of the other direction. It gives E at l < 0, as E_γ = 1 − γ + γ E′_{1/γ}.
+    """
 
     forward: Profile
     backward: Profile
@@ -95,7 +102,14 @@ class _Values:
         return np.asarray(np.minimum(values * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
 
     def place_points(self, eta: float, good: float) -> FloatArray:
-        """Return losses between which E is nearly linear in γ, at most `MOST_HINGES` of them."""
+        """Return increasing losses between which E is nearly linear in γ, at most `MOST_HINGES` of them.
+
+        A cell is halved if the area between its chord and E is estimated to exceed its share of the total.
+
+        Args:
+            eta: η of the step. Tails that are small compared with it get no losses.
+            good: aimed area between the chords and E, divided by the area between E and the trivial profile.
+        """
         at, values, total_area = self._first_points(eta)
         gaps = np.full(at.size - 1, math.inf)
         for _ in range(_ROUNDS):
@@ -106,14 +120,16 @@ class _Values:
                 break
             wide = np.sort(wide[np.argsort(-gaps[wide])[:room]])
             middles = 0.5 * (at[wide] + at[wide + 1])
-            read = self.at(middles)
+            middle_values = self.at(middles)
             left, right = at[wide], at[wide + 1]
             weight = -np.expm1(middles - right) / -np.expm1(left - right)  # of the left bound, on the chord in γ
             chord = weight * values[wide] + (1.0 - weight) * values[wide + 1]
-            area = np.abs(chord - read) * (right - left) / 6.0  # of each half: an eighth of two thirds of the cell's
+            # Each half gets an eighth of the area between chord and parabola in the cell, which is 2/3 gap × width.
+            area = np.abs(chord - middle_values) * (right - left) / 6.0
             gaps[wide] = 0.5 * area
             gaps = np.insert(gaps, wide + 1, 0.5 * area)
-            at, values = np.insert(at, wide + 1, middles), np.insert(values, wide + 1, read)
+            at = np.insert(at, wide + 1, middles)
+            values = np.insert(values, wide + 1, middle_values)
         return at
 
     def _first_points(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
@@ -129,7 +145,14 @@ class _Values:
 
 
 def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
-    """Return F through the lower hull of points above E. p_∞ is raised until F is above all points despite rounding."""
+    """Return the function F with its corners on the lower convex hull of points on or above E.
+
+    The mass p_∞ is raised until F is above all points despite rounding.
+
+    Args:
+        at: increasing losses.
+        values: upper bounds on E at the losses.
+    """
     gamma = np.exp(at)
     hull = _hull(np.concatenate([[0.0], gamma]), np.concatenate([[1.0], values]))
     chosen = np.asarray(hull[1:]) - 1
@@ -148,7 +171,12 @@ def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
 
 
 def _hull(x: FloatArray, y: FloatArray) -> list[int]:
-    """Return the indices of the points of the lower convex hull, in order."""
+    """Return the indices of the points of the lower convex hull, from left to right (Andrew's monotone chain).
+
+    Args:
+        x: increasing abscissas.
+        y: ordinates.
+    """
     hull: list[int] = []
     for place in range(x.size):
         while len(hull) >= 2:

@@ -36,7 +36,14 @@ _AT_ONCE = 2**17
 
 @dataclass(frozen=True)
 class Jet:
-    """Values at points with two derivatives in ε, and a bound on the rounding error of each of them."""
+    """Values of a function at points, with two derivatives.
+
+    Attributes:
+        value: values of the function.
+        slope: first derivatives in ε.
+        bend: second derivatives in ε.
+        error: bounds on the rounding error that value, slope and bend each have at most.
+    """
 
     value: FloatArray
     slope: FloatArray
@@ -47,7 +54,8 @@ class Jet:
 def largest_excess(order: Hinges, mu: float, slot: float, last: float, eta: float) -> float:
     """Bound F ⊗ G_μ − G_slot at every ε ≥ 0.
 
-    Beyond `last` the bound is the value of F ⊗ G_μ at `last`.
+    F is an upper bound on the profile of a step. G_m is the profile of N(m, 1) against N(0, 1), and ⊗ composes two
+    profiles. Beyond `last` the bound is the value of F ⊗ G_μ at `last`.
 
     Args:
         order: F, the hinges of one direction of the step's pair.
@@ -99,10 +107,12 @@ def of_hinges(order: Hinges, at: FloatArray, mu: float) -> Jet:
 
 
 def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return E, E′, E″ at x, and a bound on the error of each in units of roundoff.
+    """Return the Gaussian profile E, its derivatives E′ and E″ at x, and a bound on the error of each.
 
-    With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units. The error of a is 3s units, a
-    normal tail or density multiplies it by at most s + 1, its own exponential adds s²/2, and x adds |x| ≤ s².
+    E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ), where Φ is the normal distribution function and φ its
+    density. Errors are in units of roundoff. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most
+    8 (3 + s²) units. The error of a is 3s units, a normal tail or density multiplies it by at most s + 1, its own
+    exponential adds s²/2, and x adds |x| ≤ s².
     """
     a = 0.5 * mu - x / mu
     above, t = ndtr(a), np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)

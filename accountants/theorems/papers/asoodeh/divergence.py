@@ -97,7 +97,7 @@ FACTS = Theorem(
             grade=Grade.PROVED_WRONG,
             printed="ε ↦ E_ε(μ‖ν) is strictly decreasing on (0, TV(μ, ν)], for any two laws",
             truth=(
-                "it holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant from the mass of the "
+                "It holds if ν dominates μ, as then TV ≤ D_∞. Otherwise E_ε is constant from the mass of the "
                 "part of μ that is singular to ν on. For (½, ½, 0) and (0, ½, ½) it is ½ at every ε"
             ),
             test=f"{_TESTS}::test_laws_of_overlapping_halves_have_a_constant_divergence",

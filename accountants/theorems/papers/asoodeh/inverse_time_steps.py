@@ -152,7 +152,7 @@ A_2 = Erratum(
     "A-2",
     grade=Grade.MISPRINT,
     printed="θ_ε(2ρ √(λmj)/σ)",
-    truth="η_j = 1/(λj) gives 2ρλj √m/σ, which (11) uses; the printed form is smaller, hence unsafe, where λj > 1",
+    truth="η_j = 1/(λj) gives 2ρλj √m/σ, which (11) uses. Where λj > 1, the printed form is smaller, hence unsafe",
     test=f"{_TESTS}::test_the_misprinted_contraction_is_unsafe",
 )
 A_4 = Erratum(
@@ -166,8 +166,9 @@ COROLLARY_1 = Theorem(
     id="asoodeh.corollary-1",
     title="Projected SGD with steps 1/(λt)",
     statement=(
-        "η_t = 1/(λt), σ_t = σ: E F(W_T) − inf F ≤ 2β(mD² + G² + σ²)/(λ²n), and Theorem 2's δ with contraction factors "
-        "θ_ε(2ρ √(λmj)/σ), at most (m/n) θ_ε(2L/(√m σ)) (1 − θ^{n/m})/(1 − θ), θ = θ_ε(2ρλn/(√m σ)) (11)"
+        "Let η_t = 1/(λt) and σ_t = σ. Then E F(W_T) − inf F ≤ 2β(mD² + G² + σ²)/(λ²n). Theorem 2's δ has the "
+        "contraction factors θ_ε(2ρ √(λmj)/σ). It is at most (m/n) θ_ε(2L/(√m σ)) (1 − θ^{n/m})/(1 − θ) (11). "
+        "Here θ = θ_ε(2ρλn/(√m σ))"
     ),
     source=Source("asoodeh2021", "Corollary 1"),
     status=Status.REFUTED,

@@ -68,21 +68,21 @@ A_1 = Erratum(
     "A-1",
     grade=Grade.MISPRINT,
     printed="the proof's last display has 2L √m/σ",
-    truth="2L/(√m σ), as the statement has: a shift of 2Lη/m against noise ησ/√m; at T = 1 it is attained",
+    truth="2L/(√m σ), as the statement has: a shift of 2Lη/m against noise ησ/√m. At T = 1 it is attained",
     test=f"{_TESTS}::test_one_step_of_linear_losses_attains_the_statement_and_not_the_proofs_last_line",
 )
 A_3 = Erratum(
     "A-3",
     grade=Grade.PROVED_WRONG,
     printed="Theorem 2 is applied with η_t = 1/(λt)",
-    truth="η_t ≤ 2/β fails for t < β/(2λ); the image of the ball is then wider than 2ρ",
+    truth="η_t ≤ 2/β fails for t < β/(2λ). The image of the ball is then wider than 2ρ",
     test=f"{_TESTS}::test_steps_beyond_two_over_beta_reach_further_than_the_ball",
 )
 A_5 = Erratum(
     "A-5",
     grade=Grade.UNCLEAR,
     printed="the exponent n/m, also where it is not an integer (Figure 2, q = 0.3)",
-    truth="⌊n/m⌋ steps can be run; the printed δ is larger than theirs, by n/m over ⌊n/m⌋ without contraction",
+    truth="⌊n/m⌋ steps can be run. The printed δ is larger than theirs, by n/m over ⌊n/m⌋ without contraction",
     test=f"{_TESTS}::test_a_fraction_of_a_step_only_raises_the_printed_bound",
 )
 
@@ -101,8 +101,9 @@ THEOREM_2 = Theorem(
     id="asoodeh.2",
     title="One pass of projected SGD with hidden states",
     statement=(
-        "δ = (m/n) Σ_t θ_ε(2L/(√m σ_t)) Π_{j>t} θ_ε(2ρ √m/(η_j σ_j)) for W_T, replace-one, a uniform secret partition "
-        "into n/m batches; constant steps and noise: (m/n) θ_s (1 − θ_c^{n/m})/(1 − θ_c)"
+        "For W_T under replace-one, δ = (m/n) Σ_t θ_ε(2L/(√m σ_t)) Π_{j>t} θ_ε(2ρ √m/(η_j σ_j)). The partition "
+        "into n/m batches is uniform and secret. With constant steps and noise δ is (m/n) θ_s (1 − "
+        "θ_c^{n/m})/(1 − θ_c)"
     ),
     source=Source("asoodeh2021", "Theorem 2"),
     status=Status.PROVED,
@@ -155,8 +156,8 @@ COROLLARY_3 = Theorem(
     id="asoodeh.corollary-3",
     title="Projected SGD stopped at a random step",
     statement=(
-        "τ uniform on 1, …, T = n/m: δ = (m/n)(1/T) Σ_τ Σ_{t≤τ} θ_ε(2L/(√m σ_t)) Π_{t<j≤τ} θ_ε(2ρ√m/(η_j σ_j)) ≤ "
-        "(1/T²) θ_s Σ_τ (1 − θ_c^τ)/(1 − θ_c) with the least η and σ (12)"
+        "Let τ be uniform on 1, …, T = n/m. Then δ = (m/n)(1/T) Σ_τ Σ_{t≤τ} θ_ε(2L/(√m σ_t)) Π_{t<j≤τ} "
+        "θ_ε(2ρ√m/(η_j σ_j)). With the least η and σ it is at most (1/T²) θ_s Σ_τ (1 − θ_c^τ)/(1 − θ_c) (12)"
     ),
     source=Source("asoodeh2021", "Corollary 3, eq. (12)"),
     status=Status.PROVED,

@@ -157,10 +157,10 @@ FIXED_NUMBER = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="ε by the moments accountant, for a fixed number Q of clients that is drawn in each round",
     truth=(
-        "That accountant is for independent draws that stay hidden. At N = 500, Q = 10, z = 1, T = 2000, δ = "
-        "1e-4 it gives 5.40 (6.15 by the older conversion), and exact composition 4.84. The other clients "
-        "count themselves, and so know who was drawn: a client of 40 rounds has ε = 42.7 zeroed and 126 "
-        "replaced"
+        "That accountant is for independent draws that stay hidden. Let N = 500, Q = 10, z = 1, T = 2000, δ = "
+        "1e-4. It then gives 5.40 (6.15 by the older conversion), and exact composition 4.84. The other "
+        "clients count themselves, and so know who was drawn: a client of 40 rounds has ε = 42.7 zeroed and "
+        "126 replaced"
     ),
     test=f"{_TESTS}::test_a_fixed_number_of_participants_is_not_amplified",
 )

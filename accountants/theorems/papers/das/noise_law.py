@@ -56,7 +56,10 @@ def noise_distribution(
 EQUATION_3 = Theorem(
     id="das.equation-3",
     title="The truncated discrete Laplace law",
-    statement="P(Y = y) = e^(−α|y|)/Z for |y| ≤ m, Z = 1 + 2 (1 − e^(−αm))/(e^α − 1); esc k = P(Y > m − k)",
+    statement=(
+        "P(Y = y) = e^(−α|y|)/Z for |y| ≤ m, Z = 1 + 2 (1 − e^(−αm))/(e^α − 1). The escape probability is esc k = "
+        "P(Y > m − k)"
+    ),
     source=Source("das2021", "Equations (3) and (4)"),
     status=Status.PROVED,
     formula=noise_distribution,
@@ -107,8 +110,8 @@ LEMMA_1 = Theorem(
     id="das.lemma-1",
     title="Variance of the noise, and the mean squared error of a message",
     statement=(
-        "V = 2x (1 + x − x^m (m(1 − x) + 1)² − x^(m+1))/(s² (1 − x)² ((1 − x) + 2x (1 − x^m))), x = e^−α, at most "
-        "m(m + 1)/(3s²); E‖M(u) − u‖² ≤ d/(4s²) + dV"
+        "V = 2x (1 + x − x^m (m(1 − x) + 1)² − x^(m+1))/(s² (1 − x)² ((1 − x) + 2x (1 − x^m))). Here x = e^−α, "
+        "and V is at most m(m + 1)/(3s²). The error is E‖M(u) − u‖² ≤ d/(4s²) + dV"
     ),
     source=Source("das2021", "Lemma 1 and equation (9)"),
     status=Status.PROVED,

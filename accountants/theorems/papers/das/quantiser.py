@@ -64,7 +64,7 @@ ALGORITHM_1 = Theorem(
         Erratum(
             "D-14",
             grade=Grade.UNCLEAR,
-            printed="u = (w_k − w_{k,E})/‖w_k − w_{k,E}‖, whatever the client does",
+            printed="u = (w_k − w_{k,E})/‖w_k − w_{k,E}‖ for every client",
             truth=(
                 "The vector u is not defined for a client that has not moved. Such a client sends the rounding "
                 "of 0. This is at distance 1 from every unit vector and so within the sensitivities of unit "

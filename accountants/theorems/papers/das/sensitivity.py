@@ -165,7 +165,10 @@ D_3 = Erratum(
     "D-3",
     grade=Grade.REFINEMENT,
     printed="2d, 2 and 2√d for rounding: each neighbour's by up to one step",
-    truth="half of it: neighbours may be taken to be rounded by the same uniform numbers; far less but for a small δ",
+    truth=(
+        "Half of it: neighbours may be taken to be rounded by the same uniform numbers. It is far less except "
+        "with a small probability, added to δ"
+    ),
     test=f"{_TESTS}::test_rounding_together_is_never_better_for_the_observer",
 )
 _EXAMPLE: Fields = {
@@ -226,7 +229,7 @@ def hoeffding_sensitivities(inputs: LikelyUpdateInputs) -> Outputs:
 
 HOEFFDING = Theorem(
     id="epsilond.hoeffding-rounding",
-    title="Sensitivities of rounded values, but for a small probability of the rounding",
+    title="Sensitivities of rounded values, except with a small probability of the rounding",
     statement=(
         "The following holds except with probability 2e^−L, which is added to δ once a round. First, Δ₁ ≤ "
         "s‖u−u'‖₁ + √(dL/2). Second, Δ₂² ≤ s²‖u−u'‖₂² + min(d/4, s‖u−u'‖₁) + √((4s²‖u−u'‖₂² + 4s‖u−u'‖₁ + d) "
@@ -241,7 +244,7 @@ HOEFFDING = Theorem(
 EQUATION_6 = Theorem(
     id="das.equation-6",
     title="Sensitivities of a relative movement of the update",
-    statement="‖u − u'‖₂ ≤ μ gives Δ₁ = 2d + μs√d, Δ∞ = 2 + μs, Δ₂ = 2√d + μs; as integers they are the floors",
+    statement="‖u − u'‖₂ ≤ μ gives Δ₁ = 2d + μs√d, Δ∞ = 2 + μs, Δ₂ = 2√d + μs. As integers they are the floors",
     source=Source("das2021", "Equations (6) and (121)"),
     status=Status.PROVED,
     errata=(D_3,),

@@ -150,7 +150,7 @@ THEOREM_1 = Theorem(
         "With α = ε/Δ₁ and m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ the mechanism is (ε, 2^−d)-differentially "
         "private. This is FALSE for every d ≥ 3 (and for d = 2 except for Δ₁ = Δ∞ ≤ 3). At these m and α the "
         "true δ is about 1 − 2^−q with q = ⌊Δ₁/Δ∞⌋. It is close to 1 where 2^−d is close to 0. An output "
-        "betrays its data as soon as one coordinate leaves the common support; the proof counts only outputs "
+        "betrays its data as soon as one coordinate leaves the common support. The proof counts only outputs "
         "that leave it in every coordinate. Two coordinates show it. With d = 2, m = 1 and the shift (1, 0), 3 "
         "of 9 outputs are impossible for the neighbour. The proof counts Δ∞^d = 1. Use "
         "epsilond.truncated-discrete-laplace, or the calibrator qtdl"
@@ -247,7 +247,7 @@ REMARK_2 = Theorem(
             "D-1",
             grade=Grade.PROVED_WRONG,
             printed="δ = 2^−d at A = Δ∞",
-            truth="1 − 2^−q (1 − esc r); one coordinate needs A = (Δ/ε) log(1 + (e^ε − 1)/(2δ))",
+            truth="1 − 2^−q (1 − esc r). One coordinate needs A = (Δ/ε) log(1 + (e^ε − 1)/(2δ))",
             test=f"{_TESTS}::test_continuous_noise_cut_off_at_the_sensitivity",
         ),
     ),

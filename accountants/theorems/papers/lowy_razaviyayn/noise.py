@@ -346,7 +346,7 @@ WITH_REPLACEMENT = Erratum(
     "E-02",
     grade=Grade.PROVED_WRONG,
     printed="records are drawn and then replaced; conditional on the sample the sensitivity is 2L/K",
-    truth="a record drawn q times has sensitivity 2Lq/K; the proof holds for batches drawn without replacement",
+    truth="A record drawn q times has sensitivity 2Lq/K. The proof holds for batches drawn without replacement",
     test=f"{_TESTS}::test_a_record_drawn_twice_breaks_the_printed_sensitivity",
 )
 OWN_SAMPLES = Erratum(

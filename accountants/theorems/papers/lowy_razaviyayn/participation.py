@@ -123,8 +123,8 @@ REMARK_E_1 = Theorem(
             grade=Grade.MISPRINT,
             printed="1/M' := E√(1/M_r²)",
             truth=(
-                "√E[1/M_r²], with which E[(mean of the M_r largest)/M_r] ≤ X/M'; as printed M' is M, and X/M can be "
-                "less"
+                "√E[1/M_r²], with which E[(mean of the M_r largest)/M_r] ≤ X/M'. As printed M' is M, and X/M "
+                "can be less"
             ),
             test=f"{_TESTS}::test_the_printed_second_moment_is_the_first",
         ),

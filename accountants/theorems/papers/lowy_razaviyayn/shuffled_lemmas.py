@@ -143,7 +143,7 @@ REVEALING_EXAMPLE = Erratum(
     "E-23",
     grade=Grade.PROVED_WRONG,
     printed="Algorithm 3 is ε₀-private: it sends 0 in round r unless x = e_r",
-    truth="the round of the first message that is not 0 is x; with a uniform symbol instead of 0 it is exactly ε₀",
+    truth="The round of the first message that is not 0 is x. With a uniform symbol instead of 0 it is exactly ε₀",
     test=f"{TESTS}::test_the_example_reveals_its_input",
 )
 NOT_MINIMAL = Erratum(

@@ -214,8 +214,8 @@ NO_CONSTANT = Erratum(
     grade=Grade.MISPRINT,
     printed="σ² = C L²RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ)/(nNε)², C unspecified; the proof has σ² = 8L² ln(2/δ₀)/ε₀",
     truth=(
-        "the proof needs ε₀², and ln(2/δ) for ln(1/δ) in its composition; it covers K = 1. C = 1 does not do: an "
-        "explicit noise is that of epsilond.shuffled-sgd-noise"
+        "The proof needs ε₀², and ln(2/δ) for ln(1/δ) in its composition. It covers K = 1. C = 1 does not do: "
+        "an explicit noise is that of epsilond.shuffled-sgd-noise"
     ),
     test=f"{_TESTS}::test_the_proofs_noise_lacks_a_square",
 )

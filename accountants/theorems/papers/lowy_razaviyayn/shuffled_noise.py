@@ -148,9 +148,9 @@ EXPLICIT_NOISE = Theorem(
     id="epsilond.shuffled-sgd-noise",
     title="Explicit noise for shuffled SGD with one record a report",
     statement=(
-        "σ² = 8L² ln(1.25/δ₀)/ε₀² with ε₀ = min{1, 2(e^ε̃ − 1)/(qa)}, ε̃ = ε/(2√(2R ln(2/δ))), q = M/(nN), "
-        "a = 8√(e ln(4/δ_s)/M) + 8e/M, δ_s = min{1/2, δ/(4Rq)}, δ₀ = δ/(8RqM(2 + min{(e^ε̃ − 1)/q, aε₀/2})): R "
-        "shuffled rounds are (ε, δ) for every record"
+        "With σ² = 8L² ln(1.25/δ₀)/ε₀², R shuffled rounds are (ε, δ) for every record. Here ε₀ = min{1, 2(e^ε̃ "
+        "− 1)/(qa)}. Its terms are ε̃ = ε/(2√(2R ln(2/δ))), q = M/(nN) and a = 8√(e ln(4/δ_s)/M) + 8e/M. The "
+        "probabilities are δ_s = min{1/2, δ/(4Rq)} and δ₀ = δ/(8RqM(2 + min{(e^ε̃ − 1)/q, aε₀/2}))"
     ),
     source=Source(
         "epsilond", "proof in accountants/theorems/papers/lowy_razaviyayn/shuffled_noise.py; for Theorem 4.1 of Lowy"

@@ -320,7 +320,10 @@ MISSING_FACTOR = Erratum(
     "E-20",
     grade=Grade.PROVED_WRONG,
     printed="δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀, hence 7Nnδ₀ and 14Nn Σδ₀^r",
-    truth="Lemma F.6 multiplies the second term by e^{ε^r} + 1: the cap is (1 + 2e(e^{ε^r} + 1)) Nnδ₀, at least 11.9",
+    truth=(
+        "Lemma F.6 multiplies the second term by e^{ε^r} + 1. The upper limit is (1 + 2e(e^{ε^r} + 1)) Nnδ₀, with "
+        "a factor of at least 11.9"
+    ),
     test=f"{TESTS}::test_a_distance_costs_both_laws",
 )
 MISSING_POWER = Erratum(

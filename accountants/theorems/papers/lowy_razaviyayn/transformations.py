@@ -140,8 +140,8 @@ def _compare_slack(*, log_delta: GivenLogDelta) -> Sides:
 OWN_SENSITIVITY = Erratum(
     "E-30",
     grade=Grade.UNCLEAR,
-    printed="L~ = max L~_i enters the bounds; that noise and gradient variances are scaled is not said",
-    truth="a client's noise must be for L~_i = p_i N L_i, and φ_i, v scale too; p_i = 0 makes μ~ zero",
+    printed="L~ = max L~_i enters the bounds. The scaling of noise and gradient variances is not mentioned",
+    truth="A client's noise must be for L~_i = p_i N L_i, and φ_i, v scale too. If p_i = 0, μ~ is zero",
     test=f"{_TESTS}::test_noise_for_the_unweighted_gradient_is_too_little",
 )
 DRIFT = Erratum(
@@ -155,8 +155,8 @@ WEIGHTED = Theorem(
     id="lowy.appendix-b",
     title="Weighted clients as equal ones",
     statement=(
-        "Σ p_i F_i is the mean of F~_i = p_i N F_i, whose constants are p_i N times a client's: L~ = max p_i N L_i, "
-        "β~ = max p_i N β_i, μ~ = min p_i N μ_i; a client's noise is for L~_i"
+        "Σ p_i F_i is the mean of F~_i = p_i N F_i, whose constants are p_i N times a client's: L~ = max p_i N "
+        "L_i, β~ = max p_i N β_i, μ~ = min p_i N μ_i. A client's noise is for L~_i"
     ),
     source=Source("lowy2023", "Appendix B"),
     status=Status.PROVED,

@@ -360,7 +360,9 @@ EXACT = Theorem(
 TARGET = Theorem(
     id="epsilond.gaussian-composition-target",
     title="The largest ρ for (ε, δ) by three conversions, and the ratios of their noise",
-    statement="The largest ρ at which ρ-Gaussian differential privacy is (ε, δ); and those by zCDP and by Lemma 2.6",
+    statement=(
+        "The largest ρ at which ρ-Gaussian differential privacy is (ε, δ). Also the largest by zCDP and by Lemma 2.6"
+    ),
     source=Source("epsilond", "inverse of the three conversions"),
     status=Status.PROVED,
     conditions=EXACT.conditions,

@@ -296,8 +296,10 @@ def trusted_server(
 # Conditions and errata ------------------------------------------------------------------------------------------------
 CLIPPED = Condition(
     "client-clips",
-    "each client scales s down to ℓ2 norm at most S before it adds noise: S = G + 2LD rests on |x_t − x_{t−1}| ≤ "
-    "2D/(t + 1), which an untrusted server need not respect; where it does, clipping changes nothing",
+    (
+        "Each client scales s down to ℓ2 norm at most S before it adds noise: S = G + 2LD rests on |x_t − x_{t−1}| "
+        "≤ 2D/(t + 1), which an untrusted server need not respect. Where it does, clipping changes nothing"
+    ),
 )
 SERVER_CLIPPED = Condition(
     "bounded-messages", "every message s has ℓ2 norm at most S; G and L hold of every record, or s is clipped to S"
@@ -305,7 +307,7 @@ SERVER_CLIPPED = Condition(
 ONE_MESSAGE = Condition("one-message-per-record", "a record enters one message of its client and is never used again")
 KEPT_STATE = Condition(
     "state-is-kept",
-    "a client keeps its last noise Y and its count N between its reports; a lost noise is not cancelled",
+    "A client keeps its last noise Y and its count N between its reports. A lost noise is not cancelled",
 )
 OBLIVIOUS = Condition("oblivious-participation", "who reports when, and which record is used when, depends on no data")
 FRESH = Condition("fresh-noise", "each report's noise is fresh, has the scheduled σ, and is known to its client only")
@@ -319,16 +321,14 @@ SLACK = Erratum(
     "E-R11",
     grade=Grade.REFINEMENT,
     printed="σ²_{t,i} = 4S²(1 + ln T)N_{t,i}/ρ² for ρ",
-    truth="H_K suffices in place of 1 + ln T for at most K reports; as printed the true ρ_i is ρ√(H_K/(1 + ln T))",
+    truth="H_K suffices in place of 1 + ln T for at most K reports. As printed the true ρ_i is ρ√(H_K/(1 + ln T))",
     test=f"{_TESTS}::test_the_printed_schedule_gives_more_than_it_says",
 )
 LEFT_OVERS = Erratum(
     "E-R7",
     grade=Grade.MISPRINT,
     printed="Theorems F.1 and F.2 name y_{t,i}, P_{t,i}, N_{t,i}, Algorithm 1 and Theorem 5.1",
-    truth=(
-        "they mean Y_t, P_t and Algorithm 2; only rounds below T reach x_1, …, x_T, so that the true ρ is ρ√((T − 1)/T)"
-    ),
+    truth="They mean Y_t, P_t and Algorithm 2. Only rounds below T reach x_1, …, x_T, so the true ρ is ρ√((T − 1)/T)",
     test=f"{_TESTS}::test_the_last_round_of_a_trusted_server_is_not_released",
 )
 
@@ -366,8 +366,8 @@ SCHEDULE = Theorem(
     id="epsilond.noise-cancellation-schedule",
     title="Noise that grows with the root of a client's reports",
     statement=(
-        "σ²_{t,i} = base² N_{t,i}, N_{t,i} the reports of client i so far, is 2S√H_K/base for a client of K reports; "
-        "Theorem 5.2 prints base² = 4S²(1 + ln T)/ρ²"
+        "Let σ²_{t,i} = base² N_{t,i} with N_{t,i} the reports of client i so far. A client of K reports then "
+        "has the Gaussian privacy parameter 2S√H_K/base. Theorem 5.2 prints base² = 4S²(1 + ln T)/ρ²"
     ),
     source=Source("epsilond", "Theorem 5.1 at the schedule of Theorem 5.2 of Reshef and Levy"),
     status=Status.PROVED,
@@ -379,7 +379,7 @@ SCHEDULE = Theorem(
 TRUSTED = Theorem(
     id="reshef.f.1",
     title="Privacy of noise cancellation by a trusted server",
-    statement="The models {x_t} are ρ²/2-zCDP for each record, ρ = (2S/m)√(Σ_t 1/σ_t²); read here: ρ-Gaussian",
+    statement="The models {x_t} are ρ²/2-zCDP for each record. Here ρ = (2S/m)√(Σ_t 1/σ_t²). Read here: ρ-Gaussian",
     source=Source("reshef2025", "Theorem F.1"),
     status=Status.PROVED,
     conditions=(SERVER_CLIPPED, ONE_MESSAGE, OBLIVIOUS, FRESH, PLANNED_MEAN),

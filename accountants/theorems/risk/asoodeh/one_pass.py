@@ -56,7 +56,9 @@ COROLLARY_2 = Theorem(
     source=Source("asoodeh2021", "Corollary 2"),
     status=Status.UNPROVED,
     conditions=(
-        Condition("shamir-steps", "steps as in Shamir 2016, Theorem 3; μ the smoothness and B the radius, as it seems"),
+        Condition(
+            "shamir-steps", "Steps as in Shamir 2016, Theorem 3. Apparently μ is the smoothness and B the radius"
+        ),
         Condition("single-records", "m = 1: the mean of m losses is not of the form the theorem needs"),
     ),
     errata=(

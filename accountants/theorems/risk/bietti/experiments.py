@@ -99,9 +99,10 @@ SYNTHETIC = Theorem(
     id="bietti.appendix-a",
     title="The constants of the synthetic data, and the grids of the search",
     statement=(
-        "x ~ N(0, diag(1/k)), y = θ_i*ᵀx + N(0, τ²), θ_i* = θ₀ ~ N(0, s₀²I) but for N(0, s_i²) on the last d_i "
-        "coordinates: tr Σ = H_d, the start has risk s₀²H_d + s_i² Σ_{k>d−d_i} 1/k, one model for all (1 − 1/N) times "
-        "the last, a batch's gradient at the optimum variance τ²H_d/m; η and αN from the grids"
+        "The data are x ~ N(0, diag(1/k)) and y = θ_i*ᵀx + N(0, τ²). Here θ_i* = θ₀ ~ N(0, s₀²I), except for "
+        "N(0, s_i²) on the last d_i coordinates. Then tr Σ = H_d. The start has the risk s₀²H_d + s_i² "
+        "Σ_{k>d−d_i} 1/k. One model for all has (1 − 1/N) times the last term. A batch's gradient at the "
+        "optimum has the variance τ²H_d/m. The step η and αN are from the grids"
     ),
     source=Source("bietti2022", "Section 6 and Appendix A"),
     status=Status.PROVED,
@@ -109,8 +110,10 @@ SYNTHETIC = Theorem(
         Erratum(
             "E-B10",
             grade=Grade.UNCLEAR,
-            printed="the risk of Section 6 and the loss of Section 4 side by side",
-            truth="the risk of Section 6 is twice the excess of the loss with its ½; plotted, it is divided by d too",
+            printed="the risk of Section 6 and the loss of Section 4 together",
+            truth=(
+                "The risk of Section 6 is twice the excess of the loss with its ½. In the plots it is divided by d too"
+            ),
             test=f"{_TESTS}::test_the_risk_is_twice_the_excess_of_the_loss",
         ),
     ),

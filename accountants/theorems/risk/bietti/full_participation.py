@@ -295,8 +295,8 @@ THEOREM_4_5 = Theorem(
     id="bietti.4.5",
     title="Generalisation of PPSGD, all clients in every round",
     statement=(
-        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²_α/n + 3σ_tot‖z*‖_α/√n with L_α = L max(α, 1/N) and σ²_tot = (ασ̄_w² + σ̄_θ²)/N + "
-        "αd_wσ_ζ²"
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²_α/n + 3σ_tot‖z*‖_α/√n. Here L_α = L max(α, 1/N) and σ²_tot = (ασ̄_w² + "
+        "σ̄_θ²)/N + αd_wσ_ζ²"
     ),
     source=Source("bietti2022", "Theorem 4.5, (6) and (7)"),
     status=Status.PROVED,

@@ -182,9 +182,9 @@ BIAS = Theorem(
     id="bietti.section-5-bias",
     title="The bias where each client is drawn once in N rounds",
     statement=(
-        "at q = 1/N, T = nN, the bias decreases as 1/(Nn). Read here for a fixed α > 0 and clients of one "
-        "optimum v, it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T. Here u = αN/(αN + 1). It is at most "
-        "max{2, 1/α} 4L‖v‖²/(Nn). At α = 0 it is 4L‖v‖²/n"
+        "At q = 1/N, T = nN, the bias decreases as 1/(Nn). It is read here for a fixed α > 0 and clients of "
+        "one optimum v. Then it is 4L‖v‖² max{(1 + (1 − q)/(qN))u, (1 − u)/q}/T. Here u = αN/(αN + 1). It is "
+        "at most max{2, 1/α} 4L‖v‖²/(Nn). At α = 0 it is 4L‖v‖²/n"
     ),
     source=Source("bietti2022", "Section 5, the remark on q = 1/N"),
     status=Status.PROVED,

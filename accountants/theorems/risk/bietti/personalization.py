@@ -360,7 +360,9 @@ def optimum(
 MINIMAL_NORM = Theorem(
     id="epsilond.minimal-norm-optimum",
     title="The optimum that PPSGD pays least for",
-    statement="w = αN/(αN + 1) v̄ and θ_i = v_i − w minimise ‖w‖²/α + Σ‖θ_i‖², to N‖v̄‖²/(αN + 1) + Σ‖v_i − v̄‖²",
+    statement=(
+        "w = αN/(αN + 1) v̄ and θ_i = v_i − w minimise ‖w‖²/α + Σ‖θ_i‖². The minimum is N‖v̄‖²/(αN + 1) + Σ‖v_i − v̄‖²"
+    ),
     source=Source("epsilond", "accountants/theorems/risk/bietti/personalization.py"),
     status=Status.PROVED,
     conditions=(ADDITIVE,),

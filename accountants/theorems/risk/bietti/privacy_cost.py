@@ -291,8 +291,8 @@ EQUATION_9 = Theorem(
     id="bietti.4.5.equation-9",
     title="Generalisation of PPSGD at the noise of a target",
     statement=(
-        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²/n + 3‖z*‖√((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ c √(αd_wG² ln(1/δ))/(Nε), of which the last "
-        "is the cost of privacy"
+        "E f(z̄_n) − f* ≤ 4L_α‖z*‖²/n + 3‖z*‖√((ασ̄_w² + σ̄_θ²)/(Nn)) + 3‖z*‖ c √(αd_wG² ln(1/δ))/(Nε). The "
+        "last term is the cost of privacy"
     ),
     source=Source("bietti2022", "(9)"),
     status=Status.PROVED,
@@ -362,7 +362,10 @@ EPSILON_SQUARED = Erratum(
     "E-B4",
     grade=Grade.MISPRINT,
     printed="the threshold on n is proportional to ε in Appendix B.3, and scales linearly with the privacy level",
-    truth="to ε², as in (10): (9) has ε² under its root; with the least noise to μ*(ε, δ)², ~2ε for large ε only",
+    truth=(
+        "It is proportional to ε², as in (10): (9) has ε² under its root. With the least noise "
+        "it is proportional to μ*(ε, δ)², which is about 2ε only for large ε"
+    ),
     test=f"{_TESTS}::test_the_threshold_has_epsilon_squared",
 )
 _EXAMPLE: Fields = {

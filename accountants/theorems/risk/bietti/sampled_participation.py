@@ -315,8 +315,8 @@ PRINTED_VARIANCE = Condition(
 NO_RATE = Erratum(
     "E-B5",
     grade=Grade.PROVED_WRONG,
-    printed="L_{m,α} = L max{α + α m_max/M, m_max/M}; in B.4, L_α = L max{α + α/N, 1/N}",
-    truth="L max{α + α(1 − q) m_max/(qM), m_max/(qM)}; in B.4, L max{α + α(1 − q)/(qN), 1/(qN)}",
+    printed="L_{m,α} = L max{α + α m_max/M, m_max/M}. In B.4, L_α = L max{α + α/N, 1/N}",
+    truth="L max{α + α(1 − q) m_max/(qM), m_max/(qM)}. In B.4, L max{α + α(1 − q)/(qN), 1/(qN)}",
     test=f"{_TESTS}::test_the_printed_smoothness_lets_the_run_diverge",
 )
 RATE_TOO_MANY = Erratum(
@@ -356,8 +356,8 @@ THEOREM_5_2 = Theorem(
     id="bietti.5.2",
     title="Generalisation of PPSGD, clients drawn independently and weighed by their records",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T with σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qM) + αd_wσ_ζ²; "
-        "L_{m,α} and σ̃ as corrected"
+        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T. Here σ²_{m,α} = (ασ̄²_w + ασ̃²_w + "
+        "σ̄²_θ)/(qM) + αd_wσ_ζ². The values of L_{m,α} and σ̃ are the corrected ones"
     ),
     source=Source("bietti2022", "Theorem 5.2, (13) and (14)"),
     status=Status.REFUTED,
@@ -369,10 +369,10 @@ THEOREM_5_2 = Theorem(
 )
 THEOREM_B_4 = Theorem(
     id="bietti.b.4",
-    title="Generalisation of PPSGD, clients drawn independently and weighed alike",
+    title="Generalisation of PPSGD, clients drawn independently and weighed equally",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T with σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qN) + αd_wσ_ζ²; "
-        "L_α and σ̃ as corrected"
+        "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3σ_{m,α}‖z*‖_α/√T. Here σ²_{m,α} = (ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qN) + "
+        "αd_wσ_ζ². The values of L_α and σ̃ are the corrected ones"
     ),
     source=Source("bietti2022", "Theorem B.4, (15), (16), (35) and (36)"),
     status=Status.REFUTED,

@@ -178,8 +178,8 @@ EQUATION_14 = Theorem(
     id="bietti.5.2.equation-14",
     title="Generalisation of PPSGD at the noise of a target, clients weighed by their records",
     statement=(
-        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qMT) + αd_wG_m²c₂² ln(1/δ)/(M²ε²)), "
-        "G_m = G m_max; L_{m,α} and σ̃ as corrected"
+        "E f(z̄_T) − f* ≤ 4L_{m,α}‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + ασ̃²_w + σ̄²_θ)/(qMT) + αd_wG_m²c₂² "
+        "ln(1/δ)/(M²ε²)). Here G_m = G m_max. The values of L_{m,α} and σ̃ are the corrected ones"
     ),
     source=Source("bietti2022", "(14)"),
     status=Status.REFUTED,
@@ -192,7 +192,7 @@ EQUATION_14 = Theorem(
 )
 EQUATION_36 = Theorem(
     id="bietti.b.4.equation-36",
-    title="Generalisation of PPSGD at the noise of a target, clients weighed alike",
+    title="Generalisation of PPSGD at the noise of a target, clients weighed equally",
     statement=(
         "E f(z̄_T) − f* ≤ 4L_α‖z*‖²_α/T + 3‖z*‖_α √((ασ̄²_w + σ̄²_θ)/(qNm_minT) + ασ̃²_w/(qNT) + "
         "αd_wG²c₂² ln(1/δ)/(N²ε²)); L_α and σ̃ as corrected"

@@ -50,7 +50,8 @@ COMPRESSION = Theorem(
     id="das.2-compression",
     title="The mean squared error of a message",
     statement=(
-        "E‖M(u) − u‖² ≤ γ = (d/(4s²))(1 + 4m²), m the most noise levels of any client; sharper, d/(4s²) + dV(m, α)"
+        "E‖M(u) − u‖² ≤ γ = (d/(4s²))(1 + 4m²), m the most noise levels of any client. A sharper bound is "
+        "d/(4s²) + dV(m, α)"
     ),
     source=Source("das2021", "Theorem 2, the definition of γ"),
     status=Status.PROVED,

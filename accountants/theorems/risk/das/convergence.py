@@ -175,8 +175,8 @@ EQUATION_39 = Theorem(
     id="das.equation-39",
     title="Convergence of DP-NormFedAvg, for any number of local steps",
     statement=(
-        "(1/K) Σ E‖∇f(w_k)‖ ≤ (12L²D₀²E/(cζ²K) + 3c/(4E)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖, c = β/η, "
-        "η = ζ/(4LE √(1 + γ/r))"
+        "(1/K) Σ E‖∇f(w_k)‖ ≤ (12L²D₀²E/(cζ²K) + 3c/(4E)) √(1 + γ/r) + (6L/ζ) (1/n) Σ ‖w*_i − w*‖. Here c = "
+        "β/η and η = ζ/(4LE √(1 + γ/r))"
     ),
     source=Source("das2021", "Equation (39)"),
     status=Status.PROVED,

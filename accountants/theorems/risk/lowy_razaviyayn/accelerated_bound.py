@@ -286,7 +286,9 @@ ACCELERATED_RISK_BOUND = Theorem(
                 "(population), or drawn afresh without replacement (empirical). All clients hold n records"
             ),
         ),
-        Condition("last-output", "the output is w^ag of the last stage; every stage starts at that of the one before"),
+        Condition(
+            "last-output", "The output is w^ag of the last stage. Every stage starts at that of the previous stage"
+        ),
     ),
     inputs=AcceleratedRiskInputs,
     formula=bound,

@@ -266,8 +266,8 @@ THEOREM_2_4 = Theorem(
     statement=(
         "Theorem E.1 is applied to the Moreau envelope. Its smoothness is b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) "
         "if μ > 0. The rounds are R = max{L√M*/√(dΨ~), 1{MK < ñ}L²/(KdΨ~)}. If μ > 0, the first has the factor "
-        "ln(ΔμM*/(dΨ~)). The risk is E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})), or Õ((d/μ) min{Ψ/M', ψ_max/M}) "
-        "if μ > 0. M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
+        "ln(ΔμM*/(dΨ~)). The risk is E F̂ − F̂* = Õ(D√(d min{Ψ/M', ψ_max/M})). If μ > 0, it is Õ((d/μ) "
+        "min{Ψ/M', ψ_max/M}). M* is M' or M, by the smaller of Ψ/M' and ψ_max/M"
     ),
     source=Source("lowy2023", "Theorem 2.4"),
     status=Status.PROVED,

@@ -122,7 +122,7 @@ INVERTED_PRODUCT = Erratum(
     grade=Grade.MISPRINT,
     printed="v_k = max{2β, √(μV²/(3Δ2^{−(k−1)} R_k(R_k + 1)(R_k + 2)))}, which is always 2β",
     truth=(
-        "the rounds multiply. Where the inner loop does not use μ, the risk with the printed v_k stays far "
+        "The rounds multiply. Where the inner loop does not use μ, the risk with the printed v_k stays far "
         "above the intended gap. Where it does, as in Algorithm 2, both reach the gap"
     ),
     test=f"{_TESTS}::test_the_printed_prox_weight_misses_where_the_inner_loop_knows_no_convexity",
@@ -222,7 +222,7 @@ HIDDEN = Condition("hidden-constants", "the constants and logarithms that the sc
 LEMMA_E11 = Theorem(
     id="lowy.lemma-e.11",
     title="Accelerated stochastic descent on a convex loss",
-    statement="E F(w^ag_T) − F* ≲ β|w₀ − w*|²/T² + V|w₀ − w*|/√T after adding (V/(2|w₀ − w*|√T))|w − w₀|² to F",
+    statement="Add (V/(2|w₀ − w*|√T))|w − w₀|² to F. Then E F(w^ag_T) − F* ≲ β|w₀ − w*|²/T² + V|w₀ − w*|/√T",
     source=Source("lowy2023", "Lemma E.11"),
     status=Status.PROVED,
     constants="hidden",

@@ -199,8 +199,10 @@ FEDERATED_ACCELERATED_RISK = Theorem(
         ),
         Condition(
             "unbiased-gradients",
-            "given their number, a round's clients are a uniform set; batches are disjoint and of independent records "
-            "(population), or drawn afresh without replacement (empirical)",
+            (
+                "Given their number, a round's clients are a uniform set. Batches are disjoint and of independent "
+                "records (population), or drawn afresh without replacement (empirical)"
+            ),
         ),
         EXACT_PROXIMAL_STEP,
     ),

@@ -176,8 +176,8 @@ ENVELOPE_LIPSCHITZ = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="f_b is 2L-Lipschitz (while σ is computed from L); Theorems 2.2 and 2.4 take it to be μ-strongly convex",
     truth=(
-        "|∇f_b| ≤ L on the domain, so σ from L is right where gradients are evaluated in the domain; f_b is "
-        "μb/(μ + b)-strongly convex"
+        "|∇f_b| ≤ L on the domain, so σ from L is right where gradients are evaluated in the domain. The "
+        "envelope f_b is μb/(μ + b)-strongly convex"
     ),
     test=f"{_TESTS}::test_the_envelope_is_as_lipschitz_as_the_loss_and_less_strongly_convex",
 )

@@ -303,9 +303,9 @@ EXCESS_RISK_BOUND = Theorem(
     id="epsilond.mini-batch-sgd-excess-risk",
     title="Excess risk of noisy mini-batch SGD, explicit at any noise",
     statement=(
-        "E F(ŵ) − F* ≤ D₀²μ/(2((1 − ημ)^{−R} − 1)) + ηV²/(2(1 − ηβ)) + α, D₀²/(2ηR) for the first term if μ = 0; ŵ "
-        "averages w_1, …, w_R with weights (1 − ημ)^{−r}; V² is the variance of one averaged noisy gradient, α the "
-        "stability, 0 for the empirical loss"
+        "E F(ŵ) − F* ≤ D₀²μ/(2((1 − ημ)^{−R} − 1)) + ηV²/(2(1 − ηβ)) + α. If μ = 0, the first term is "
+        "D₀²/(2ηR). The output ŵ averages w_1, …, w_R with weights (1 − ημ)^{−r}. V² is the variance of one "
+        "averaged noisy gradient. The stability is α, which is 0 for the empirical loss"
     ),
     source=Source("epsilond", "derivation in accountants/theorems/risk/lowy_razaviyayn/explicit_bound.py"),
     status=Status.PROVED,

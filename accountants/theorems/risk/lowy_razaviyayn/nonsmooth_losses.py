@@ -203,7 +203,7 @@ CONDITIONS = (
 CONSTANT = Erratum(
     "E-17",
     grade=Grade.REFINEMENT,
-    printed="545 L D ν/√M~, as the envelope is 2L-Lipschitz; σ computed from L all the same",
+    printed="545 L D ν/√M~, as the envelope is 2L-Lipschitz. Yet σ is computed from L",
     truth=(
         "The envelope is L-Lipschitz on the domain. Hence σ is right and 272.5 replaces 545. Our own bound at "
         "the prescribed run is at most 174.5 L D ν/√M~"

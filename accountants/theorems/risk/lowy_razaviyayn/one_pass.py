@@ -200,7 +200,7 @@ TWO_NOISES = Erratum(
     "E-24",
     grade=Grade.MISPRINT,
     printed="σ² = 32 L² ln(1.25/δ)/(εK)² in the statement and its privacy proof, 8 L² … in the proof of its risk",
-    truth="32 for ε ≤ 8 ln(1/δ); with 8 the true ε at δ = 1e-5 and ε = 10 is 10.39",
+    truth="32 for ε ≤ 8 ln(1/δ). With 8 the true ε at δ = 1e-5 and ε = 10 is 10.39",
     test=f"{_TESTS}::test_the_noise_in_the_proof_of_the_risk_is_not_private",
 )
 REMARK = Erratum(
@@ -233,9 +233,9 @@ THEOREM_2_3 = Theorem(
     title="One-pass accelerated mini-batch SGD for clients that differ",
     statement=(
         "Let σ² = 32 L² ln(1.25/δ)/(εK)², ε ≤ 8 ln(1/δ), and let R = ⌊n/K⌋ batches be disjoint. Then "
-        "everything a client sends is (ε, δ) for each of its records. The excess risk (37) is Õ of φD/√(nM) + "
+        "everything a client sends is (ε, δ) for each of its records. In Õ, the excess risk (37) is φD/√(nM) + "
         "(β^{1/4}LD^{3/2}√(d ln(1/δ))/(εn√M))^{4/5} + √K vD√((N − M)/((N − 1)nM)). If μ-strongly convex, (38) "
-        "is Õ of φ²/(μnM) + √κ L²d ln(1/δ)/(με²n²M) + v²(N − M)/(μ√κM(N − 1)). Both are at the prescribed K"
+        "is φ²/(μnM) + √κ L²d ln(1/δ)/(με²n²M) + v²(N − M)/(μ√κM(N − 1)). Both are at the prescribed K"
     ),
     source=Source("lowy2023", "Theorem 2.3"),
     status=Status.PROVED,

@@ -267,10 +267,10 @@ THEOREM_2_1 = Theorem(
     id="lowy.2.1",
     title="Noisy mini-batch SGD for smooth losses and identically distributed clients",
     statement=(
-        "With σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)² Algorithm 1 is (ε, δ) for every record against everyone "
-        "but its client. At the R and η prescribed, E F(ŵ) − F* ≤ 272 L D ν/√M~ with ν = max{1/√n, √(dΞ~)}. If "
-        "μ-strongly convex, it is Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches drawn without "
-        "replacement, M~ = M, and the average of w_1, …, w_R, for which 174 replaces 272"
+        "Let σ² = 256 L² R ln(2.5R/δ) ln(2/δ)/(nε)². Then Algorithm 1 is (ε, δ) for every record against "
+        "everyone but its client. At the R and η prescribed, E F(ŵ) − F* ≤ 272 L D ν/√M~ with ν = max{1/√n, "
+        "√(dΞ~)}. If μ-strongly convex, it is Õ(L²/μ (1/(Mn) + d min{Ξ/M', ξ_max/M})). Read here: batches "
+        "drawn without replacement, M~ = M, and the average of w_1, …, w_R, for which 174 replaces 272"
     ),
     source=Source("lowy2023", "Theorem 2.1"),
     status=Status.PROVED,

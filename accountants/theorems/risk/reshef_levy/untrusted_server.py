@@ -140,8 +140,8 @@ DECOUPLED = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="E⟨Y_{τ,i}, x* − w_{τ+1}⟩ = Σ_s p(1 − p)^{τ−s} E⟨y_{s,i}, x* − w_{τ+1}⟩",
     truth=(
-        "w_{τ+1} depends on who took part: the identity is off by (2 − p)/p. The theorem is proved where M ≤ 2m or the "
-        "criterion is at most 2, and unproved elsewhere; the least of three other bounds always holds"
+        "w_{τ+1} depends on who took part: the identity is off by (2 − p)/p. The theorem is proved where M ≤ "
+        "2m or the criterion is at most 2, and unproved elsewhere. The least of three other bounds always holds"
     ),
     test=f"{_TESTS}::test_the_printed_identity_is_off_by_two_over_p",
 )
@@ -156,7 +156,7 @@ SILENT = Erratum(
     "E-R3",
     grade=Grade.PROVED_WRONG,
     printed="no condition on M/m",
-    truth="the proof uses M/m ≤ T; without it the last term of the display before η has (1 + M/(mT))/2",
+    truth="The proof uses M/m ≤ T. Without it the last term of the display before η has (1 + M/(mT))/2",
     test=f"{_TESTS}::test_each_condition_of_the_risk_can_fail",
 )
 NORM = Erratum(

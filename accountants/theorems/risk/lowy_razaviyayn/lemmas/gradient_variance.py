@@ -226,7 +226,7 @@ TWO_LEVELS = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="Φ̂²/(MK) 1{MK < ñ} bounds the sampling variance for every M ≤ N",
     truth=(
-        "clients are drawn first: w²/(MK) (n − K)/(n − 1) + v²/M (N − M)/(N − 1). N = 2, M = 1, K = n = 100 and client "
+        "Clients are drawn first: w²/(MK) (n − K)/(n − 1) + v²/M (N − M)/(N − 1). N = 2, M = 1, K = n = 100 and client "
         "gradients ±1 have variance 1, not 0.01"
     ),
     test=f"{_TESTS}::test_drawing_clients_first_refutes_the_printed_variance",

@@ -213,7 +213,7 @@ CONSTRAINED_MINIMUM = Erratum(
     grade=Grade.PROVED_WRONG,
     printed="Lemma E.4 and part 2 of Lemma E.5, for every minimiser over W, averaging w_0, …, w_{R−1}",
     truth=(
-        "they need ∇F(w*) = 0; averaging w_1, …, w_R instead gives D²/(2ηR) + ηV²/(2(1 − ηβ)) without it. With "
+        "They need ∇F(w*) = 0. Averaging w_1, …, w_R instead gives D²/(2ηR) + ηV²/(2(1 − ηβ)) without it. With "
         "R = 1 the printed output is the start itself. Then f(w) = Lw on an interval refutes the lemma and the "
         "272 LDν/√M~ of Theorem 2.1"
     ),

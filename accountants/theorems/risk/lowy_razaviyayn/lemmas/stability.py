@@ -132,7 +132,7 @@ SLACK = Erratum(
 
 LEMMA_E1 = Theorem(
     id="lowy.lemma-e.1",
-    title="Stability bounds what is lost between data and distribution",
+    title="Stability bounds the generalisation gap",
     statement=(
         "an α-uniformly stable algorithm has E F(ŵ) − F* ≤ α + E[F̂(ŵ) − min F̂], records independent, each from its "
         "client's distribution"

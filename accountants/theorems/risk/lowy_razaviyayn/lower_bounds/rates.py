@@ -175,12 +175,12 @@ SPREAD = Erratum(
     "E-25",
     grade=Grade.MISPRINT,
     printed="√(κd)/(ε²n²N); and (8) is looser than (4) by (√d/(nε√M))^{1/5}",
-    truth="√κ d/(ε²n²N), as in (9); and by the inverse, (εn√M/√d)^{1/5}, which exceeds 1",
+    truth="√κ d/(ε²n²N), as in (9). Also by the inverse, (εn√M/√d)^{1/5}, which exceeds 1",
     test=f"{_TESTS}::test_the_figure_drops_a_root_of_the_dimension",
 )
 REFERENCE_RATES = Theorem(
     id="lowy.section-3",
-    title="What federated privacy is measured against",
+    title="Reference rates for federated privacy",
     statement=(
         "Without privacy the rate is φD/√(nN), or min{φ²/(μnN), φD/√(nN)} if strongly convex. Local privacy "
         "with one record a person has LD min{1, √d/(ε√N)}. A trusted server has φD/√(nN) + LD min{1, "

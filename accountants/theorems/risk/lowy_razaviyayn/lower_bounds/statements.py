@@ -115,7 +115,7 @@ STEEP = Condition(
 )
 STEEP_IN_RADIUS = Condition("steep-enough", "L ≥ μD, D the radius", _steep_in_radius)
 EVERYONE = Condition("all-participate", "every client takes part in every round (M = N)")
-SYMMETRIC = Condition("symmetric", "the algorithm treats clients alike (class B)")
+SYMMETRIC = Condition("symmetric", "the algorithm treats clients equally (class B)")
 VANISHING_SQUARED = Condition("vanishing-delta", "δ₀, or Σδ₀^r, is o(1/(nN)²)", undecidable=True)
 VANISHING = Condition("vanishing-delta", "δ is o(1/(nN))", undecidable=True)
 HIDDEN = Condition("hidden-constants", "the constant and the logarithms that Ω̃ leaves out", undecidable=True)
@@ -136,7 +136,7 @@ MISSING_MINIMUM = Erratum(
     grade=Grade.UNCLEAR,
     printed="Theorem 3.1 states φ²/(μnN) for μ-strongly convex losses without the premise L ≈ μD of Theorem F.3",
     truth=(
-        "with that premise it holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}. As μ → 0 the first "
+        "With that premise it holds. For every μ ≤ L/D the term is min{φ²/(μnN), φD/√(nN)}. As μ → 0 the first "
         "of the two exceeds LD, the largest possible excess risk"
     ),
     test=f"{_TESTS}::test_no_lower_bound_exceeds_the_largest_excess",
@@ -155,7 +155,7 @@ _LOCAL: Fields = {**_SIZES, "clients": 10_000, "epsilon": 0.1, "round_delta": 1e
 
 LOCAL_POPULATION = Theorem(
     id="lowy.3.1",
-    title="What privacy against everyone costs at least, for the expected loss",
+    title="Lower bound for privacy against everyone, for the expected loss",
     statement=(
         "Let C-compositional algorithms be ε₀-private for every record against everyone. The excess risk is at "
         "least of order φD/√(nN) + LD min{1, √d/(ε₀n√N C²)}. If strongly convex, it is at least of order "
@@ -182,7 +182,7 @@ LOCAL_POPULATION = Theorem(
 )
 CENTRAL_POPULATION = Theorem(
     id="lowy.f.3",
-    title="What central privacy costs at least, for the expected loss",
+    title="Lower bound for central privacy, for the expected loss",
     statement=(
         "With a trusted server ε-private algorithms have at least the order φD/√(nN) + LD min{1, √d/(εnN)}. If "
         "strongly convex, the order is min{φ²/(μnN), φD/√(nN)} + LD min{1, d/(εnN)²}. Here L²/μ replaces LD if "
@@ -199,7 +199,7 @@ CENTRAL_POPULATION = Theorem(
 )
 LOCAL_EMPIRICAL = Theorem(
     id="lowy.f.4",
-    title="What privacy against everyone costs at least, on the data at hand",
+    title="Lower bound for privacy against everyone, on the data at hand",
     statement=(
         "Let symmetric algorithms be ε₀-private against everyone. Their risk is at least of order LD min{1, "
         "√d/(ε₀n√N)}, or LD min{1, d/(ε₀²n²N)} if strongly convex"
@@ -224,7 +224,7 @@ LOCAL_EMPIRICAL = Theorem(
 )
 CENTRAL_EMPIRICAL = Theorem(
     id="lowy.f.5",
-    title="What central privacy costs at least, on the data at hand",
+    title="Lower bound for central privacy, on the data at hand",
     statement="at least of order LD min{1, √d/(εnN)}, or LD min{1, d/(εnN)²} if strongly convex; D the radius",
     source=Source("lowy2023", "Theorem F.5"),
     status=Status.PROVED,
