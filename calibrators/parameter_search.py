@@ -79,8 +79,9 @@ def least_parameter(
     interpolated = _interpolate_root(recorded_shortfall, limits.clamp(guess), limits, fall)
     if interpolated is not None:
         return interpolated
-    known = evaluations.bracket
-    bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits) if known is None else _Bracket(*known)
+    bracket = _evaluated_bracket(evaluations)
+    if bracket is None:
+        bracket = _find_bracket(recorded_shortfall, evaluations.nearest, limits)
     width = JUMPING if evaluations.jumps else SETTLED
     return _passing_side(recorded_shortfall, bracket, width)
 
@@ -140,6 +141,14 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
         estimate = min(max(estimate, parameter - LONGEST_STEP), parameter + LONGEST_STEP_UP)
         parameter = limits.clamp(estimate)
     return None
+
+
+def _evaluated_bracket(evaluations: RootEvaluations) -> _Bracket | None:
+    """Return the narrowest bracket of evaluated parameters; None if all miss the target or all meet it."""
+    if evaluations.bracket is None:
+        return None
+    failing, passing = evaluations.bracket
+    return _Bracket(failing, passing)
 
 
 def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None, width: float) -> float | None:

@@ -65,14 +65,16 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     request = None
     if not reasons:
         request, reasons = _make_request(calibrator, adapter, values)
-    used = {*TARGET, *adapter.copied, *adapter.read}
+    used = set(TARGET) | set(adapter.copied) | set(adapter.read)
+    unused = tuple(name for name in plan.given if name not in used)
+    why = reasons if request is None else adapter.assumptions(plan)
     return Draft(
         calibrator=calibrator,
         adapter=adapter,
         guarantee=kind,
-        unused=tuple(name for name in plan.given if name not in used),
+        unused=unused,
         request=request,
-        why=tuple(reasons) if request is None else tuple(adapter.assumptions(plan)),
+        why=tuple(why),
     )
 
 

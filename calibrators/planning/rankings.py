@@ -205,21 +205,26 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
     signal = signal_of(adapter, concrete, parameters)
     share, basis = share_and_basis(risk, signal, rounds)
     exceeded = tuple(exceeded_limits(concrete, rounds=rounds, bits=bits))
+    objective = entry.objective
+    if risk is not None and risk.objective is not None:
+        objective = risk.objective
+    noise_std = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
+    noise_norm, noise_to_signal = (None, None) if signal is None else (signal.noise_norm, signal.ratio)
     excesses = [Reason(message=f"it does not keep to {name}", pointer=f"/{name}") for name in exceeded]
     return replace(
         entry,
         applies=Verdict.YES,
-        why=(*entry.why, *vacuity, *excesses),
+        why=entry.why + vacuity + tuple(excesses),
         guarantee=kind,
-        objective=entry.objective if risk is None or risk.objective is None else risk.objective,
+        objective=objective,
         vacuous=vacuous,
-        noise_std=parameters.get("noise_std", parameters.get("noise_std_of_mean")),
+        noise_std=noise_std,
         rounds=rounds,
         bits=bits,
         bytes_per_client=bytes_per_client,
         reports_per_client=reports_per_client,
-        noise_norm=None if signal is None else signal.noise_norm,
-        noise_to_signal=None if signal is None else signal.ratio,
+        noise_norm=noise_norm,
+        noise_to_signal=noise_to_signal,
         remaining_share=share,
         basis=basis,
         exceeds=exceeded,

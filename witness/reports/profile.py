@@ -99,12 +99,18 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     axes = _Axes(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
     upper = [axes.place(band.epsilon, band.upper) for band in bands]
     lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
+    across = tuple(Tick(axes.place(epsilon, axes.floor)[0], f"{epsilon:g}") for epsilon in axes.epsilon_ticks())
+    up = tuple(Tick(axes.place(0.0, level)[1], f"{level:g}") for level in axes.level_ticks())
+    mark = None
+    if target is not None:
+        epsilon, level = target
+        mark = axes.place(epsilon, level) if axes.contains(epsilon, level) else None
     return Drawing(
         band=_path([*upper, *reversed(lower)]),
         upper=_path(upper),
-        across=tuple(Tick(axes.place(epsilon, axes.floor)[0], f"{epsilon:g}") for epsilon in axes.epsilon_ticks()),
-        up=tuple(Tick(axes.place(0.0, level)[1], f"{level:g}") for level in axes.level_ticks()),
-        target=None if target is None or not axes.contains(*target) else axes.place(*target),
+        across=across,
+        up=up,
+        target=mark,
     )
 
 
