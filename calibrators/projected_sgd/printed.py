@@ -95,7 +95,7 @@ class Printed:
     fixed_noise: float | None = None
     """Noise that the paper prescribes; None if the noise is solved for."""
     shows_kernel: bool = True
-    """Whether the answer states the diameter of the ball's image and the contraction coefficient."""
+    """True if the answer states the diameter of the ball's image and the contraction coefficient."""
 
     def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
         """Return log δ that the bound claims for a plan."""
