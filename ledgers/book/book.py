@@ -80,7 +80,8 @@ class Book(ApprovalMoves):
         if before is not None:
             return self.ledger(tenant, before["ledger"])
         state, certified = self._evaluate(partial(open_ledger, **request.parts))
-        record = entry_records.opening_record(state, certified, {item.name: text_of(item.spec) for item in state.plan})
+        specs = {item.name: text_of(item.spec) for item in state.plan}
+        record = entry_records.opening_record(state, certified, specs)
         row = LedgerRow(
             id=f"ledger_{secrets.token_urlsafe(12)}",
             tenant=tenant,
