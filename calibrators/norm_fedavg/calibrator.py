@@ -157,7 +157,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     name = "norm-fedavg"
     title = "DP-NormFedAvg: normalised, quantised, noisy client updates over rounds"
     summary = (
-        "The least certified noise of a round, with exact composition of rounds, step sizes and convergence. The "
+        "The least certified noise of a round, with rounds composed exactly, and with step sizes and convergence. The "
         "printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4)."
     )
     problem = NormFedavgProblem

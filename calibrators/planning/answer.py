@@ -142,8 +142,8 @@ class PlanEntry:
     remaining_share: Annotated[
         Number | None,
         Served(
-            "bound on the risk, divided by the baseline risk of the start. For ranking by noise: √((1 + "
-            "noise_to_signal²)/rounds). A value of 1 or more is no improvement on the start",
+            "bound on the risk, divided by the baseline, which is a bound on the risk of the start. For ranking by "
+            "noise: √((1 + noise_to_signal²)/rounds). A value of 1 or more does not show an improvement on the start",
             may_be_unbounded=True,
         ),
     ] = None
@@ -177,8 +177,8 @@ class PlanGroup:
     unranked: Annotated[
         tuple[str, ...],
         Served(
-            "names of entries without a figure to rank by, with a hidden constant, or with a risk bound no better "
-            "than the start. The last kind comes first, in increasing order of the figure"
+            "names of entries that are not ranked. First those beyond the limits or not shown to be better than the "
+            "start, by increasing figure; then those without a figure, or with a hidden constant"
         ),
     ]
 
@@ -204,7 +204,7 @@ class TrustPrice:
     """The best that one kind of trust gives, and what less trust costs."""
 
     definition: Trust
-    in_words: Annotated[str, Served("trusted parties and the data that they see")]
+    in_words: Annotated[str, Served("the trusted party and its part")]
     best: Annotated[str | None, Served("name of an entry; absent where none says anything within the limits")] = None
     guarantee: Annotated[GuaranteeKind | None, Served("that of the best entry")] = None
     remaining_share: Annotated[float | None, Served("of the best entry, as in entries")] = None

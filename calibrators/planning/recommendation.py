@@ -209,15 +209,15 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
         if price.best is not None and price.definition != kind.definition
     ]
     if prices:
-        yield f"Remaining shares under other trust models: {', '.join(prices)}."
+        yield f"Remaining shares under other trust models, relative to this one: {', '.join(prices)}."
 
 
 def _risk_sentence(best: PlanEntry) -> str:
     """Return the sentence on the remaining share of an entry: by its bound on the risk, or by its noise."""
     if best.risk is None or best.basis != "risk":
         return (
-            f"No bound on its risk is known here; by its noise against the signal {share_of(best):.2g} of what the "
-            f"start may lose is left after {_rounds(best.rounds)}."
+            f"No bound on its risk is known here. By its noise against the signal, a share of {share_of(best):.2g} "
+            f"of the excess risk of the start is left after {_rounds(best.rounds)}."
         )
     assert best.risk.baseline is not None
     value = float(number_of(best.risk.value))
@@ -243,7 +243,7 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     over = [entry for entry in applying if entry.exceeds]
     if not applying:
-        return "No algorithm has all the fields that it needs: the entries name the missing fields of each."
+        return "No algorithm applies: the entries give the reasons of each."
     if len(over) == len(applying):
         return "No algorithm keeps to the limits of the plan: the entries say which they exceed."
     measured = [entry for entry in applying if entry.remaining_share is not None and not entry.exceeds]
@@ -254,9 +254,8 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
         )
     least = min(measured, key=share_of)
     return (
-        f"No algorithm is proved to be better than no training: {name_of(least)} comes closest, with "
-        f"{share_of(least):.3g} times the bound on the risk of the start. A larger ε, more participants, more "
-        "records or fewer coordinates help."
+        f"No algorithm is proved to be better than no training: {name_of(least)} comes closest, with a remaining "
+        f"share of {share_of(least):.3g}. A larger ε, more participants, more records or fewer coordinates help."
     )
 
 

@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
-         * @description The least certified noise of a round, with exact composition of rounds, step sizes and convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
+         * @description The least certified noise of a round, with rounds composed exactly, and with step sizes and convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
          */
         post: operations["calibrate_norm_fedavg"];
         delete?: never;
@@ -2697,7 +2697,7 @@ export interface components {
             noise_norm?: number;
             /** @description noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz */
             noise_to_signal?: number;
-            /** @description bound on the risk, divided by the baseline risk of the start. For ranking by noise: √((1 + noise_to_signal²)/rounds). A value of 1 or more is no improvement on the start */
+            /** @description bound on the risk, divided by the baseline, which is a bound on the risk of the start. For ranking by noise: √((1 + noise_to_signal²)/rounds). A value of 1 or more does not show an improvement on the start */
             remaining_share?: components["schemas"]["Figure"];
             /** @description source of remaining_share; a value from noise is a measure and not a bound */
             basis?: components["schemas"]["RankBy"];
@@ -2725,7 +2725,7 @@ export interface components {
             compares: string;
             /** @description names of entries, the best first; algorithm or algorithm (variant) */
             ranked: string[];
-            /** @description names of entries without a figure to rank by, with a hidden constant, or with a risk bound no better than the start. The last kind comes first, in increasing order of the figure */
+            /** @description names of entries that are not ranked. First those beyond the limits or not shown to be better than the start, by increasing figure; then those without a figure, or with a hidden constant */
             unranked: string[];
         };
         /**
@@ -4115,7 +4115,7 @@ export interface components {
         /** @description The best that one kind of trust gives, and what less trust costs. */
         TrustPrice: {
             definition: components["schemas"]["Definition"];
-            /** @description trusted parties and the data that they see */
+            /** @description the trusted party and its part */
             in_words: string;
             /** @description name of an entry; absent where none says anything within the limits */
             best?: string;

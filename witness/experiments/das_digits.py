@@ -2,8 +2,9 @@
 
 The task is softmax regression on ten digits, with one client's whole data protected. The first experiment compares
 truncated discrete Laplace noise with Binomial noise, normalised updates with clipped updates, and noise of each client
-with noise of a trusted server. The server's noise has sensitivity Δ∞ = 2s/r for the mean of r messages. The second
-experiment has no noise: it compares normalised updates with FedAvg, on records assigned at random or sorted by digit.
+with noise of a trusted server. A client changes the mean of r messages by Δ∞ = 2s/r at most, so the server's noise is
+added once to their sum. The second experiment has no noise: it compares normalised updates with FedAvg, on records
+assigned at random or sorted by digit.
 """
 
 from __future__ import annotations
@@ -56,17 +57,17 @@ DIGITS = (
     "1797 of scikit-learn's digits, split among 50 clients, with a fifth of the digits held out."
 )
 NOISE_STANDS_FOR = (
-    "Replaces Tables 2 to 5, experiments (i) to (iii): integer noise compared with Binomial noise, and normalised "
+    "Proxy for Tables 2 to 5, experiments (i) to (iii): integer noise compared with Binomial noise, and normalised "
     "updates with clipped ones. The noise is the clients' or a server's."
     + DIGITS
     + f" The paper does not state the quantiser's levels and the rounds of (ii) and (iii): they are {LEVELS} and "
-    f"{ROUNDS} here. The protected unit is a client with all its data. `QTDL` is truncated discrete Laplace noise on "
-    "quantised updates, added by every client. A trusted server adds its noise once to the sum of the messages; a "
-    "client moves their mean by Δ∞ = 2s/r at most. Binomial noise is that of cpSGD's theorem, composed over rounds. "
-    "`as-printed` is the noise of the paper's Theorem 1."
+    f"{ROUNDS} here. All data of a client is protected together. `QTDL` is truncated discrete Laplace noise on "
+    "quantised updates, added by every client. A trusted server adds its noise once to the sum of the messages. "
+    "Replacing a client moves each coordinate of their mean by Δ∞ = 2s/r grid steps at most. Binomial noise is that of "
+    "cpSGD's theorem, composed over rounds. `as-printed` is the noise of the paper's Theorem 1."
 )
 PLAIN_STANDS_FOR = (
-    "Replaces Table 6, experiment (iv): updates scaled to length one compared with FedAvg's own, without noise."
+    "Proxy for Table 6, experiment (iv): updates scaled to length one compared with FedAvg's own, without noise."
     + DIGITS
     + " Dealt"
     " at random (`iid`) and sorted by digit (`by-label`), half of the clients in a round."

@@ -284,15 +284,15 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         "printed_lipschitz": None,
         "step": 2.0,
         "source": "Lowy and Razaviyayn 2023, after Figures 3 and 6",
-        "stands_in_for": "Replaces no figure: it tests the claims of Figures 3 and 6 (odd against even digits) on "
-        "all ten digits by softmax regression. The paper prints no noise for it. All silos take part in each round. "
-        + DIGITS,
+        "stands_in_for": "Corresponds to no single figure: it tests the claims of Figures 3 and 6 (odd against "
+        "even digits) on all ten digits by softmax regression. The paper prints no noise for it. All silos take part "
+        "in each round. " + DIGITS,
     }
     logistic: Fields = {
         "printed_lipschitz": twice_the_largest_norm,
         "step": 4.0,
         "source": "Lowy and Razaviyayn 2023, Figures 3 and 6",
-        "stands_in_for": "Replaces Figures 3 and 6: test error of logistic regression over ε, by how many silos are "
+        "stands_in_for": "Proxy for Figures 3 and 6: test error of logistic regression over ε, by how many silos are "
         "in a round. Figure 5 has silos with identically distributed records and is not run. " + DIGITS,
     }
     return Silos(
@@ -325,7 +325,7 @@ def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
         printed_lipschitz=loss_lipschitz,
         claims=ESSENTIALLY_AS_WELL,
         source="Lowy and Razaviyayn 2023, Figures 4, 7 and 8",
-        stands_in_for="Replaces Figures 4, 7 and 8: relative root mean square error (RRMSE) of linear regression "
+        stands_in_for="Proxy for Figures 4, 7 and 8: relative root mean square error (RRMSE) of linear regression "
         "over ε. No package ships the paper's 1338 records of medical costs with 7 features. Used instead are 442 of "
         "scikit-learn's diabetes with 10. They are sorted by their target and split in that order among 3, 5 and 10 "
         "silos, with a fifth of each silo's held out. The model is the same. The mean of the training targets "

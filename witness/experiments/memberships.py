@@ -138,8 +138,9 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
 
 
 STANDS_IN = (
-    "Replaces no single table: the papers audit networks trained on images, which no package ships. Here DP-SGD and "
-    "DP-FedAvg train logistic regression on synthetic records and on scikit-learn's digits. Canaries have the worst "
+    "Corresponds to no single table: the papers audit networks trained on images, which no package ships. Here "
+    "DP-SGD and DP-FedAvg train logistic regression on synthetic records and on scikit-learn's digits. Canaries have "
+    "the worst "
     "gradients that clipping admits, are records with flipped labels, or are whole clients. Each bound holds with 95 "
     "% confidence separately. The certified ε is for an observer of every model."
 )

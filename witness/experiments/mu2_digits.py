@@ -250,7 +250,7 @@ def _span(scores: Sequence[Measured | None]) -> float:
 
 
 STANDS_IN = (
-    "Replaces {table}: softmax regression on MNIST's 60000 images of 784 pixels. No package ships these. Used "
+    "Proxy for {table}: softmax regression on MNIST's 60000 images of 784 pixels. No package ships these. Used "
     "instead are 1797 of scikit-learn's digits of 64 pixels, with a fifth of each client's held out. They are few, "
     "so records are drawn anew from a client's share where the paper uses each once. {sizes} The model is the same, "
     "softmax regression in a ball, and the ball is as large against the features' norm as the paper's. Steps are "

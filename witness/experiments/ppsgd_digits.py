@@ -119,7 +119,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 PLACES = tuple(personalization_name(times) for times in TIMES_CLIENTS)
 STANDS_IN = (
-    "Replaces Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). No package ships "
+    "Proxy for Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). No package ships "
     "either set. Here 89 clients have 20 of scikit-learn's 1797 digits each, of which 6 are held out. In file order "
     "a writer's digits are consecutive (no names are given), and clients have similar data. Sorted by label, a "
     "client has about two digits. Softmax regression of w + θ_i on the pixels replaces the paper's models. The paper "

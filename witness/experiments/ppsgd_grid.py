@@ -128,7 +128,7 @@ PRESET = Preset(
     repetitions=5,
     cells=cells,
     judge=judge,
-    stands_in_for="Replaces the search behind Figure 1a: the steps and personalizations of Appendix A at three of "
+    stands_in_for="Proxy for the search behind Figure 1a: the steps and personalizations of Appendix A at three of "
     "its ten noises, at one clipping norm. It uses the paper's synthetic linear regression at a smaller size, so "
     "that the grid takes minutes. The paper has 1000 users and 100 coordinates, of which a few differ between users. "
     "Here are 100 and 20, of which all differ. The excess is that of the loss with its ½ (erratum E-B10). Noise is "

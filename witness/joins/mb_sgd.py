@@ -183,11 +183,11 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
-    """Return the bounds of Lowy and Razaviyayn on the excess risk at the run's own noise, rounds, batches and step.
+    """Return the bounds on the excess risk at the run's own noise, rounds, batches and step.
 
     Returns:
         The bound for clients that differ, if there are groups. Otherwise the bound with explicit constants and, if it
-        applies, the printed bound of their Theorem 2.1.
+        applies, the printed bound of Theorem 2.1 of Lowy and Razaviyayn.
     """
     if run.groups is not None:
         return (bound_for_groups(problem, run, run.groups),)

@@ -35,10 +35,9 @@ DEFINITIONS: Mapping[str, str] = {
     "joint": "the server is trusted; each client may see its own results, and the others must not learn of its data",
 }
 TIGHT: Mapping[str, str] = {
-    "proved": "The bound is attained: both ends differ by numerical error only.",
-    "witnessed": "The lower bound is attained by an instance of the mechanism; the true value lies between both "
-    "bounds.",
-    "unknown": "Nothing is known from below: the truth may be anywhere under the upper end.",
+    "proved": "The bound is attained: both bounds differ by numerical error only.",
+    "witnessed": "An instance of the mechanism loses at least the lower bound. The true value is between both bounds.",
+    "unknown": "Nothing is known from below: the true value may be anywhere below the upper bound.",
 }
 
 

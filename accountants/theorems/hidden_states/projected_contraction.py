@@ -8,7 +8,7 @@ diameter D_k and adds its noise: r_c(k) = D_k √m/(η_k σ_k). The step size ca
 A record that is used only at step j is protected by θ_ε(r_s(j)) there, and each later step k multiplies by θ_ε(r_c(k)).
 If the place of the record is uniform and secret, the distributions are mixtures over it and the divergences average
 (joint convexity). If it may be known, the worst place counts. A random release averages over its step. This is Theorem
-2 of Asoodeh et al. 2021 with the exact diameter of each image, for arbitrary losses and step sizes.
+2 of Asoodeh et al. 2021 with a bound on the diameter of each image, for arbitrary losses and step sizes.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _theta(epsilon: float, shift: FloatArray) -> float:
 
 
 def any_losses(inputs: AnyOnePass) -> Outputs:
-    """Return δ of the released model, with the exact diameter of every image."""
+    """Return δ of the released model, with a bound on the diameter of every image."""
     return bound_outputs(inputs.epsilon, inputs.run)
 
 
@@ -264,10 +264,10 @@ ANY_LOSSES = Theorem(
     title="One pass of projected SGD, for any losses and step sizes",
     statement=(
         "Theorem 2 with 2ρ replaced by the diameter of the image of the ball. For any losses the diameter is "
-        "2(ρ + η_j L). For convex or smooth ones it is 2 min(c ρ, ρ + η_j L). Here c = max(|1 − η_j λ|, |1 − "
-        "η_j β|) for convex losses, and c = 1 + η_j β for smooth ones"
+        "at most 2(ρ + η_j L). For convex or smooth ones it is at most 2 min(c ρ, ρ + η_j L). Here "
+        "c = max(|1 − η_j λ|, |1 − η_j β|) for convex losses, and c = 1 + η_j β for smooth ones"
     ),
-    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with the exact diameter"),
+    source=Source("epsilond", "the proof of Theorem 2 of Asoodeh et al., with bounds on the diameters"),
     status=Status.PROVED,
     conditions=(LIPSCHITZ_LOSSES, PROJECTED, FRESH_NOISE, SECRET_ORDER),
     inputs=AnyOnePass,

@@ -141,7 +141,7 @@ def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal |
         case: the setting.
     """
     if case.setting.observer != "final-model":
-        return Refusal(theorem, "covers the released model only; for an observer of more models, use the composition")
+        return Refusal(theorem, "covers the released model only; for an observer who sees more, use the composition")
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "batches of fixed size from n or n − 1 records: no valid pair is known")
     most = ProjectedRun.of(spec, case.setting.relation).most_accounted
@@ -265,7 +265,7 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of contraction with exact diameters, for arbitrary losses and step sizes."""
+    """Return the guarantee of contraction with bounds on the diameters, for arbitrary losses and step sizes."""
     run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
     if refusal:

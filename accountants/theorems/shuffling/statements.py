@@ -283,7 +283,7 @@ STRONGER_CLONES = Theorem(
     id="feldman-mcmillan-talwar-2023.3.2",
     title="Stronger clones of arbitrary private reports",
     statement=(
-        "The clone pair has C ~ Bin(n − 1, 2/(e^ε₀ + 1)) for every ε₀-private randomizer. It is proved only "
+        "Claim: the clone pair has C ~ Bin(n − 1, 2/(e^ε₀ + 1)) for every ε₀-private randomizer. This is proved only "
         "for a restricted class, which includes randomized response. It is never used for others here"
     ),
     source=Source("feldman2023stronger", "Theorem 3.2, original version"),

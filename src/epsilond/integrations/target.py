@@ -119,7 +119,10 @@ class TargetBudget:
         self.taken += count
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether the certified ε with `count` more runs of a step is above the target. Nothing changes."""
+        """Return whether the certified ε with `count` more runs of a step is above the target.
+
+        It is true as well once observations contradict the run. Nothing changes.
+        """
         if self.observations:
             return True
         return self._epsilon({**self._paid, step: self._paid[step] + count}) > self.epsilon

@@ -110,7 +110,7 @@ REMARK_E_1 = Theorem(
     statement=(
         "M = 1/E[1/M_r] and M' = 1/√E[1/M_r²], 1 ≤ M' ≤ M ≤ N; X = √E[(mean of the M_r largest x_i)²] is "
         "between the mean and the largest. Average M_r uniform clients with independent errors of variances "
-        "x_i. The variance mean(x_i)/M of this average is at most min{X/M', x_max/M}"
+        "x_i. The errors add the variance mean(x_i)/M to this average, which is at most min{X/M', x_max/M}"
     ),
     source=Source("lowy2023", "Assumption 3, Appendix E.1, Remark E.1"),
     status=Status.PROVED,

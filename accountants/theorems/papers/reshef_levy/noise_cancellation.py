@@ -307,7 +307,8 @@ SERVER_CLIPPED = Condition(
 ONE_MESSAGE = Condition("one-message-per-record", "a record enters one message of its client and is never used again")
 KEPT_STATE = Condition(
     "state-is-kept",
-    "A client keeps its last noise Y and its count N between its reports. A lost noise is not cancelled",
+    "A client keeps its last noise Y and its count N between its reports. If they are lost, that noise is not "
+    "cancelled, with no other effect",
 )
 OBLIVIOUS = Condition("oblivious-participation", "who reports when, and which record is used when, depends on no data")
 FRESH = Condition("fresh-noise", "each report's noise is fresh, has the scheduled σ, and is known to its client only")

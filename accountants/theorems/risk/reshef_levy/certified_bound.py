@@ -50,7 +50,8 @@ _STEP_SIZES = 25
 _SECTIONS = 20
 """Number of golden sections. They narrow two intervals of the grid to 0.62^20, or 7e-5, of their width in log η."""
 _LARGEST_STEP_RATIO, _STEP_RANGE = 100.0, 1e-3
-"""Ratio of the grid's largest step size to the one that balances base and noise, and of its smallest to the lesser."""
+"""Ratio of the grid's largest step size to the η at which D²/(2η) equals the noise term, and of its smallest to the
+lesser of the two."""
 _LARGEST_H = 0.9
 """Largest h = 2ηLT on the grid. All bounds are infinite from h = 1 on, and increase steeply before it."""
 OPTIMUM_GRADIENT_NORM = Quantity(
@@ -176,8 +177,8 @@ def certified_risk(
             by_norm=by_norm,
             by_young=by_young,
             by_stability=stability,
-            optimisation=math.inf * optimisation / steps,
-            statistical=math.inf * statistical / steps,
+            optimisation=math.inf if optimisation > 0.0 else 0.0,
+            statistical=math.inf if statistical > 0.0 else 0.0,
             noise=math.inf,
         )
     inflation = 1.0 / (1.0 - 2.0 * h) if least == by_young else 1.0 / (1.0 - h)

@@ -21,8 +21,8 @@ class PlanGroup:
         guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
         compares (str): description of the compared figure
         ranked (list[str]): names of entries, the best first; algorithm or algorithm (variant)
-        unranked (list[str]): names of entries without a figure to rank by, with a hidden constant, or with a risk bound
-            no better than the start. The last kind comes first, in increasing order of the figure
+        unranked (list[str]): names of entries that are not ranked. First those beyond the limits or not shown to be
+            better than the start, by increasing figure; then those without a figure, or with a hidden constant
     """
 
     guarantee: GuaranteeKind

@@ -23,7 +23,7 @@ class TrustPrice:
 
     Attributes:
         definition (Definition):
-        in_words (str): trusted parties and the data that they see
+        in_words (str): the trusted party and its part
         best (str | Unset): name of an entry; absent where none says anything within the limits
         guarantee (GuaranteeKind | Unset): Who trusts whom, whose data is protected, what a neighbour is, and who sees
             what.

@@ -295,3 +295,15 @@ def test_no_part_of_the_bound_is_negative_and_the_parts_add_up() -> None:
         assert min(parts) >= 0.0
         if math.isfinite(outputs["excess_risk"]):
             assert math.fsum(parts) == pytest.approx(outputs["excess_risk"], rel=1e-13)
+
+
+def test_a_part_without_variance_is_zero_where_the_bound_is_infinite():
+    inputs = CERTIFIED.request(
+        **dict.fromkeys(("clients", "participants", "rounds", "dimension"), 1),
+        **dict.fromkeys(("lipschitz", "smoothness", "diameter", "base_std"), 1.0),
+        **dict.fromkeys(("gradient_std", "smoothness_std"), 0.0),
+        step_size=0.5,
+    )
+    outputs = CERTIFIED.evaluate(inputs).outputs
+    assert outputs["excess_risk"] == math.inf
+    assert outputs["statistical_term"] == 0.0

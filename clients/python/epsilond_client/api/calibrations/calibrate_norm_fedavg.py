@@ -132,8 +132,9 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
-    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
+     The least certified noise of a round, with rounds composed exactly, and with step sizes and
+    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
+    2 to 4).
 
     Args:
         prefer (str | Unset):
@@ -179,8 +180,9 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
-    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
+     The least certified noise of a round, with rounds composed exactly, and with step sizes and
+    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
+    2 to 4).
 
     Args:
         prefer (str | Unset):
@@ -221,8 +223,9 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
-    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
+     The least certified noise of a round, with rounds composed exactly, and with step sizes and
+    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
+    2 to 4).
 
     Args:
         prefer (str | Unset):
@@ -266,8 +269,9 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with exact composition of rounds, step sizes and convergence.
-    The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
+     The least certified noise of a round, with rounds composed exactly, and with step sizes and
+    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
+    2 to 4).
 
     Args:
         prefer (str | Unset):
