@@ -72,12 +72,12 @@ class Average:
     mean: float
 
     def over_participants(self, moments: ParticipationMoments, reading: Reading) -> float:
-        """Return the statistic of the mean over the participants.
+        """Return the variance of the mean over a round's participants, if x_i² is that of client i.
 
         Args:
-            moments: M and M'.
-            reading: "printed" gives min{X²/M', x²_max/M}; "corrected" gives the mean divided by M, which is exact
-                (E-31).
+            moments: averages M and M' of the number of participants.
+            reading: "printed" gives the paper's bound min{X²/M', x²_max/M}. "corrected" gives the mean of x_i² divided
+                by M, which is exact (erratum E-31).
         """
         if reading == "corrected":
             return self.mean / moments.mean
