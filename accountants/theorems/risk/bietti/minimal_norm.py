@@ -14,10 +14,12 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 
 
 def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squared: float) -> float:
-    """Return ‖z*‖²_α of the minimiser of least α-norm, N‖v̄‖²/(αN + 1) + S.
+    """Return the least value of ‖w‖²/α + Σ‖θ_i‖² over all w and θ_i with w + θ_i = v_i, the optimum of client i.
+
+    It is N‖v̄‖²/(αN + 1) + S, with the mean v̄ of the optima.
 
     Args:
-        alpha: α in [0, ∞].
+        alpha: weight α of the shared part w, in [0, ∞].
         clients: number N of clients.
         mean_squared: ‖v̄‖².
         spread_squared: S = Σ‖v_i − v̄‖².

@@ -123,11 +123,11 @@ def complete_prescription(
 ) -> AcceleratedPrescription:
     """Evaluate the appendix's statement of Theorem E.1, or of Theorem 2.4 for losses that need not be smooth.
 
-    The equations of the paper are (30) to (36). With M* = M' if Ψ/M' ≤ ψ_max/M, and M* = M otherwise, Theorem E.1
-    prescribes R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)} rounds, where ñ is the number of records of all clients.
-    If μ > 0, the first number is √(β/μ) ln(ΔμM*/(dΨ~)). In Theorem 2.4 it is L√M*/√(dΨ~), times ln(ΔμM*/(dΨ~)) if μ >
-    0, and L replaces Φ̂. The risks are orders of magnitude. They may keep μ for the envelope's strong convexity μb/(μ +
-    b), which is at least μ/2 where b ≥ μ.
+    The equations of the paper are (30) to (36). M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise. Theorem E.1 prescribes R =
+    max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)} rounds, where ñ is the number of records of all clients. If μ > 0, the
+    first number is √(β/μ) ln(ΔμM*/(dΨ~)). In Theorem 2.4 it is L√M*/√(dΨ~), times ln(ΔμM*/(dΨ~)) if μ > 0, and L
+    replaces Φ̂. The risks are orders of magnitude. They may keep μ for the envelope's strong convexity μb/(μ + b),
+    which is at least μ/2 where b ≥ μ.
 
     Args:
         run: the federation and the loss.

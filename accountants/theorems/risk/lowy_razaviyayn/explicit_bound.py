@@ -196,8 +196,8 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
     """Return a step size η ≤ 1/β that minimises the bound of `excess_risk`, to about 1e-4 relative.
 
     A golden-section search starts at `closed_step_size`. The bound is valid at every η, so an inexact search costs
-    tightness only. With the initial distance D₀ and the variance V² of a step, the bound at `closed_step_size` for
-    μ = 0 is at most
+    tightness only. D₀ is the initial distance and V² the variance of a step. For μ = 0, the bound at
+    `closed_step_size` is at most:
 
         βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) for the population, otherwise 0.
 

@@ -64,8 +64,8 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
     """Evaluate the complete statement of Theorem 2.1 for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
 
-    The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds, the step size η = min{1/(4β), D√M~/(LRν)}, and the
-    plain average of the iterates as the output ŵ. The module text defines the symbols.
+    The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
+    output ŵ is the plain average of the iterates. The module text defines the symbols.
 
     Args:
         run: the federation and the loss.
@@ -140,12 +140,13 @@ def complete_strongly_convex(
 
     The risk is stated up to a constant and a logarithm. The run is prescribed without hidden constants:
 
-        R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉, where M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise,
-        η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} with c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}.
+        R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉;
+        η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)};
+        c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}.
 
-    Here Σ² and σ²_max are the averages of the clients' noise variances that correspond to Ψ and ψ_max. The output
-    averages the iterates with weights that grow by the factor 1/(1 − μη). If M < N, c leaves out the variance by
-    sampling clients (erratum E-14); `explicit_bound.py` includes it.
+    M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise. Σ² and σ²_max are the averages of the clients' noise variances that
+    correspond to Ψ and ψ_max. The output averages the iterates with weights that grow by the factor 1/(1 − μη). If M <
+    N, c leaves out the variance by sampling clients (erratum E-14); `explicit_bound.py` includes it.
 
     Args:
         run: the federation and the loss.

@@ -54,8 +54,8 @@ def fresh_gradient_variance(
 ) -> Variance:
     """Return the variance of a round's gradient for records that are used once, as bounded in Lemma E.5.
 
-    The lemma has min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}, where Φ² and Σ² are averages of the
-    clients' φ_i² and σ_i², and Υ² is v² times 1 − (M − 1)/(N − 1).
+    The bound is min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are averages of the clients'
+    φ_i² and σ_i², and Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.

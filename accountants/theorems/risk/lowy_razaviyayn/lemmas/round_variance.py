@@ -96,8 +96,9 @@ class EqualClientsRound:
         """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
         Without noise the variance is w²a + v²b, with w² within clients, v² between clients, and factors a and b of
-        sampling. As w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}, it is linear in v² and hence largest at a bound of v². Φ̂ = v̂ =
-        L is always valid, and so is v̂ = Φ̂. Clients with one distribution do *not* have v̂ = 0 (erratum E-14).
+        sampling. As w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}, it is linear in v² and hence largest at a bound of v². The
+        values Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution do *not* have v̂ = 0
+        (erratum E-14).
 
         Args:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
