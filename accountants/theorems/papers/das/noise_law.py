@@ -68,7 +68,7 @@ EQUATION_3 = Theorem(
 
 
 def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
-    """Compute d/(4s²) + dV, the bound (9) on the mean squared error of one message.
+    """Compute the bound d/(4s²) + dV on the mean squared error of one message, equation (9) of the paper.
 
     Args:
         dimension: number d of coordinates.

@@ -36,11 +36,13 @@ def movement(inputs: GrowthInputs, reading: Reading) -> float:
 
 
 def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
-    """Compute μ, its sensitivities, and the probability over the data that they fail at one fixed model.
+    """Compute the bound μ on the movement of the unit update by one record, and the sensitivities that follow.
+
+    The bound fails with `failure_probability` over the draw of the data, at one fixed model.
 
     Args:
         inputs: the client and the grid.
-        reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (D-11).
+        reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (erratum D-11).
     """
     ratio = inputs.growth_ratio
     excess = ratio - 1.0 if reading == "printed" else ratio * ratio - 1.0

@@ -34,7 +34,9 @@ _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_experiment_noise.py"
 def experimental_noise_std(
     *, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute σ = L √(8 R ln(1/δ))/(nε), per coordinate of the client's mean gradient.
+    """Compute the noise of the paper's experiments, σ = L √(8 R ln(1/δ))/(nε).
+
+    It is per coordinate of the client's mean gradient.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -47,7 +49,7 @@ def experimental_noise_std(
 
 
 def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
-    """Compute K = n√ε/(2√R), before rounding up. It may exceed n.
+    """Compute the batch size of the paper's experiments, K = n√ε/(2√R), before rounding up. It may exceed n.
 
     Args:
         samples_per_client: number n of records of a client.

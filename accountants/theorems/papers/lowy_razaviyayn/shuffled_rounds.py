@@ -77,7 +77,7 @@ class ShuffledRound:
     local_log_delta: float
 
     def epsilon(self, log_delta: float) -> float:
-        """Compute ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] (39); infinite on overflow."""
+        """Compute ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] of the round, the paper's (39)."""
         log_crowd = self.samples_per_client * self.local_epsilon - math.log(self.clients)
         if log_crowd > 600.0:
             return math.inf
@@ -99,13 +99,13 @@ class ShuffledRound:
         return math.log(self.clients) + log_factor + self.local_log_delta
 
     def log_delta(self, log_delta: float, *, reading: Reading = "corrected", sharp: bool = False) -> float:
-        """Compute ln δ̃ of the round.
+        """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the reports.
 
         Args:
-            log_delta: ln δ of the bound (39), without the reports' own δ₀.
+            log_delta: ln δ at which `epsilon` is computed, without the reports' own δ₀.
             reading: `printed` has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. `corrected` multiplies the second term by e^{ε^r} + 1
-                (E-20).
-            sharp: whether the sharper distance of `log_distance` is used.
+                (erratum E-20).
+            sharp: if true, the sharper distance of `log_distance` is used.
         """
         distance = self.log_distance(sharp=sharp)
         if reading == "printed":
@@ -177,7 +177,7 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
 
 # Formulas of the theorems -------------------------------------------------------------------------------------------
 def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε^r and δ̃ of Theorem F.2, δ̃ with the sharper distance (corrected), and the largest ε₀ allowed."""
+    """Compute ε^r and δ̃ of Theorem F.2, a sharper δ̃, and the largest ε₀ of a report for which the theorem holds."""
     epsilon = inputs.round.epsilon(inputs.log_delta)
     return {
         "epsilon": min(epsilon, inputs.local_epsilon),
@@ -189,11 +189,11 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
 
 
 def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute (39) at δ = Nnδ₀, δ̃, and the bound on δ̃.
+    """Compute ε and δ̃ of a round for δ = Nnδ₀ in Theorem F.2, and an upper bound on δ̃.
 
     Args:
         inputs: the round.
-        reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (E-20).
+        reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (erratum E-20).
     """
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
@@ -228,7 +228,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: the round.
-        reading: `printed` or `corrected`, for δ (E-20) and for the least δ₀ (E-21).
+        reading: `printed` or `corrected`; δ (erratum E-20) and the least δ₀ (E-21) depend on it.
     """
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
