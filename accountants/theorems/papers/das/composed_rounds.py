@@ -49,7 +49,7 @@ def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2), the composition of equation (20).
+    """Compute ε of K composed rounds by equation (20) of the paper, ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2).
 
     Args:
         epsilon: ε₀ of each round.

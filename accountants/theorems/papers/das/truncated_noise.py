@@ -209,7 +209,9 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
 
 
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute Remark 2: the scale λ = Δ₁/ε and the reach A = Δ∞ of continuous noise, or its true δ.
+    """Compute the continuous noise of Remark 2, with density ∝ e^(−|y|/λ) on [−A, A], or its true δ.
+
+    The remark has the scale λ = Δ₁/ε and the reach A = Δ∞.
 
     Args:
         inputs: ε and the sensitivities.

@@ -77,7 +77,7 @@ class ShuffledRound:
     local_log_delta: float
 
     def epsilon(self, log_delta: float) -> float:
-        """Compute ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] of the round, the paper's (39)."""
+        """Compute ε^r = ln[1 + tanh(ε₀/2)(8√(e^{nε₀} ln(4/δ)/N) + 8e^{nε₀}/N)] (39); infinite on overflow."""
         log_crowd = self.samples_per_client * self.local_epsilon - math.log(self.clients)
         if log_crowd > 600.0:
             return math.inf

@@ -21,8 +21,8 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
     Args:
         alpha: weight α of the shared part w, in [0, ∞].
         clients: number N of clients.
-        mean_squared: ‖v̄‖².
-        spread_squared: S = Σ‖v_i − v̄‖².
+        mean_squared: squared norm ‖v̄‖² of the mean of the optima.
+        spread_squared: sum S = Σ‖v_i − v̄‖² of the squared distances of the optima from their mean.
     """
     if math.isinf(alpha):
         return spread_squared
@@ -58,7 +58,7 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound (22) at the step size of the theorem."""
+        """Return the smaller bound of `parts_at_step` at the step size of the theorem."""
         return parts_at_step(
             step=self.step(rounds),
             smoothness=self.smoothness,

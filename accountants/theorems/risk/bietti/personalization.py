@@ -73,7 +73,7 @@ class AtPersonalization:
 
     @property
     def total(self) -> float:
-        """The bound (7), or that of Theorems 5.2 and B.4."""
+        """The bound of Theorem 4.5 for full participation, and of Theorem 5.2 or B.4 for sampled clients."""
         return self.optimisation + self.variance
 
 
@@ -323,7 +323,7 @@ def optimum(
         rounds: number T of rounds.
         participation_rate: probability q that a client is drawn in a round.
         batch_size: records m of a batch.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm ‖v̄‖ of the mean of the optima.
         optimum_spread: root mean square distance of the optima from their mean.
         shared_gradient_std: standard deviation σ̄_w of one record's shared gradient.

@@ -150,12 +150,12 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """Return the bound at α = 0, 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)). It has no privacy cost.
+    """Return the bound if nothing is shared (α = 0), 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), without noise.
 
     Args:
         clients: number N of clients; the bound does not depend on it.
         rounds: number n of rounds.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm of the mean of the optima.
         optimum_spread: root mean square distance of the optima from their mean.
         local_gradient_std: standard deviation σ̄_θ of the local gradient.
@@ -175,12 +175,12 @@ def global_limit(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the bound at α = ∞, 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
+    """Return the bound if everything is shared (α = ∞), 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
 
     Args:
         clients: number N of clients.
         rounds: number n of rounds.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm ‖v‖ of the common optimum.
         shared_gradient_std: standard deviation σ̄_w of the shared gradient.
         shared_dimension: number d_w of shared coordinates.

@@ -136,7 +136,7 @@ class DrawnGradients(DrawnClients):
         Args:
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
-            reading: as in `variances`.
+            reading: "printed" or "corrected" variances.
         """
         variances, expected_weight = self.variances(reading), self.rate * self.weight
         sampled = (variances.shared + variances.selection) / expected_weight
@@ -151,7 +151,7 @@ class DrawnGradients(DrawnClients):
             alpha: weight α of the shared part, finite.
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
-            reading: as in `variances`.
+            reading: "printed" or "corrected" variances.
         """
         expected_weight = self.rate * self.weight
         shared = self.mean(lambda group: group.shared_gradient_std**2)

@@ -256,9 +256,10 @@ def variance_constant(*, clients: int, participants: int) -> float:
 
 
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
-    """Return c̄, η, and the bounds of Theorem 4 on the squared gradient norm and on its root.
+    """Return the bound of Theorem 4 of Das et al. on the squared gradient norm of FedAvg, and its root.
 
-    The root mean square distance of the clients' optima enters the bound squared.
+    `variance_constant` is c̄ of the theorem, and `local_step_size` the step size η of the clients. The root mean square
+    distance of the clients' optima enters the bound squared.
     """
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
     ratio = inputs.smoothness / inputs.quasar_convexity
@@ -294,13 +295,13 @@ def update_norm(
     smoothness: Annotated[Smoothness, ANY_SCALE],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the lower bound on the norm of the sum of a client's gradients in a round.
+    """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3).
 
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
         local_steps: steps E of a client in a round.
         step_size: step size η.
-        smoothness: L.
+        smoothness: smoothness L of the client's loss.
         reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if
             ηLE ≤ 1/4.
 

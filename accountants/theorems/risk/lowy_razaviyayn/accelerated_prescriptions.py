@@ -285,22 +285,22 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
     argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
     log = math.log(argument) if argument > 0.0 else -math.inf
     if not run.is_smooth:
-        first = math.sqrt(participants / private) * reach
+        descent_rounds = math.sqrt(participants / private) * reach
         if run.strong_convexity > 0.0:
-            first *= log
+            descent_rounds *= log
         relative_variance, cost = 1.0, private
     else:
         drift = run.smoothness * run.diameter * reach / run.lipschitz
         if run.strong_convexity > 0.0:
-            first = math.sqrt(run.smoothness / run.strong_convexity) * log
+            descent_rounds = math.sqrt(run.smoothness / run.strong_convexity) * log
         else:
-            first = math.sqrt(drift * math.sqrt(participants / run.dimension))
+            descent_rounds = math.sqrt(drift * math.sqrt(participants / run.dimension))
         relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2
         cost = run.dimension * (math.log(2.0) - group.log_delta)
-    second = 0.0
+    sampling_rounds = 0.0
     if run.leaves_records_out("printed"):
-        second = reach * reach * relative_variance / (group.batch_size * private)
-    prescribed_rounds = max(first, second)
+        sampling_rounds = reach * reach * relative_variance / (group.batch_size * private)
+    prescribed_rounds = max(descent_rounds, sampling_rounds)
     chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed_rounds)
     if run.strong_convexity > 0.0:
         scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)

@@ -98,7 +98,7 @@ class SmoothReusedInputs(ReusedInputs):
         return True
 
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Return the federation and the loss, which are the same in both readings."""
+        """Return the federation and the loss, which are the same for the "printed" and the "corrected" formulas."""
         std = self.largest_lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         smoothness = max(self.scales_of_losses) * self.smoothness
         return self.run_in(reading, ReusedRun, smoothness=smoothness, empirical_gradient_std=std)
@@ -114,7 +114,7 @@ class EnvelopedInputs(ReusedInputs):
     def run(self, reading: Reading, /) -> ReusedRun:
         """Return the federation and the loss.
 
-        Φ̂ is the envelope's Lipschitz constant: 2L in the printed reading, L in the corrected one (E-17).
+        The bound Φ̂ on gradients is the envelope's Lipschitz constant: 2L as printed, L as corrected (erratum E-17).
         """
         std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
         return self.run_in(reading, ReusedRun, smoothness=math.inf, empirical_gradient_std=std)

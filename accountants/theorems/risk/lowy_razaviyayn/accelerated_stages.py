@@ -83,13 +83,13 @@ class StagesInputs:
                 E-15). "corrected" has it in the numerator.
         """
         mu, variance = self.strong_convexity, self.gradient_variance
-        aimed = 2.0 ** (number + 1) / self.initial_gap
-        noisy = 128.0 * variance * aimed / (3.0 * mu)
-        rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), noisy))
+        inverse_target = 2.0 ** (number + 1) / self.initial_gap
+        rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * mu)
+        rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), rounds_for_noise))
         product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
-        inside = mu * variance * (aimed / 4.0) / 3.0
-        inside = inside / product if reading == "printed" else inside * product
-        return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(inside)))
+        scale = mu * variance * (inverse_target / 4.0) / 3.0
+        squared_weight = scale / product if reading == "printed" else scale * product
+        return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(squared_weight)))
 
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
         """Return the stages that fit in R rounds, at most 64; none if the first does not fit."""

@@ -122,18 +122,18 @@ def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int
 
     Args:
         samples_per_client: number n of records of a client.
-        epsilon: ε.
+        epsilon: ε of the client's privacy target.
         dimension: number d of coordinates.
     """
     return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
 
 
 def contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
-    """Return 8β/μ · ln(argument), −∞ where the argument vanishes.
+    """Return the rounds 8β/μ · ln(argument) that reduce the initial error by the factor `argument`; −∞ if it is 0.
 
     Args:
-        smoothness: β.
-        strong_convexity: μ > 0.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ > 0 of the loss.
         argument: ratio of the initial error to the final one, ≥ 0.
     """
     return 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
@@ -159,31 +159,41 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
         `logarithm_argument`, if present among the terms, exceeds 1.
     """
     (group,) = run.federation.groups
-    participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
-    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
-    terms = {}
-    if run.is_smooth:
-        required = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
-        if mu > 0.0:
-            inside = participants * (group.epsilon * n) ** 2 / run.dimension
-            reach = run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz)
-            terms["logarithm_argument"] = reach * inside
-            required = contraction_rounds(run.smoothness, mu, terms["logarithm_argument"])
-        required = max(required, effective / group.batch_size)
-    else:
+    participants, mu = run.federation.participation.mean, run.strong_convexity
+    effective = effective_samples(
+        samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=run.dimension
+    )
+    argument = _informal_logarithm_argument(run) if mu > 0.0 else None
+    if not run.is_smooth:
         required = participants * effective
-        if mu > 0.0:
-            reach = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
-            argument = reach * reach * n / run.dimension
-            terms["logarithm_argument"] = argument
+        if argument is not None:
             required *= math.log(argument) if argument > 0.0 else -math.inf
+    else:
+        if argument is None:
+            descent = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
+        else:
+            descent = contraction_rounds(run.smoothness, mu, argument)
+        required = max(descent, effective / group.batch_size)
+    if rounds is None:
+        rounds = smallest_round_count(lambda _: required)
     return Prescription(
-        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required),
+        rounds=rounds,
         prescribed_rounds=required,
         excess_risk=run.informal_scale,
         constants="hidden",
-        terms=terms,
+        terms={} if argument is None else {"logarithm_argument": argument},
     )
+
+
+def _informal_logarithm_argument(run: DescentRun) -> float:
+    """Return the argument of the logarithm in the rounds of `informal`, for strongly convex losses."""
+    (group,) = run.federation.groups
+    participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
+    if run.is_smooth:
+        privacy = participants * (group.epsilon * n) ** 2 / run.dimension
+        return run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz) * privacy
+    scale = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
+    return scale * scale * n / run.dimension
 
 
 @request

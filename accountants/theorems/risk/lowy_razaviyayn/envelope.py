@@ -38,7 +38,7 @@ def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
 
 
 def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
-    """Return the bound on |∇f_b| over W: L, or 2L in the printed lemma (E-17)."""
+    """Return the bound on |∇f_b| over the domain: L, or 2L in the printed lemma (erratum E-17)."""
     return 2.0 * lipschitz if reading == "printed" else lipschitz
 
 

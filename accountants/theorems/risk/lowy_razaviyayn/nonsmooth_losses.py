@@ -66,7 +66,7 @@ def complete_convex_envelope(
             It has M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
 
     Returns:
-        The run and its bound. In the printed reading, `excess_risk_at_effective_participants` is the bound with M~ in
+        The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in
         place of M.
     """
     federation, lipschitz = run.federation, run.lipschitz

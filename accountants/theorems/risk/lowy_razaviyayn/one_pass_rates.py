@@ -257,13 +257,13 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
-    """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² of the convex case.
+    """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² that the theorem adds to convex losses.
 
-    Lemma E.11 has V/(D√R), about w₀ (E-29).
+    Lemma E.11 has V/(D√R), and the squared distance from the first iterate (erratum E-29).
 
     Args:
-        variance: V².
-        diameter: D.
+        variance: bound V² on the variance of a round's gradient.
+        diameter: diameter D of the domain.
         rounds: number R of rounds.
     """
     return math.sqrt(variance) / (2.0 * diameter * math.sqrt(rounds))

@@ -108,9 +108,9 @@ class RiskParts:
     """The three bounds of the excess risk, in units of the loss, and the summands of the least one.
 
     Attributes:
-        by_norm: R0 of the module's formulas.
-        by_young: RI.
-        by_stability: RS.
+        by_norm: bound R0 of the module text, by the norm of the noise.
+        by_young: bound RI, by Young's inequality between two reports.
+        by_stability: bound RS, by stability.
         optimisation: summand of the distance D and of the gradient at the optimum.
         statistical: summand of the variance V of the gradients.
         noise: summand of the cancelled noise.

@@ -78,12 +78,14 @@ class EqualClientsRound:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M of records that are used once.
+        """Return the variance of a round's gradient, for records that are used once.
+
+        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
 
         Args:
             gradient_std: standard deviation φ of a record's gradient about its client's expected one.
             heterogeneity: standard deviation v of the clients' expected gradients.
-            noise_std: σ.
+            noise_std: noise σ per coordinate of a message.
         """
         between = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
