@@ -60,7 +60,7 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute the least of the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4, for pure rounds.
+    """Compute ε of K composed rounds with δ = 0 each, by Kairouz, Oh and Viswanath, Theorem 3.4 (the least bound).
 
     Args:
         epsilon: ε₀ of each round.

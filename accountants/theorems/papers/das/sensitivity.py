@@ -61,7 +61,9 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
 
 
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
-    """Return Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d, for every outcome of the rounding.
+    """Return sensitivities that hold for every outcome, if neighbours u and u' are rounded by the same random numbers.
+
+    They are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
 
     Args:
         dimension: number d of coordinates.
@@ -89,7 +91,7 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         l1: ‖u−u'‖₁ of the unit updates.
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
-        log_failure: log of 2e^−L.
+        log_failure: logarithm of the failure probability 2e^−L.
     """
     exponent = math.log(2.0) - log_failure
     scaled, square = levels * l1, (levels * l2) ** 2

@@ -25,11 +25,11 @@ class GrowthInputs:
 
 
 def movement(inputs: GrowthInputs, reading: Reading) -> float:
-    """Compute the bound μ on the movement of the unit update, 15 e^(1/4) ρ/n as printed.
+    """Compute the bound on the movement of a client's unit update by one record, 15 e^(1/4) ρ/n in Theorem 3.
 
     Args:
-        inputs: the client.
-        reading: `corrected` has 40/3 instead of 15, which is sufficient.
+        inputs: number n of records of the client, and ratio ρ of the largest to the mean gradient norm.
+        reading: `printed` has the constant 15, `corrected` has 40/3, which is sufficient.
     """
     constant = 15.0 if reading == "printed" else 40.0 / 3.0
     return constant * math.exp(0.25) * inputs.growth_ratio / inputs.samples_per_client

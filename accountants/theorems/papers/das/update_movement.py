@@ -41,7 +41,12 @@ _SERIES = 60
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Compute Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k, at x = `ratio` ≥ 0 and E = `steps`."""
+    """Compute the two sums in the module's bound, Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k.
+
+    Args:
+        ratio: x = ηL ≥ 0, step size times smoothness.
+        steps: number E of gradient steps.
+    """
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
         plain = (power * (1.0 + ratio) - 1.0) / ratio

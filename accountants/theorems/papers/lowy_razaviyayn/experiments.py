@@ -77,7 +77,7 @@ class ExperimentInputs(BudgetFields):
 
 
 def experiment(inputs: ExperimentInputs) -> Outputs:
-    """Compute the printed σ and K, and the noise multiplier σK/L for gradients of norm at most L.
+    """Compute the noise σ and the batch size K of the paper's experiments, and the noise multiplier σK/L.
 
     Args:
         inputs: target, records and rounds of one client, and the constant L of the noise.
@@ -171,7 +171,7 @@ SETTINGS: Mapping[Experiment, Fields] = {
 
 
 def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], training_mean: float) -> float:
-    """Compute √(Σ(y − ŷ)²/Σ(y − ȳ_train)²), the relative root mean square error.
+    """Compute the relative root mean square error of predictions, √(Σ(y − ŷ)²/Σ(y − ȳ_train)²).
 
     Args:
         values: true values y, not all equal to the training mean.

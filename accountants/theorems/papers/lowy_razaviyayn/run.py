@@ -197,7 +197,12 @@ class UnlikeClientsInputs(BatchRunInputs):
         return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
 
     def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
-        """Return a group with the fields of the request where it has none, and its loss multiplied by `scale`."""
+        """Return a group of clients, in which fields that `group` leaves out are those of the whole request.
+
+        Args:
+            group: the group of the request.
+            scale: factor of the group's losses by its weight; it multiplies the Lipschitz constant.
+        """
         lipschitz = self.lipschitz if group.lipschitz is None else group.lipschitz
         return ClientGroup(
             clients=group.clients,

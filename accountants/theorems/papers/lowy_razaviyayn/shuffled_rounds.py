@@ -46,9 +46,9 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute the logarithm of δ + (e^ε + 1) t (Lemma F.6).
+    """Compute the log of the δ of two distributions, each within total variation distance t of a member of a pair.
 
-    It is the δ of two distributions, each within total variation distance t of its member of an (ε, δ) pair.
+    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6).
 
     Args:
         epsilon: ε of the pair.
@@ -239,7 +239,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
 
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε by Corollary F.1 over R equal rounds with slack δ' = NnRδ₀, and δ of the run.
+    """Compute ε and δ of R equal rounds by Corollary F.1, in which δ' = NnRδ₀ is the slack of the composition.
 
     Args:
         inputs: the rounds.

@@ -67,9 +67,9 @@ def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Compute Δ√H_K/μ, the least standard deviation of a client's first noise that gives its records μ-Gaussian DP.
+    """Compute the least noise of a client's first report that gives its records μ-Gaussian DP, Δ√H_K/μ.
 
-    The noise of its k-th report has √k times this standard deviation. H_K = 1 + 1/2 + … + 1/K.
+    The noise of its k-th report has √k times this standard deviation, and H_K = 1 + 1/2 + … + 1/K.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
@@ -80,7 +80,7 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute μ = Δ√H_K/base of Gaussian differential privacy for one record of a client, rounded up.
+    """Compute the Gaussian DP parameter of one record of a client, μ = Δ√H_K/base, rounded up.
 
     H_K = 1 + 1/2 + … + 1/K.
 
@@ -93,7 +93,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute μ = Δ√(K(K + 1)/2)/base of Gaussian differential privacy for a whole client, rounded up.
+    """Compute the Gaussian DP parameter of a whole client, μ = Δ√(K(K + 1)/2)/base, rounded up.
 
     The records of all K reports may change at once. The sum of the first k reports then changes by at most kΔ, and its
     noise has standard deviation base √k. So μ² = Σ_k (kΔ)²/(base² k).
@@ -108,7 +108,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
-    """Compute μ = Δ√R/(mσ) of Gaussian differential privacy for R means with the same noise, rounded up.
+    """Compute the Gaussian DP parameter of R released means with the same noise, μ = Δ√R/(mσ), rounded up.
 
     This is Theorem F.1 of Reshef and Levy, where the server is trusted and adds the noise.
 
@@ -169,7 +169,7 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """Compute μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²) of Gaussian differential privacy for each report's record, rounded up.
+    """Compute the Gaussian DP parameter of each report's record, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
     The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
 

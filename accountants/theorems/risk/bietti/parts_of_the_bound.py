@@ -58,7 +58,7 @@ def variance_alone(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the α with the least variance term, and the terms at α = 0 and α = ∞.
+    """Return the weight α of the shared part at which the variance term of the bound is least, and the term there.
 
     Args:
         clients: number N of clients.

@@ -135,7 +135,7 @@ class Landscape:
         return self.smooth_factors[1] / self.smooth_factors[0]
 
     def at(self, alpha: float) -> AtPersonalization:
-        """Return the bound at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
+        """Return the bound and its parts at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
         if math.isinf(alpha) and self.spread_squared > 0.0:
             return self._infinite_bound()
         factors = self._limit_factors() if math.isinf(alpha) else self._factors(alpha)
@@ -249,9 +249,9 @@ class Landscape:
         return minima
 
     def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
-        """Return the bound at 0, ∞, the balanced α, its multiples `SHOWN`, and the α of the caller, in order.
+        """Return the bound at 0, ∞, multiples `SHOWN` of the balanced α, and `alphas`, in increasing order of α.
 
-        A multiple that differs from one of `alphas` only by rounding is left out.
+        A multiple that differs from a member of `alphas` only by rounding is left out.
         """
         points = {0.0, math.inf, *alphas}
         for multiple in SHOWN:
@@ -316,7 +316,7 @@ def optimum(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the best α with its bound, and the bounds at 0, at the balanced α and at ∞.
+    """Return the weight α of the shared part that minimises the bound on the excess risk, and the bound there.
 
     Args:
         clients: number N of clients.

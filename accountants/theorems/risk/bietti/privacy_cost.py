@@ -221,11 +221,10 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """Return the noise constant c.
+        """Return the constant c of the noise: that of the request, or a default if it is absent.
 
         Args:
-            reading: if c is absent, "printed" takes 1 for the hidden constant; "corrected" takes the least for the
-                target.
+            reading: the default is 1 for "printed", as the paper hides c, and the least for the target for "corrected".
         """
         if self.noise_constant is not None:
             return self.noise_constant

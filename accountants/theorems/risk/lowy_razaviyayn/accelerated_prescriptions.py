@@ -220,6 +220,10 @@ def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
     """Return the rounds that reduce the optimisation error to the cost of privacy.
 
     The prescribed R is the maximum of this number and of the rounds that average out the sampling of records.
+
+    Args:
+        run: the federation and the loss; a loss that is not smooth is replaced by its envelope (Theorem 2.4).
+        totals: averages of ξ over the clients.
     """
     privacy_root = math.sqrt(run.privacy(totals))
     participants_root = math.sqrt(totals.plain_participants)
@@ -235,7 +239,13 @@ def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
 
 
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
-    """Return the number of rounds that Theorem E.1 or 2.4 prescribes, given the averages of ξ over the clients."""
+    """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, a real number.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages of ξ over the clients.
+        reading: "printed" or "corrected", as `complete_prescription` explains.
+    """
     privacy = run.privacy(totals)
     # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz

@@ -92,7 +92,13 @@ class StagesInputs:
         return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(squared_weight)))
 
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
-        """Return the stages that fit in R rounds, at most 64; none if the first does not fit."""
+        """Return the first stages of the schedule that fit in the run's rounds, at most `MOST_STAGES`.
+
+        The result is empty if the first stage has more rounds than the run.
+
+        Args:
+            reading: "printed" or "corrected" prox weights, as `stage` explains.
+        """
         stages: list[Stage] = []
         remaining = self.rounds
         while len(stages) < MOST_STAGES:
@@ -108,8 +114,8 @@ def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     """Return the stages of Algorithm 2 that fit in the available rounds.
 
     Returns:
-        `stages`, the rounds and the prox weight of each; `used_rounds`, their sum; and `aimed_excess_risk`, Δ2^{−k}
-        after k stages, with the initial excess risk Δ.
+        `stages`, the rounds and the prox weight of each; `used_rounds`, the sum of their rounds; and
+        `aimed_excess_risk`, Δ2^{−k} after k stages, with the initial excess risk Δ.
     """
     stages = inputs.stages(reading)
     return {

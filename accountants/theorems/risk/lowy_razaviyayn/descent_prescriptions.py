@@ -69,9 +69,10 @@ class DescentRun:
 
     @property
     def informal_scale(self) -> float:
-        """Order of the risk of the informal statements for equal clients, in loss units.
+        """Order of the excess risk in the statements of the main text, for equal clients, in loss units.
 
-        It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0.
+        It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0. M clients with n records
+        each take part in a round, and d is the dimension.
         """
         (group,) = self.federation.groups
         participants, n = self.federation.participation.mean, group.samples_per_client
@@ -118,7 +119,7 @@ class Prescription:
 
 
 def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int) -> float:
-    """Return min{n, ε² n²/d}, the effective number of records under privacy.
+    """Return the number of records of a client that privacy lets the run use, min{n, ε² n²/d}.
 
     Args:
         samples_per_client: number n of records of a client.

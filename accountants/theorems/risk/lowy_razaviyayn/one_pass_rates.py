@@ -235,7 +235,7 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
     if run.left_out == 0.0:
         return math.inf
     n = float(run.samples_per_client)
-    if run.strong_convexity > 0.0:
+    if run.strong_convexity > 0.0:  # the v at which the last term of (38) equals the sum of the first two
         root = math.sqrt(run.condition_number)
         noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
         return math.sqrt(root * (run.gradient_std * run.gradient_std / n + noise) / run.left_out)
