@@ -41,7 +41,7 @@ _TESTS = "tests/theorems/papers/bietti/test_noise.py"
 def full_participation_mu(
     *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
 ) -> float:
-    """Compute μ = kC√n/(Nσ_ζ) of Gaussian differential privacy, with all clients in every round.
+    """Compute the Gaussian DP parameter of n rounds with all clients in each, μ = kC√n/(Nσ_ζ).
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
@@ -94,7 +94,7 @@ def sufficient_noise_std(
 def noise_with_constant(
     *, constant: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the printed noise c C √(n ln(1/δ))/(Wε), where W is `contributions`.
+    """Compute the standard deviation σ_ζ = c C √(n ln(1/δ))/(Wε) of the noise that Bietti et al. print.
 
     Args:
         constant: c of Theorem 4.1, or c₂ of Theorem 5.1.
@@ -110,7 +110,7 @@ def noise_with_constant(
 def implied_constant(
     *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the constant c at which the printed formula gives this noise.
+    """Compute the constant c at which the formula of `noise_with_constant` gives this noise.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
@@ -151,7 +151,7 @@ def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
 
 
 def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, prefix: str = "") -> dict[str, float]:
-    """Compute δ at ε and ε at δ of μ-Gaussian differential privacy, rounded up.
+    """Compute δ at ε, and ε at δ, of μ-Gaussian differential privacy, as outputs; both are rounded up.
 
     Args:
         mu: μ ≥ 0; if infinite, δ is 1 and ε is infinite.

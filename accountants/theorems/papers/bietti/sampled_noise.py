@@ -96,7 +96,7 @@ class DrawnClients:
 
 
 def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clipping_norm: float) -> float:
-    """Compute the noise multiplier z = σ_ζ qW/C.
+    """Compute the noise multiplier z = σ_ζ qW/C: the noise of a round's sum, divided by the clipping norm.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.

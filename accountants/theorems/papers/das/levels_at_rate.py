@@ -73,7 +73,7 @@ def levels(
 
     @functools.cache
     def log_delta_at(count: int) -> float:
-        """Return an upper bound on log δ at ε with `count` levels."""
+        """Return an upper bound on log δ at ε of the noise with `count` levels."""
         if closed:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
         spec = TruncatedDiscreteLaplace(

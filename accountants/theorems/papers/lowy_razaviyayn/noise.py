@@ -246,12 +246,12 @@ class ProofChain:
 def proof_chain(
     *, samples_per_client: int, batch_size: int, rounds: int, epsilon: float, log_delta: float
 ) -> ProofChain:
-    """Compute the quantities of the proof at σ = `noise_std`, as printed and as corrected.
+    """Compute the quantities in the privacy proof of Theorem 2.1 at the noise σ of `noise_std`.
 
-    Printed: ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R, ε' = nε̃/2K, σ² = 8L² ln(1.25/δ̃)/(ε'K)² (sensitivity 2L/K),
-    subsampling 2ε'K/n = ε̃, and R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃ in total, which exceeds ε near the upper bound of
-    the range (E-01). Corrected: ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1, and composition with tanh, which is at
-    most ε for every ε ≤ 8 ln(2/δ).
+    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as
+    σ² = 8L² ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K. The printed proof subsamples to 2ε'K/n = ε̃. Its total,
+    R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper bound of the range (E-01). The corrected proof has
+    ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
 
     Args:
         samples_per_client: number n of records of a client.

@@ -53,7 +53,7 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def _rounds_of_loss(self) -> float:
-        """Prescribed number of rounds for the excess risk, by the curvature of the loss."""
+        """Number of rounds that the excess risk requires; it depends on whether the loss is strongly convex."""
         n, d = self.samples_per_client, self.dimension
         privacy = self.epsilon * self.records
         batches = min(float(n), privacy * privacy / (d * self.participants))

@@ -213,6 +213,10 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """Compute the largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
 
+    Args:
+        epsilon: ε of the target, 0 or more.
+        log_delta: natural logarithm of δ.
+
     Raises:
         InvalidInput: μ is above 1e5.
     """

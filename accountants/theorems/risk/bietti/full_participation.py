@@ -40,7 +40,7 @@ _TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 class FullParticipationBound(NamedTuple):
-    """The bound 4L_α‖z*‖²/n + 3σ‖z*‖/√n, as its two summands."""
+    """A bound on the excess risk as its two summands: the optimisation error, and the cost of variance."""
 
     optimisation: float
     variance: float

@@ -248,7 +248,12 @@ class FedAvgInputs(ParticipantFields):
 
 
 def variance_constant(*, clients: int, participants: int) -> float:
-    """Return c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))); 64 if all clients take part."""
+    """Return the constant c̄ of Theorem 4, max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))).
+
+    Args:
+        clients: number n of clients.
+        participants: number r of clients in a round; c̄ is 64 if it is n.
+    """
     if participants == clients:
         return 64.0
     scale = participants * (clients - 1)

@@ -114,12 +114,17 @@ def strongly_convex_batch(run: OnePassFacts) -> float:
 
 
 def prescribed_batch(run: OnePassFacts) -> float:
-    """Return the prescribed batch size K, a real number."""
+    """Return the batch size K that Theorem 2.3 prescribes, a real number."""
     return strongly_convex_batch(run) if run.strong_convexity > 0.0 else convex_batch(run)
 
 
 def whole_batch(real: float, *, samples_per_client: int) -> int:
-    """Return a batch size that can be run: the prescribed K, rounded down, within [1, n]."""
+    """Return a batch size that can be run: the prescribed one, rounded down and moved into [1, n].
+
+    Args:
+        real: prescribed batch size, which may be infinite.
+        samples_per_client: number n of records of a client.
+    """
     return max(1, math.floor(min(real, samples_per_client)))
 
 
