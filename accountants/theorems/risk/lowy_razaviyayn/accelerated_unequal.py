@@ -129,7 +129,7 @@ class FederatedAcceleratedInputs(FederatedRun):
     objective: Annotated[Objective, OBJECTIVE] = "population"
 
     def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
-        """Return the problem on an envelope, or on the loss itself if there is none."""
+        """Return the clients and the loss on its envelope of smoothness b, or on the loss itself if b is None."""
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean = math.fsum(group.clients / clients * group.lipschitz for group in groups)

@@ -53,7 +53,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
 def complete_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete statement of Theorem 2.2 for convex losses: E F(ŵ) − F* ≤ 272.5 L D ν/√M~.
+    """Evaluate the appendix's statement of Theorem 2.2 for convex losses: E F(ŵ) − F* ≤ 272.5 L D ν/√M~.
 
     The theorem prescribes an envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the output
     are those of Theorem 2.1 at β = b. Theorem 2.1 asks for no more rounds, as bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope
@@ -100,7 +100,7 @@ def complete_convex_envelope(
 def complete_strongly_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete statement of Theorem 2.2 for strongly convex losses, equation (12) of the paper.
+    """Evaluate the appendix's statement of Theorem 2.2 for strongly convex losses, equation (12) of the paper.
 
     The risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. The theorem
     prescribes an envelope of smoothness b = μM~/ν², and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step
@@ -161,10 +161,10 @@ class NonsmoothInputs(DescentInputs):
     """
 
     def check(self) -> None:
-        """Reject groups that do not add up, and μD > 2L.
+        """Reject groups that do not add up to the clients, and constants that no loss can have.
 
         Raises:
-            InvalidInput: for either.
+            InvalidInput: for such groups, or if μD > 2L for the smallest L of a client.
         """
         super().check()
         constants = [group.lipschitz for group in self.client_groups or (self,)]
@@ -179,7 +179,7 @@ class NonsmoothInputs(DescentInputs):
         return self.run_in(reading, DescentRun, smoothness=math.inf)
 
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the prescription of the complete statement."""
+        """Return the run that the appendix's statement prescribes, and its risk."""
         strongly_convex = self.strong_convexity > 0.0
         statement = complete_strongly_convex_envelope if strongly_convex else complete_convex_envelope
         return statement(self.run(reading), rounds=self.rounds, reading=reading)

@@ -17,7 +17,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 
 def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """Return σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient.
+    """Return the noise σ of Theorem 2.3, √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient.
 
     It is the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, and 1.05 to 3.3 times the least
     sufficient σ.

@@ -62,7 +62,7 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 
 
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
-    """Evaluate the complete statement of Theorem 2.1 for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
+    """Evaluate the appendix's statement of Theorem 2.1 for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
 
     The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
     output ŵ is the plain average of the iterates. The module text defines the symbols.
@@ -136,7 +136,7 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
 def complete_strongly_convex(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete statement of Theorem 2.1 for strongly convex losses, equation (12) of the paper.
+    """Evaluate the appendix's statement of Theorem 2.1 for strongly convex losses, equation (12) of the paper.
 
     The risk is stated up to a constant and a logarithm. The run is prescribed without hidden constants:
 
@@ -206,11 +206,11 @@ class SmoothInputs(DescentInputs):
     smoothness: Smoothness
 
     def run(self, reading: Reading, /) -> DescentRun:
-        """Return the federation and the loss, with the β of the largest weight."""
+        """Return the federation and the loss, with the smoothness β of the client with the largest weight."""
         return self.run_in(reading, DescentRun, smoothness=max(self.scales_of_losses) * self.smoothness)
 
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the prescription of the complete statement."""
+        """Return the run that the appendix's statement prescribes, and its risk."""
         statement = complete_strongly_convex if self.strong_convexity > 0.0 else complete_convex
         return statement(self.run(reading), rounds=self.rounds, reading=reading)
 
@@ -219,7 +219,7 @@ class SmoothInputs(DescentInputs):
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
     """Check that R ≥ 1/ν², with ν of the statement that is requested.
 
-    The lower limit is 0 if every client participates, and 1/(dΞ~) for the complete strongly convex statement.
+    The lower limit is 0 if every client participates, and 1/(dΞ~) for strongly convex losses in the appendix.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

@@ -91,7 +91,7 @@ def unequal_variance(
     used_once: bool = False,
     **bounds: float,
 ) -> Variance:
-    """Return the largest V² of one averaged noisy gradient, by its parts.
+    """Return an upper bound on the variance of one averaged noisy gradient, by its parts.
 
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
@@ -319,7 +319,7 @@ class FederatedInputs(FederatedRun):
 
 
 def bound(inputs: FederatedInputs) -> Outputs:
-    """Return the bound, its terms, the step size, the envelope and the ratio of successive weights of the output."""
+    """Return the bound, its terms, the step size, the envelope, and the growth of the weights of the output."""
     choice = inputs.choice
     envelope = {"envelope_smoothness": choice.envelope_smoothness} if inputs.smoothness is None else {}
     return {

@@ -102,7 +102,7 @@ LEMMA_E8 = Theorem(
 
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the step size of Lemma E.9 for the recursion r_{t+1} ≤ (1 − aη) r_t − b s_t η + cη².
+    """Return the step size η of Lemma E.9 for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
     It is η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}, or 1/g if c = 0.
 
@@ -146,7 +146,7 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
     """Return the order of the bound of Lemma E.9 as printed, g r₀ e^{−aT/g} + c/(aT).
 
-    It leaves out a constant and a logarithm.
+    It is for the recursion of `recursion_bound`, and leaves out a constant and a logarithm.
 
     Args:
         contraction: rate a of the recursion.
@@ -178,7 +178,9 @@ def recursion(
     start: Annotated[float, _START],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the step size of Lemma E.9, the ratio of successive weights, and bounds on the weighted mean of s_t.
+    """Return the step size of Lemma E.9 and the bounds that it gives for a recursion of descent.
+
+    The recursion is r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη², in which r_t is a squared distance and s_t an excess risk.
 
     Args:
         contraction: rate a of the recursion.

@@ -134,7 +134,7 @@ class NoisyDescent(ClientFields):
         )
 
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
-        """Return the corrected bound on the empirical excess risk."""
+        """Return our bound on the empirical excess risk at a step size, which replaces the printed lemma."""
         return noisy_descent_bound(
             initial_distance=self.initial_distance,
             step_size=step_size,

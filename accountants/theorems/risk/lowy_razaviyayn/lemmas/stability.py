@@ -49,7 +49,7 @@ def averaging_ratio(contraction: float) -> float:
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
-    """Return the average of `divergence` over t = 1, …, R with weights (1 − x)^{−t}.
+    """Return the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}.
 
     It is (1 − Rx/((1 − x)^{−R} − 1))/x, at most 1/x, and (R + 1)/2 at x = 0. For small Rx, the difference in the
     numerator is computed from the series Σ_{k≥2} C(R+k−1, k) x^k.

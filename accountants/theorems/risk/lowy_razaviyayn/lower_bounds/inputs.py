@@ -160,7 +160,7 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """Return the privacy ratio at C if only the clients themselves are trusted."""
+        """Return the privacy ratio of a C-compositional algorithm if clients trust only themselves."""
         return local_ratio(
             epsilon=self.epsilon,
             dimension=self.dimension,
@@ -185,7 +185,7 @@ class LocalInputs(LocalFederation):
 
     @property
     def least_clients(self) -> float:
-        """The number 16 e^{nε₀^r} ln(2/(Nnδ₀)) of clients of Theorem F.2 (E-21), not rounded.
+        """The smallest number of clients for which Theorem F.2 holds, 16 e^{nε₀^r} ln(2/(Nnδ₀)), not rounded.
 
         Infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, or if it exceeds the doubles.
         """
