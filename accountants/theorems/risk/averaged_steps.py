@@ -52,10 +52,10 @@ def second_moment(
     lipschitz: float,
     noise_std: float,
 ) -> Fraction:
-    """Return s², the bound on the mean squared norm of a round's noisy mean.
+    """Return an upper bound s² on the expected squared norm of the noisy mean gradient of a round.
 
     Args:
-        sampling: how the participants are drawn.
+        sampling: method by which a round's participants are drawn.
         clients: number N of clients.
         participants: number M of participants, or its expectation.
         dimension: number d of coordinates.
@@ -87,10 +87,10 @@ def averaged_steps(
     noise_std: Annotated[float, NOISE_STD],
     rounds: Rounds,
 ) -> Outputs:
-    """Bound the excess risk of the mean of the iterates, and return the step size of the bound.
+    """Return a bound on the excess risk of the mean of the iterates, and the step size at which it holds.
 
     Args:
-        sampling: how the participants are drawn.
+        sampling: method by which a round's participants are drawn.
         clients: number N of clients.
         participants: number M of participants, or its expectation.
         dimension: number d of coordinates.
@@ -100,8 +100,8 @@ def averaged_steps(
         rounds: number R of rounds.
 
     Returns:
-        `excess_risk`, D s/√R. `without_noise` and `noise_alone` are D √(L² E K²/M²)/√R and D √(dσ²)/√R. All three are
-        rounded up.
+        `excess_risk`, D s/√R with s² of `second_moment`. `without_noise` and `noise_alone` are the same with only the
+        gradients' part and only the noise's part dσ² of s². All three are rounded up.
 
     Raises:
         InvalidInput: if `sampling` is "full" and not all clients participate.

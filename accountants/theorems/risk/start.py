@@ -1,6 +1,6 @@
-"""Bounds on the excess risk and the gradient norm of the start, before any training.
+"""Bounds on the excess risk and the gradient norm of the initial model w₀, "the start", before any training.
 
-A bound on a trained model that is no smaller than these is vacuous: the start itself satisfies it. With R an upper
+A bound on a trained model that is no smaller than these is vacuous: the initial model satisfies it too. With R an upper
 bound on the distance r = ‖w₀ − w*‖ of the start w₀ from a minimiser w*,
 
     F(w₀) − F(w*) ≤ L r − μ r²/2       F is L-Lipschitz and μ-strongly convex: F(w*) ≥ F(w₀) + ⟨g, w* − w₀⟩ + μ r²/2,
@@ -45,10 +45,10 @@ def excess_risk_bounds(
     smoothness: float | None = None,
     minimiser_gradient_norm: float | None = None,
 ) -> dict[str, float]:
-    """Return the bounds on the excess risk of the start that follow from the constants.
+    """Return upper bounds on the excess risk of the initial model, one for each set of known constants.
 
     Args:
-        distance: upper bound R on the distance of the start from a minimiser.
+        distance: upper bound R on the distance of the initial model from a minimiser.
         lipschitz: Lipschitz constant L of the loss; None if unknown.
         strong_convexity: modulus μ of strong convexity.
         smoothness: smoothness β; None if unknown.
@@ -79,10 +79,10 @@ def gradient_norm_bounds(
     smoothness: float | None = None,
     minimiser_gradient_norm: float | None = None,
 ) -> dict[str, float]:
-    """Return the bounds on the norm of the gradient at the start that follow from the constants.
+    """Return upper bounds on the norm of the gradient at the initial model, one for each set of known constants.
 
     Args:
-        distance: upper bound R on the distance of the start from a minimiser.
+        distance: upper bound R on the distance of the initial model from a minimiser.
         lipschitz: Lipschitz constant L of the loss; None if unknown.
         smoothness: smoothness β; None if unknown.
         minimiser_gradient_norm: bound G* on the norm of the gradient at the minimiser; None if unknown.
@@ -127,7 +127,7 @@ def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
 
 
 def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
-    """Return all bounds on the excess risk of the start that the inputs allow, and their minimum."""
+    """Return the bounds on the excess risk of the initial model that the given constants allow, and their minimum."""
     bounds = excess_risk_bounds(
         distance=inputs.initial_distance,
         lipschitz=inputs.lipschitz,
@@ -139,7 +139,7 @@ def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
 
 
 def gradient_norm_of_the_start(inputs: StartInputs) -> Outputs:
-    """Return all bounds on the gradient norm at the start that the inputs allow, and their minimum."""
+    """Return the bounds on the gradient norm at the initial model that the given constants allow, and their minimum."""
     bounds = gradient_norm_bounds(
         distance=inputs.initial_distance,
         lipschitz=inputs.lipschitz,

@@ -50,14 +50,15 @@ class DivergenceInputs(TwoLaws):
 
 
 def facts(inputs: DivergenceInputs) -> Outputs:
-    """Compute E_ε in both directions, its value at ε = 0 and its limit, and E_ε after the channel and of the mixture.
+    """Compute the hockey-stick divergence E_ε of two distributions, and the quantities by which its properties show.
 
     Args:
         inputs: two distributions, an ε, and optionally a channel and another pair to mix with.
 
     Returns:
-        `singular_mass` is the mass that the first distribution has where the second has none: the limit of E_ε.
-        `largest_loss` is D_∞, infinite if that mass is positive.
+        E_ε in both directions, at ε = 0 (`total_variation`), after the channel, and of the mixture with the other pair,
+        next to the mean of the two divergences. `singular_mass` is the mass that the first distribution has where the
+        second has none: the limit of E_ε. `largest_loss` is D_∞, infinite if that mass is positive.
     """
     first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
     plain = hockey_stick(first, second, epsilon)

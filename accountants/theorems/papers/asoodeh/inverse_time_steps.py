@@ -60,7 +60,10 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The shifts of Corollary 1 as printed, with r_c(j) = 2ρ √(λmj)/σ."""
+    """The shifts of Corollary 1 as printed: distances of two runs in a step, in standard deviations of its noise.
+
+    The printed contraction shift is r_c(j) = 2ρ √(λmj)/σ.
+    """
 
     inputs: InverseTimeSteps
 
@@ -101,7 +104,7 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
             the diameter of each image, and dσ².
 
     Returns:
-        `delta` is the bound of the reading. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, proved if every η_t ≤ 2/β.
+        `delta` is the bound by the chosen formulas. `delta_two_rho` uses r_c(j) = 2ρλj√m/σ, proved if every η_t ≤ 2/β.
         `delta_eleven` is bound (11), with the largest r_c for all steps. `excess_risk` bounds E F(W_T) − inf F.
     """
     run = inputs.run
@@ -135,7 +138,7 @@ def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
 
     Args:
         inputs: the pass; D and G are L if absent.
-        reading: `printed` has σ² as noise term, `corrected` has dσ² (A-4).
+        reading: `printed` has σ² as noise term, `corrected` has dσ² (erratum A-4), with the dimension d.
     """
     mean = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
     deviation = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std

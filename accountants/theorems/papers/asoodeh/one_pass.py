@@ -42,12 +42,12 @@ class OnePass(ScheduledPass):
 
 
 def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
-    """Compute δ(ε) of the released model (Theorem 2).
+    """Compute δ at ε of the model that is released after one pass (Theorem 2 of Asoodeh et al.).
 
     Args:
         inputs: the pass, its schedules and ε.
         reading: `printed` has n/m steps, which need not be an integer; `corrected` has the ⌊n/m⌋ steps of a run. The
-            readings differ only if step size and noise are constant.
+            two differ only if step size and noise are constant.
     """
     steps = None
     if reading == "printed" and inputs.run.constant:
@@ -130,7 +130,7 @@ class RandomStop(OnePass):
 
 
 def corollary_3(inputs: RandomStop) -> Outputs:
-    """Compute δ(ε) of W_τ at a random step τ (Corollary 3).
+    """Compute δ at ε of the model W_τ that is released after a random step τ (Corollary 3).
 
     Args:
         inputs: the pass, its schedules, ε, and the steps at which it may be released.

@@ -91,7 +91,7 @@ def coalition(
     point: CurvePoint,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute μ = k_rel √k/z of a client of k rounds, and δ at ε or ε at δ.
+    """Compute the privacy of a client of k rounds against all other clients: μ = k_rel √k/z, and δ at ε or ε at δ.
 
     Args:
         federation: clients N and participants Q of a round.

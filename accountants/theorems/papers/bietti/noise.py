@@ -41,7 +41,7 @@ _TESTS = "tests/theorems/papers/bietti/test_noise.py"
 def full_participation_mu(
     *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
 ) -> float:
-    """Compute μ = kC√n/(Nσ_ζ) of Gaussian differential privacy, with all clients in every round.
+    """Compute the Gaussian DP parameter of n rounds with all clients in each, μ = kC√n/(Nσ_ζ).
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
@@ -75,9 +75,9 @@ def least_noise_std(
 def sufficient_noise_std(
     *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """Compute kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
+    """Compute a σ_ζ in closed form that is sufficient for (ε, δ), by zero-concentrated privacy.
 
-    This σ_ζ is sufficient by zero-concentrated privacy.
+    It is kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
 
     Args:
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
@@ -94,12 +94,12 @@ def sufficient_noise_std(
 def noise_with_constant(
     *, constant: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the printed noise c C √(n ln(1/δ))/(Wε), where W is `contributions`.
+    """Compute the standard deviation σ_ζ = c C √(n ln(1/δ))/(Wε) of the noise that Bietti et al. print.
 
     Args:
         constant: c of Theorem 4.1, or c₂ of Theorem 5.1.
         clipping_norm: bound C on the ℓ2 norm of a message; the noise has its unit.
-        contributions: W. It is N in (4); in (12) it is M, the records of all batches, or N.
+        contributions: total weight W: the number N of clients, or of the records of all batches in Theorem 5.1.
         rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
@@ -110,12 +110,12 @@ def noise_with_constant(
 def implied_constant(
     *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the constant c at which the printed formula gives this noise.
+    """Compute the constant c at which the formula of `noise_with_constant` gives this noise.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
         clipping_norm: bound C on the ℓ2 norm of a message, in the unit of σ_ζ.
-        contributions: N in (4); in (12) the records M of all batches, or N.
+        contributions: total weight W: the number N of clients, or of the records of all batches in Theorem 5.1.
         rounds: number n of rounds.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
@@ -131,9 +131,10 @@ def implied_constant(
 
 
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
-    """Compute the least c of (4) that is valid at this target, kε/(μ*(ε, δ)√ln(1/δ)).
+    """Compute the least noise constant c of Theorem 4.1 that is valid at this target, kε/(μ*√ln(1/δ)).
 
-    The result is an upper bound, because μ* is rounded down.
+    μ* is the largest μ at which μ-Gaussian differential privacy is (ε, δ). It is rounded down, so the result is an
+    upper bound.
 
     Args:
         epsilon: ε of the target.
@@ -145,12 +146,12 @@ def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: floa
 
 
 def sharp_constant(*, ratio: float, sensitivity_factor: float) -> float:
-    """Compute k(1 + √(1 + r))/√2, the least c of (4) that is valid for every δ and every ε ≤ r ln(1/δ)."""
+    """Compute k(1 + √(1 + r))/√2, the least constant c that is valid for all δ and all ε ≤ r ln(1/δ)."""
     return sensitivity_factor * (1.0 + math.sqrt(1.0 + ratio)) / math.sqrt(2.0)
 
 
 def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, prefix: str = "") -> dict[str, float]:
-    """Compute δ at ε and ε at δ of μ-Gaussian differential privacy, rounded up.
+    """Compute δ at ε, and ε at δ, of μ-Gaussian differential privacy, as outputs; both are rounded up.
 
     Args:
         mu: μ ≥ 0; if infinite, δ is 1 and ε is infinite.
@@ -170,7 +171,7 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
 
 # At a target --------------------------------------------------------------------------------------------------------
 def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
-    """Compute the least c that is valid at this target, and the least that is valid for every δ up to its ε/ln(1/δ).
+    """Compute the least noise constant for this target, and the least for all targets with no larger ε/ln(1/δ).
 
     Args:
         epsilon: ε of the target.
@@ -204,9 +205,9 @@ def printed_noise(
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
-        noise_constant: c of (4).
+        noise_constant: constant c of the printed noise, equation (4).
         relation: neighbouring relation of the clients.
-        reading: `printed` computes σ_ζ by (4), `corrected` the least σ_ζ that is sufficient.
+        reading: `printed` computes σ_ζ by equation (4), `corrected` the least σ_ζ that is sufficient.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -230,7 +231,7 @@ def least_noise(
     log_delta: GivenLogDelta,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the least σ_ζ, a sufficient σ_ζ in closed form, and the least valid constants of (4).
+    """Compute the least σ_ζ for the target, a sufficient one in closed form, and the least constants of equation (4).
 
     Args:
         clients: number N of clients.

@@ -96,7 +96,7 @@ class DrawnClients:
 
 
 def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clipping_norm: float) -> float:
-    """Compute the noise multiplier z = σ_ζ qW/C.
+    """Compute the noise multiplier z = σ_ζ qW/C: the noise of a round's sum, divided by the clipping norm.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
@@ -164,7 +164,10 @@ class SampledNoiseInputs(BudgetFields):
 
 @in_doubles
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
-    """Compute the printed σ_ζ, its noise multiplier σ_ζqW/C, and the cost N m_max/M of heterogeneous batches."""
+    """Compute the noise σ_ζ of Theorem 5.1, its noise multiplier, and the cost of batches that differ.
+
+    `heterogeneity_cost` is the noise with clients weighted by their records, divided by the noise with equal weights.
+    """
     clients = DrawnClients(groups=inputs.client_groups, weighting=inputs.weighting, rate=inputs.participation_rate)
     std = noise_with_constant(
         constant=inputs.noise_constant,

@@ -49,7 +49,7 @@ def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2), the composition of equation (20).
+    """Compute ε of K composed rounds by equation (20) of the paper, ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2).
 
     Args:
         epsilon: ε₀ of each round.
@@ -60,7 +60,7 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute the least of the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4, for pure rounds.
+    """Compute ε of K composed rounds with δ = 0 each, by Kairouz, Oh and Viswanath, Theorem 3.4 (the least bound).
 
     Args:
         epsilon: ε₀ of each round.
@@ -89,7 +89,7 @@ class RunInputs(ParticipantFields):
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """Compute ε₀ of a round, the bound (22) on ε̂ of the run, and the claimed ε and δ of the run."""
+    """Compute ε₀ of a round by Theorem 2, the bound (22) on ε of all rounds, and the claimed ε and δ of the run."""
     claimed = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
         "round_epsilon": round_epsilon(epsilon=inputs.epsilon, delta=inputs.delta, rounds=inputs.rounds),
@@ -161,7 +161,7 @@ class InverseInputs:
 
 
 def equation_22(inputs: InverseInputs) -> Outputs:
-    """Solve ε/8 + ε²/(256 log 1/δ) = ε̂ for ε."""
+    """Compute the ε of Theorem 2 for a run with composed ε̂: the solution of ε/8 + ε²/(256 log 1/δ) = ε̂."""
     log_inverse = -math.log(inputs.delta)
     target = inputs.composed_epsilon
     epsilon = 2.0 * target / (0.125 + math.sqrt(1.0 / 64.0 + 4.0 * target / (256.0 * log_inverse)))
@@ -190,7 +190,7 @@ def rounds(
     amplified: Annotated[Amplified, AMPLIFIED] = "none",
     rate: Rate = 1.0,
 ) -> Outputs:
-    """Compute ε and δ of a round against the observer, and of the run.
+    """Compute ε and δ of one round, and of K rounds by composition, if the draw of clients may amplify privacy.
 
     Args:
         round_epsilon: ε₀ of a client's message.

@@ -54,7 +54,7 @@ def levels(
     l1_sensitivity: Annotated[float, L1_SENSITIVITY],
     linf_sensitivity: Annotated[float, LINF_SENSITIVITY],
 ) -> Outputs:
-    """Compute the least m for a target, the variance of the noise in squared grid steps, and δ at m.
+    """Compute the least noise levels m that meet a target, the variance of the noise in squared grid steps, and δ at m.
 
     Args:
         epsilon: ε of the target.
@@ -66,14 +66,14 @@ def levels(
 
     Returns:
         `noise_levels` is "unbounded" if no allowed m is sufficient. `escapes_alone` is True if α⌊Δ₁⌋ ≤ ε for the worst
-        shift; m is then exactly the least.
+        shift: δ is then the probability that an output leaves the common support, and m is exactly the least.
     """
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
     closed = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
 
     @functools.cache
     def log_delta_at(count: int) -> float:
-        """Return an upper bound on log δ at ε with `count` levels."""
+        """Return an upper bound on log δ at ε of the noise with `count` levels."""
         if closed:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
         spec = TruncatedDiscreteLaplace(
@@ -103,7 +103,17 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return `low` if it meets the target, otherwise m that meets it while m − 1 does not; None if `high` does not."""
+    """Return a number m of levels in [`low`, `high`] that meets the target, while m − 1 does not or is below `low`.
+
+    Args:
+        log_delta_at: upper bound on log δ as a function of the number of levels.
+        target: log δ of the target.
+        low: smallest number of levels.
+        high: largest number of levels; larger values than `NOISE_LEVELS` allows are cut off.
+
+    Returns:
+        The number of levels, or None if `high` does not meet the target.
+    """
     high = min(max(low, high), int(NOISE_LEVELS.le or 0))
     if log_delta_at(low) <= target:
         return low

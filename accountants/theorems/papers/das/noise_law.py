@@ -37,7 +37,9 @@ def noise_distribution(
     value: Annotated[int, VALUE] = 0,
     shift: Annotated[int, SHIFT] = 1,
 ) -> Outputs:
-    """Compute the normaliser Z, P(Y = y), P(Y ≤ y), and the probability that Y + k exceeds the largest value of Y.
+    """Compute probabilities of one coordinate Y of truncated discrete Laplace noise.
+
+    They are the normaliser Z, P(Y = y), P(Y ≤ y), and the probability that Y + k exceeds the largest value of Y.
 
     Args:
         noise_levels: m, the largest absolute value of Y.
@@ -68,7 +70,7 @@ EQUATION_3 = Theorem(
 
 
 def update_error(*, dimension: int, quantization_levels: int, variance_in_steps: float) -> float:
-    """Compute d/(4s²) + dV, the bound (9) on the mean squared error of one message.
+    """Compute the bound d/(4s²) + dV on the mean squared error of one message, equation (9) of the paper.
 
     Args:
         dimension: number d of coordinates.
@@ -186,7 +188,7 @@ APPENDIX_F = Theorem(
 def bits_per_round(
     *, participants: Participants, dimension: Dimension, samples_per_client: SamplesPerClient, growth_ratio: GrowthRatio
 ) -> Outputs:
-    """Compute the extra bits of a round, C₁ of the printed noise and C₂ of the Binomial mechanism.
+    """Compute the bits of a round that privacy adds, by the paper's noise and by the Binomial mechanism.
 
     Args:
         participants: clients r of a round.

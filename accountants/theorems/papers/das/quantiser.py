@@ -27,9 +27,10 @@ def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction
 
 @formula(given="One coordinate, and the steps of the grid.", bounded=False)
 def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: QuantizationLevels) -> Outputs:
-    """Compute both possible values, their probabilities, the mean, the variance f(1 − f)/s² and its bound 1/(4s²).
+    """Compute the distribution of a coordinate u after stochastic rounding to a grid of step 1/s.
 
-    Here f = su − b is the probability of the upper value.
+    The values are b/s and (b + 1)/s. With the probability f = su − b of the upper value, the variance is f(1 − f)/s²,
+    at most 1/(4s²).
     """
     below, probability = rounding(coordinate, quantization_levels)
     square = quantization_levels * quantization_levels

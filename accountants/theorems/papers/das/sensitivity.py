@@ -42,12 +42,14 @@ class Movement(NamedTuple):
 
 
 def trivial_bounds(dimension: int, levels: int) -> Movement:
-    """Return Δ₁ = 2ds and Δ∞ = 2s, valid for any two points of the cube."""
+    """Return the sensitivities Δ₁ = 2ds and Δ∞ = 2s, valid for any two points of the cube [−1, 1]^d."""
     return Movement(2.0 * dimension * levels, 2.0 * levels)
 
 
 def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
-    """Return Δ₁ = 2d + μs√d, Δ∞ = 2 + μs (6) and Δ₂ = 2√d + μs (121).
+    """Return sensitivities for unit updates at distance μ: Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs.
+
+    They are equations (6) and (121) of the paper.
 
     Args:
         dimension: number d of coordinates.
@@ -59,7 +61,9 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
 
 
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
-    """Return Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d, for every outcome of the rounding.
+    """Return sensitivities that hold for every outcome, if neighbours u and u' are rounded by the same random numbers.
+
+    They are Δ∞ = ⌈s ‖u−u'‖∞⌉, Δ₁ = s ‖u−u'‖₁ + d and Δ₂ = s ‖u−u'‖₂ + √d.
 
     Args:
         dimension: number d of coordinates.
@@ -76,7 +80,7 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 
 
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
-    """Return bounds that hold except for rounding outcomes of probability 2e^−L.
+    """Return smaller sensitivities, which hold except for rounding outcomes of probability 2e^−L.
 
     Hoeffding's inequality is applied to the sums of K_i and of K_i², where K_i is the floor or ceiling of
     s|u_i − u'_i|. No bound exceeds that of `coupled_bounds`.
@@ -87,7 +91,7 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         l1: ‖u−u'‖₁ of the unit updates.
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
-        log_failure: log of 2e^−L.
+        log_failure: logarithm of the failure probability 2e^−L.
     """
     exponent = math.log(2.0) - log_failure
     scaled, square = levels * l1, (levels * l2) ** 2
@@ -217,7 +221,7 @@ COUPLED = Theorem(
 
 
 def hoeffding_sensitivities(inputs: LikelyUpdateInputs) -> Outputs:
-    """Compute bounds that hold except with probability `failure_delta`."""
+    """Compute sensitivities of the rounded values that hold except with probability `failure_delta`."""
     movement = hoeffding_bounds(
         inputs.dimension,
         inputs.quantization_levels,

@@ -25,22 +25,24 @@ class GrowthInputs:
 
 
 def movement(inputs: GrowthInputs, reading: Reading) -> float:
-    """Compute the bound μ on the movement of the unit update, 15 e^(1/4) ρ/n as printed.
+    """Compute the bound on the movement of a client's unit update by one record, 15 e^(1/4) ρ/n in Theorem 3.
 
     Args:
-        inputs: the client.
-        reading: `corrected` has 40/3 instead of 15, which is sufficient.
+        inputs: number n of records of the client, and ratio ρ of the largest to the mean gradient norm.
+        reading: `printed` has the constant 15, `corrected` has 40/3, which is sufficient.
     """
     constant = 15.0 if reading == "printed" else 40.0 / 3.0
     return constant * math.exp(0.25) * inputs.growth_ratio / inputs.samples_per_client
 
 
 def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
-    """Compute μ, its sensitivities, and the probability over the data that they fail at one fixed model.
+    """Compute the bound μ on the movement of the unit update by one record, and the sensitivities that follow.
+
+    The bound fails with `failure_probability` over the draw of the data, at one fixed model.
 
     Args:
         inputs: the client and the grid.
-        reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (D-11).
+        reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (erratum D-11).
     """
     ratio = inputs.growth_ratio
     excess = ratio - 1.0 if reading == "printed" else ratio * ratio - 1.0

@@ -52,7 +52,11 @@ class PrintedInputs:
 
 
 def printed_levels(inputs: PrintedInputs) -> int | None:
-    """Compute m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉, or None if the argument of the logarithm is not positive."""
+    """Compute the noise levels m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ of Theorem 1, with 80 or more digits.
+
+    Returns:
+        m, or None if the argument of the logarithm is not positive.
+    """
     with decimal.localcontext(decimal.Context(prec=80)) as context:
         ratio, most = Decimal(inputs.epsilon) / Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
         if ratio >= (1 + 1 / most).ln():  # the same as `inside` ≤ 0, and here no exponential can overflow
@@ -90,7 +94,7 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 
 
 def theorem_1(inputs: PrintedInputs) -> Outputs:
-    """Compute the printed α, m and δ, and the true δ of this noise.
+    """Compute the decay rate α, the levels m and δ that Theorem 1 prints, and the true δ of this noise.
 
     Raises:
         InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.
@@ -205,7 +209,9 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
 
 
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute Remark 2: the scale λ = Δ₁/ε and the reach A = Δ∞ of continuous noise, or its true δ.
+    """Compute the continuous noise of Remark 2, with density ∝ e^(−|y|/λ) on [−A, A], or its true δ.
+
+    The remark has the scale λ = Δ₁/ε and the reach A = Δ∞.
 
     Args:
         inputs: ε and the sensitivities.

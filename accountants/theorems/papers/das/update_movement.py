@@ -41,7 +41,12 @@ _SERIES = 60
 
 
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
-    """Compute Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k, at x = `ratio` ≥ 0 and E = `steps`."""
+    """Compute the two sums in the module's bound, Σ_{k≥0} C(E, k+1) x^k and Σ_{k≥1} k C(E, k+1) x^k.
+
+    Args:
+        ratio: x = ηL ≥ 0, step size times smoothness.
+        steps: number E of gradient steps.
+    """
     if ratio * steps > 1.0:
         power = math.exp((steps - 1) * math.log1p(ratio))
         plain = (power * (1.0 + ratio) - 1.0) / ratio
@@ -65,13 +70,14 @@ def movement(
     step_size: StepSize,
     smoothness: Smoothness,
 ) -> Outputs:
-    """Compute the bound of Lemma 5, 5e^(1/4) ηEρ/n ‖∇f_i(w)‖, and the sharper sum of the recursion.
+    """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    The sum is valid at any step size η.
+    `movement` is that of Lemma 5, 5e^(1/4) ηEρ/n ‖∇f_i(w)‖. `sharper_movement` is the sum in the module text, which is
+    valid at any step size η.
 
     Args:
-        client_gradient_norm: ‖∇f_i(w)‖ at the start of the round.
-        mean_gradient_norm: ‖∇f̄(w)‖ at the start; 2‖∇f_i(w)‖ if None.
+        client_gradient_norm: norm ‖∇f_i(w)‖ of the client's gradient at the model of the round.
+        mean_gradient_norm: norm ‖∇f̄(w)‖ of the mean gradient there; 2‖∇f_i(w)‖ if None.
         growth_ratio: ρ, the largest norm of a record's gradient over that of the mean gradient.
         samples_per_client: records n of the client.
         local_steps: number E of gradient steps in a round.
@@ -144,7 +150,10 @@ LEMMA_5 = Theorem(
 
 @formula(given="Two vectors at distance at most a times the norm of the first.")
 def unit_distance(*, relative_distance: Annotated[float, RELATIVE_DISTANCE]) -> Outputs:
-    """Compute the bound 2a of Lemma 6, and √(2 − 2√(1 − a²)), or 2 if a > 1, which is attained."""
+    """Compute bounds on the distance of two vectors after normalisation, if they are a times the first norm apart.
+
+    They are 2a of Lemma 6, and the attained √(2 − 2√(1 − a²)), or 2 if a > 1.
+    """
     a = relative_distance
     sharp = 2.0 if a > 1.0 else a * math.sqrt(2.0 / (1.0 + math.sqrt((1.0 - a) * (1.0 + a))))
     return {"unit_distance": 2.0 * a, "sharper_unit_distance": sharp}

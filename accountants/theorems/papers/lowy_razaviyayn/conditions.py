@@ -13,10 +13,10 @@ from epsilond.accountants.verdict import Verdict
 
 
 def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
-    """Return the binding instance of one condition on several clients.
+    """Return both sides of one condition for the client that is worst off, from the sides of every client.
 
-    It is the instance that fails by the largest relative difference, or, if all hold, the one that is closest to
-    failing.
+    If the condition fails for a client, it is the client with the largest relative difference of the sides. Otherwise
+    it is the client with the smallest.
     """
     instances = list(sides_of_clients)
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
@@ -31,7 +31,7 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
 
 
 def epsilon_range(inputs: BatchRunInputs) -> Sides:
-    """Compare ε of each client with the largest ε of the variant; the binding comparison is returned."""
+    """Compare ε of each client with the largest ε of the requested statement; return the worst client's sides."""
     return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
         for kind in inputs.kinds
@@ -39,7 +39,7 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
 
 
 def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    """Compare K of each client with K_min at the rounds of the run; n is the client's own (E-04)."""
+    """Compare each client's batch size with its minimum at the rounds of the run; return the worst client's sides."""
     return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))
         for kind in inputs.kinds

@@ -34,7 +34,9 @@ _TESTS = "tests/theorems/papers/lowy_razaviyayn/test_experiment_noise.py"
 def experimental_noise_std(
     *, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute σ = L √(8 R ln(1/δ))/(nε), per coordinate of the client's mean gradient.
+    """Compute the noise of the paper's experiments, σ = L √(8 R ln(1/δ))/(nε).
+
+    It is per coordinate of the client's mean gradient.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -47,7 +49,7 @@ def experimental_noise_std(
 
 
 def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
-    """Compute K = n√ε/(2√R), before rounding up. It may exceed n.
+    """Compute the batch size of the paper's experiments, K = n√ε/(2√R), before rounding up. It may exceed n.
 
     Args:
         samples_per_client: number n of records of a client.
@@ -75,7 +77,7 @@ class ExperimentInputs(BudgetFields):
 
 
 def experiment(inputs: ExperimentInputs) -> Outputs:
-    """Compute the printed σ and K, and the noise multiplier σK/L for gradients of norm at most L.
+    """Compute the noise σ and the batch size K of the paper's experiments, and the noise multiplier σK/L.
 
     Args:
         inputs: target, records and rounds of one client, and the constant L of the noise.
@@ -169,7 +171,7 @@ SETTINGS: Mapping[Experiment, Fields] = {
 
 
 def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], training_mean: float) -> float:
-    """Compute √(Σ(y − ŷ)²/Σ(y − ȳ_train)²), the relative root mean square error.
+    """Compute the relative root mean square error of predictions, √(Σ(y − ŷ)²/Σ(y − ȳ_train)²).
 
     Args:
         values: true values y, not all equal to the training mean.

@@ -4,7 +4,7 @@ In each of R rounds a client draws K of its n records without replacement, and s
 at most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for
 each of its records (replace-one), for every behaviour of the server and the other clients.
 
-Each step of the proof is a function. Functions take ln δ, because δ may be below 1e-300.
+Each step of the proof is a function. Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata below.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: fl
     """Compute ε n/(4 √(2R ln(2/δ))), below which the proof's ε of a round exceeds 1.
 
     Args:
-        samples_per_client: number n of the client's own records (E-04).
+        samples_per_client: number n of the client's own records (erratum E-04).
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
@@ -85,10 +85,10 @@ def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: fl
 
 
 def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> int:
-    """Compute K_min, the real value rounded up, at least 1. If it exceeds n, no batch is valid at this R.
+    """Compute the smallest batch size K_min of the privacy proof. If it exceeds n, no batch size is valid at this R.
 
     Args:
-        samples_per_client: number n of the client's own records (E-04).
+        samples_per_client: number n of the client's own records (erratum E-04).
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
@@ -100,7 +100,12 @@ def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, 
 
 
 def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
-    """Compute the largest ε of a reading: ln(2/δ) `complete`, 2 ln(2/δ) `informal`, or 8 ln(2/δ) `extended`."""
+    """Compute the largest ε of Theorem 2.1: ln(2/δ), 2 ln(2/δ) in the main text, or 8 ln(2/δ) in our proof.
+
+    Args:
+        log_delta: natural logarithm of δ.
+        reading: "complete" for the appendix, "informal" for the main text, "extended" for our proof.
+    """
     return RANGES[reading] * (math.log(2.0) - log_delta)
 
 
@@ -125,7 +130,7 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
 
 
 def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
-    """Compute X = √E[(mean of the M_r largest)²] of a multiset of values ≥ 0.
+    """Compute the root mean square of the mean of the M_r largest values, for a random number M_r of participants.
 
     Appendix E.1 defines Ξ, Ψ, Φ² and Σ² so, from ξ_i, ψ_i, φ_i² and σ_i². X is between the mean and the largest value.
 
@@ -142,13 +147,13 @@ def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregates:
-    """Averages of ξ over the clients at a number of rounds, and the pair (M~, Ξ~) of the prescriptions.
+    """Averages of ξ (see `xi`) over the clients at a number of rounds, and the pair (M~, Ξ~) in the prescribed rounds.
 
     Attributes:
         average_xi: Ξ, the root mean square over M_r of the mean of the M_r largest ξ.
         largest_xi: ξ_max, the largest ξ of a client.
         branch: `average` if Ξ/M' is at most ξ_max/M, otherwise `largest`.
-        participants: M~, equal to `plain_participants` in the corrected reading, and to its root as printed (E-06).
+        participants: M~, equal to `plain_participants`; its square root if computed as printed (erratum E-06).
         plain_participants: M' or M, by the branch.
         xi: Ξ~, which is Ξ or ξ_max, by the branch.
         noise_ratio: min{Ξ/M', ξ_max/M}.
@@ -170,7 +175,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
         client: records, batch, Lipschitz constant and target.
         std: σ, standard deviation of the noise on the mean gradient.
         rounds: number R of rounds.
-        reading: reading that sets the largest ε.
+        reading: statement that sets the largest ε, as in `epsilon_limit`.
     """
     return {
         "noise_std": std,
@@ -182,10 +187,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return the clients with L = 1 and ε_i/L_i, which have the same σ_i and ψ_i = L_i² ξ_i.
-
-    The result is valid for σ and ψ only: ε/L_i is not the target of the clients.
-    """
+    """Return the clients with L = 1 and ε/L, at which σ and ψ = L² ξ are the same. ε/L is not their target."""
     return replace(group, epsilon=group.epsilon / lipschitz, lipschitz=1.0)
 
 
@@ -222,7 +224,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
 
 @dataclass(frozen=True, kw_only=True)
 class ProofChain:
-    """Quantities of the proof, in its order.
+    """Quantities of the privacy proof of Theorem 2.1, in the order of the proof.
 
     Attributes:
         round_epsilon: ε̃, the ε that each round may spend.
@@ -244,12 +246,12 @@ class ProofChain:
 def proof_chain(
     *, samples_per_client: int, batch_size: int, rounds: int, epsilon: float, log_delta: float
 ) -> ProofChain:
-    """Compute the quantities of the proof at σ = `noise_std`, as printed and as corrected.
+    """Compute the quantities in the privacy proof of Theorem 2.1 at the noise σ of `noise_std`.
 
-    Printed: ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R, ε' = nε̃/2K, σ² = 8L² ln(1.25/δ̃)/(ε'K)² (sensitivity 2L/K),
-    subsampling 2ε'K/n = ε̃, and R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃ in total, which exceeds ε near the upper bound of
-    the range (E-01). Corrected: ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1, and composition with tanh, which is at
-    most ε for every ε ≤ 8 ln(2/δ).
+    Let ε̃ = ε/(2√(2R ln(2/δ))), δ̃ = δ/2R and ε' = nε̃/2K. A batch is (ε', δ̃) by the Gaussian mechanism, as
+    σ² = 8L² ln(1.25/δ̃)/(ε'K)² at sensitivity 2L/K. The printed proof subsamples to 2ε'K/n = ε̃. Its total,
+    R ε̃(e^ε̃ − 1) + √(2R ln(2/δ)) ε̃, exceeds ε near the upper bound of the range (E-01). The corrected proof has
+    ln(1 + (K/n)(e^ε' − 1)) ≤ 0.86 ε̃ for ε' ≤ 1. Its composition with tanh is at most ε if ε ≤ 8 ln(2/δ).
 
     Args:
         samples_per_client: number n of records of a client.
@@ -299,7 +301,7 @@ class NoiseInputs(BudgetFields):
 
 
 def noise(inputs: NoiseInputs) -> Outputs:
-    """Compute σ of Theorem 2.1, its smallest batch, and the quantities of the proof."""
+    """Compute the noise σ of Theorem 2.1, its smallest batch size, and the quantities of its privacy proof."""
     client, rounds = inputs.client, inputs.rounds
     std = noise_std(lipschitz=inputs.lipschitz, rounds=rounds, **client.records_and_target)
     chain = proof_chain(batch_size=inputs.batch_size, rounds=rounds, **client.records_and_target)

@@ -69,13 +69,16 @@ def participation_and_averages(
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute M, M', X, and the bound min{X/M', x_max/M} on the exact mean(x_i)/M (E-31).
+    """Compute averages of the number of participants, and of a figure x_i of the clients.
+
+    The number M_r of participants has the averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. X is the root mean square of
+    the mean of the M_r largest x_i. The paper bounds the exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
 
     Args:
         client_groups: groups of equal clients, with the figure x of each client.
         participants: fixed number of participants, or None.
         participation: distribution of their number, or None. If both are None, all clients take part.
-        reading: `printed` has 1/M' = E√(1/M_r²), which is 1/M (E-09).
+        reading: `printed` has 1/M' = E√(1/M_r²), which is 1/M (erratum E-09).
 
     Returns:
         `averages_of_largest` are the means of the m largest x_i, for every possible m. `client_sampling_share` is

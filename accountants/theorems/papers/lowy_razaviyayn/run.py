@@ -197,7 +197,12 @@ class UnlikeClientsInputs(BatchRunInputs):
         return tuple(map(self._client_group, self.client_groups, self.scales_of_losses))
 
     def _client_group(self, group: ClientGroupRequest, scale: float) -> ClientGroup:
-        """Return a group with the fields of the request where it has none, and its loss multiplied by `scale`."""
+        """Return a group of clients, in which fields that `group` leaves out are those of the whole request.
+
+        Args:
+            group: the group of the request.
+            scale: factor of the group's losses by its weight; it multiplies the Lipschitz constant.
+        """
         lipschitz = self.lipschitz if group.lipschitz is None else group.lipschitz
         return ClientGroup(
             clients=group.clients,
@@ -220,7 +225,7 @@ class UnlikeClientsInputs(BatchRunInputs):
 
     @property
     def all_equal(self) -> bool:
-        """True if no reading distinguishes two clients."""
+        """True if all clients are equal in the "printed" and in the "corrected" formulas."""
         return all(len(self.federation_in(reading).groups) == 1 for reading in READINGS)
 
     def adds_own_noise(self, reading: Reading) -> bool:
@@ -228,18 +233,22 @@ class UnlikeClientsInputs(BatchRunInputs):
         return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
-        """Return the clients as they enter the aggregates of a reading; equal clients are one group."""
+        """Return the clients as the "printed" or the "corrected" formulas use them, with equal clients in one group."""
         if reading not in self._federations:
             self._federations[reading] = self._federation_of_reading(reading)
         return self._federations[reading]
 
     @cached_property
     def _federations(self) -> dict[Reading, Federation]:
-        """Federations by reading, kept because many formulas use them."""
+        """Results of `federation_in`, kept because many formulas use them."""
         return {}
 
     def _federation_of_reading(self, reading: Reading) -> Federation:
-        """Build the federation of a reading: scale the clients to L = 1, and merge equal clients."""
+        """Build the groups of equal clients that the "printed" or the "corrected" formulas use.
+
+        If a client's noise is for its own L_i, its ε is divided by L_i/L, where L is the largest. All clients then have
+        the constant 1, and clients that have become equal are merged.
+        """
         own_noise = self.adds_own_noise(reading)
         counts: dict[ClientGroup, int] = {}
         for kind in self.kinds:
@@ -250,10 +259,10 @@ class UnlikeClientsInputs(BatchRunInputs):
         return Federation(groups=groups, counts=self.counts)
 
     def run_in(self, reading: Reading, cls: type[T], **further: object) -> T:
-        """Return the run of a reading, as the record of class `cls` that the formulas take.
+        """Return the federation and the loss as an instance of the dataclass `cls` that the formulas take.
 
         Args:
-            reading: `printed` or `corrected`.
+            reading: `printed` for the paper's formulas as they are, `corrected` for those without its errors.
             cls: dataclass of the federation and the loss; its remaining fields have the names of the request's fields.
             further: values of fields that the request does not have, or has under a different name.
         """
@@ -267,7 +276,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         )
 
     def noise_stds(self, rounds: int, reading: Reading) -> tuple[float, ...]:
-        """Return σ of each group at R = `rounds`, for its own L_i or for the largest L, by the reading."""
+        """Return σ of each group at R = `rounds`, for its own L_i or for the largest L, by `adds_own_noise`."""
         own_noise = self.adds_own_noise(reading)
         stds = []
         for kind in self.kinds:
@@ -313,7 +322,7 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
     Args:
         inputs: the run.
         rounds: number R of rounds.
-        reading: `printed` or `corrected`, as in `adds_own_noise`.
+        reading: `printed` or `corrected`; by `adds_own_noise` it sets the Lipschitz constant of the noise.
 
     Returns:
         The noise, its multiplier, the sensitivity and the smallest batch are the largest over the groups, and
@@ -339,12 +348,14 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
 
 
 def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
-    """Return the averages that enter a complete statement: M~, M, M', Ξ~, Ξ, ξ_max, Ψ~ and Ψ.
+    """Return the averages over clients in the appendix's statements, under the names of the answers.
+
+    They are M~, M, M', Ξ~, Ξ and ξ_max of `Aggregates`, and Ψ~ = L² Ξ~ and Ψ = L² Ξ.
 
     Args:
         inputs: the run.
-        aggregates: averages of ξ over the clients in this reading.
-        reading: `printed` or `corrected`.
+        aggregates: averages of ξ over the clients, by the same reading.
+        reading: `printed` or `corrected` formulas.
     """
     moments = inputs.federation_in(reading).participation
     squared = inputs.largest_lipschitz * inputs.largest_lipschitz
@@ -363,7 +374,7 @@ def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, readi
 def smallest_round_count(right_side: Callable[[int], float]) -> int:
     """Return the smallest integer R ≥ 1 with R ≥ right_side(R), by bisection on integers.
 
-    The number of rounds that is prescribed through Ξ is implicit, because Ξ increases with R.
+    The theorems prescribe R through Ξ, which itself increases with R.
 
     Args:
         right_side: prescribed number of rounds as a function of R, not increasing.

@@ -41,7 +41,9 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 
 @formula(given="A shuffled round of reports that share a part with all others.", bounded=False)
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
-    """Compute ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)) of Lemma F.3.
+    """Compute the ε at which one of N shuffled reports is hidden among the others (Lemma F.3).
+
+    It is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
 
     Args:
         log_delta: natural logarithm of δ.
@@ -54,7 +56,7 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
 
 @formula(given="An (ε, δ) pair of distributions, and the distance of two other distributions from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
-    """Compute δ + (e^ε + 1) t of Lemma F.6.
+    """Compute the δ of two distributions that are near an (ε, δ) pair, δ + (e^ε + 1) t (Lemma F.6).
 
     Args:
         log_delta: ln δ of the indistinguishable pair.
@@ -74,7 +76,7 @@ def purification_distance(*, log_delta: GivenLogDelta, epsilon: Epsilon) -> Outp
 
 @formula(given="An ε-indistinguishable pair, mixed with a common distribution.", bounded=False)
 def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
-    """Compute ε' = ln(1 + q(e^ε − 1)) with q = `rate`."""
+    """Compute ε of an ε-indistinguishable pair, mixed at rate q with a common distribution: ln(1 + q(e^ε − 1))."""
     return {"epsilon": subsampled_epsilon(epsilon=epsilon, rate=rate)}
 
 
@@ -85,7 +87,10 @@ def mixture(*, epsilon: Epsilon, rate: Annotated[float, RATE]) -> Outputs:
 def compositional(
     *, local_epsilons: Annotated[tuple[LocalEpsilon, ...], LOCAL_EPSILONS], local_epsilon: LocalEpsilon
 ) -> Outputs:
-    """Compute C = √(Σ(ε₀^r)²)/ε₀, and max(C, C²), which enters the bounds (E-27)."""
+    """Compute the compositionality C = √(Σ(ε₀^r)²)/ε₀ of an algorithm from ε₀^r of its rounds and ε₀ in all.
+
+    `compositionality_used` is max(C, C²), which enters the bounds (erratum E-27).
+    """
     compositionality = math.sqrt(math.fsum(epsilon * epsilon for epsilon in local_epsilons)) / local_epsilon
     square = compositionality * compositionality
     return {"compositionality": compositionality, "compositionality_used": max(compositionality, square)}

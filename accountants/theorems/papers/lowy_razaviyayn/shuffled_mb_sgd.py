@@ -53,7 +53,7 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def _rounds_of_loss(self) -> float:
-        """Prescribed number of rounds for the excess risk, by the curvature of the loss."""
+        """Number of rounds that the excess risk requires; it depends on whether the loss is strongly convex."""
         n, d = self.samples_per_client, self.dimension
         privacy = self.epsilon * self.records
         batches = min(float(n), privacy * privacy / (d * self.participants))
@@ -72,7 +72,7 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def log_pairs(self) -> float:
-        """ln(RM²/(Nδ)). If it is at most 0, the printed σ² is not positive, and the statement has no noise."""
+        """ln(RM²/(Nδ)), a factor of the printed σ². If it is at most 0, the theorem prescribes no noise."""
         return math.log(self.rounds_run) + 2.0 * math.log(self.participants) - math.log(self.clients) - self.log_delta
 
     @property
@@ -81,7 +81,12 @@ class ShuffledInputs(EqualClientsInputs):
         return self.log_pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
 
     def least_participants(self, *, printed: bool) -> float:
-        """Return the smallest number of participants: 16 ln(18RM²/(Nδ)) as printed, or 16e ln(36RM²/(nNδ)) (E-21)."""
+        """Return the smallest number of participants for which Theorem 4.1 holds, as a real number.
+
+        Args:
+            printed: if true, the printed 16 ln(18RM²/(Nδ)); otherwise 16e ln(36RM²/(nNδ)), which the proof needs
+                (erratum E-21).
+        """
         pairs = self.log_pairs
         if printed:
             return 16.0 * (math.log(18.0) + pairs)
@@ -89,15 +94,19 @@ class ShuffledInputs(EqualClientsInputs):
 
 
 def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
-    """Compute σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε), for RM² > Nδ."""
+    """Compute the noise of Theorem 4.1 without its unknown constant C, for RM² > Nδ.
+
+    It is σ/√C = L √(RM ln(RM²/(Nδ)) ln(R/δ) ln(1/δ))/(nNε).
+    """
     scaled = inputs.rounds_run * float(inputs.participants) * inputs.logarithms
     return inputs.lipschitz * math.sqrt(scaled) / (inputs.records * inputs.epsilon)
 
 
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
-    """Compute the statistical and the privacy term of (46), or of (47) if strongly convex, for RM² > Nδ.
+    """Compute the statistical and the privacy term of the excess risk in Theorem 4.1, for RM² > Nδ.
 
-    The bound on the excess risk is their sum times a constant that the paper does not give.
+    The bound is their sum times a constant that the paper does not give. It is equation (46), or (47) for strongly
+    convex losses.
     """
     n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
     privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
@@ -109,7 +118,9 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
-    """Compute η = min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · logarithms)}}, for RM² > Nδ.
+    """Compute the step size η of Theorem 4.1 for convex losses, for RM² > Nδ.
+
+    It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}}, where l is `logarithms`.
 
     Returns:
         η, or None for strongly convex losses.
@@ -123,11 +134,12 @@ def step_size(inputs: ShuffledInputs) -> float | None:
 
 
 def shuffled_run(inputs: ShuffledInputs) -> Outputs:
-    """Compute the rounds, the noise, the step size, the scale of the excess risk, and the least participants.
+    """Compute the run of Theorem 4.1, and the order of its excess risk.
 
     Returns:
-        `noise_std` only if C is given. If RM² ≤ Nδ, the statement has no noise, step size and risk: these outputs are
-        absent, and the condition `some-noise` fails.
+        The rounds, the noise, the step size, the order of the risk, and the smallest number of participants.
+        `noise_std` is present only if the request has the constant C. If RM² ≤ Nδ, the statement has no noise, step
+        size and risk: these outputs are absent, and the condition `some-noise` fails.
     """
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}
     participants = {

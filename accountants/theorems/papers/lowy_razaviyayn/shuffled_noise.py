@@ -120,7 +120,7 @@ class ExplicitNoiseInputs(BudgetFields):
 
 
 def noise(inputs: ExplicitNoiseInputs) -> Outputs:
-    """Compute σ, the noise multiplier σ/L of one report, and the quantities of the proof."""
+    """Compute the noise σ of the module text, the noise multiplier σ/L of a report, and the quantities of the proof."""
     explicit = inputs.noise
     return {
         "noise_std": explicit.noise_std,

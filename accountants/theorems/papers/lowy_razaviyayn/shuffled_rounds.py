@@ -46,9 +46,9 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute the logarithm of δ + (e^ε + 1) t (Lemma F.6).
+    """Compute the log of the δ of two distributions, each within total variation distance t of a member of a pair.
 
-    It is the δ of two distributions, each within total variation distance t of its member of an (ε, δ) pair.
+    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6).
 
     Args:
         epsilon: ε of the pair.
@@ -99,13 +99,13 @@ class ShuffledRound:
         return math.log(self.clients) + log_factor + self.local_log_delta
 
     def log_delta(self, log_delta: float, *, reading: Reading = "corrected", sharp: bool = False) -> float:
-        """Compute ln δ̃ of the round.
+        """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the reports.
 
         Args:
-            log_delta: ln δ of the bound (39), without the reports' own δ₀.
+            log_delta: ln δ at which `epsilon` is computed, without the reports' own δ₀.
             reading: `printed` has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. `corrected` multiplies the second term by e^{ε^r} + 1
-                (E-20).
-            sharp: whether the sharper distance of `log_distance` is used.
+                (erratum E-20).
+            sharp: if true, the sharper distance of `log_distance` is used.
         """
         distance = self.log_distance(sharp=sharp)
         if reading == "printed":
@@ -177,7 +177,7 @@ def _round(inputs: RoundInputs | StandardInputs) -> ShuffledRound:
 
 # Formulas of the theorems -------------------------------------------------------------------------------------------
 def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε^r and δ̃ of Theorem F.2, δ̃ with the sharper distance (corrected), and the largest ε₀ allowed."""
+    """Compute ε^r and δ̃ of Theorem F.2, a sharper δ̃, and the largest ε₀ of a report for which the theorem holds."""
     epsilon = inputs.round.epsilon(inputs.log_delta)
     return {
         "epsilon": min(epsilon, inputs.local_epsilon),
@@ -189,11 +189,11 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
 
 
 def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute (39) at δ = Nnδ₀, δ̃, and the bound on δ̃.
+    """Compute ε and δ̃ of a round for δ = Nnδ₀ in Theorem F.2, and an upper bound on δ̃.
 
     Args:
         inputs: the round.
-        reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (E-20).
+        reading: `printed` has the bound 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ (erratum E-20).
     """
     return {
         "epsilon": inputs.round.epsilon(inputs.log_delta),
@@ -228,7 +228,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: the round.
-        reading: `printed` or `corrected`, for δ (E-20) and for the least δ₀ (E-21).
+        reading: `printed` or `corrected`; δ (erratum E-20) and the least δ₀ (E-21) depend on it.
     """
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
@@ -239,7 +239,7 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
 
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε by Corollary F.1 over R equal rounds with slack δ' = NnRδ₀, and δ of the run.
+    """Compute ε and δ of R equal rounds by Corollary F.1, in which δ' = NnRδ₀ is the slack of the composition.
 
     Args:
         inputs: the rounds.

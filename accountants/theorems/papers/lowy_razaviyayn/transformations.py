@@ -69,7 +69,7 @@ def _check_rounds(record: FormulaRequest) -> None:
 
 
 def weighted_constants(inputs: WeightInputs) -> Outputs:
-    """Compute the constants of each F̃_i, the largest L and β, and the smallest μ."""
+    """Compute the constants of the weighted losses F̃_i = p_i N F_i, the largest L and β, and the smallest μ."""
     lipschitz = scale_by_weights(inputs.weights, inputs.lipschitz)
     smoothness = scale_by_weights(inputs.weights, inputs.smoothness)
     convexity = scale_by_weights(inputs.weights, inputs.strong_convexity)
@@ -107,7 +107,7 @@ def advanced_compositionality(
     log_delta: GivenLogDelta,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute ε₀ by advanced composition with slack δ', and C.
+    """Compute ε₀ of all rounds by advanced composition with slack δ', and the compositionality C = √(Σ(ε₀^r)²)/ε₀.
 
     Args:
         local_epsilons: ε₀^r of each round.

@@ -68,7 +68,7 @@ _MOST_LOG_RATIO = 300.0
 
 # Lemma 2.6 ------------------------------------------------------------------------------------------------------------
 def lemma_epsilon(*, mu: float, log_delta: float) -> float:
-    """Compute ε = ρ²/2 + ρ√(2 ln(1/δ)) of Lemma 2.6, rounded up."""
+    """Compute ε = μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 from the Gaussian DP parameter μ (the paper's ρ), rounded up."""
     return raise_by_units(mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)), 6.0)
 
 
@@ -84,7 +84,7 @@ def lemma_mu(*, epsilon: float, log_delta: float) -> float:
 
 # The best conversion of zero-concentrated privacy ---------------------------------------------------------------------
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Compute the least ε at which every μ²/2-zCDP mechanism has δ, over all Rényi orders, elementwise; at least 0.
+    """Compute the least ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ), by the best Rényi order, elementwise.
 
     The best order 1 + b satisfies μ²b²/2 + ln(1 + b) = ln(1/δ). The bound is
     ε = (b + 1) μ²/2 + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b. Every b gives a valid bound, so the root need not be
@@ -174,14 +174,17 @@ def exact_epsilon(*, mu: float, log_delta: float) -> float:
 
 
 def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
-    """Compute lower and upper bounds on ε(δ) of μ-Gaussian differential privacy, elementwise.
+    """Compute lower and upper bounds on ε at δ of μ-Gaussian differential privacy, elementwise.
 
     Newton's method is applied to ln δ(ε), which is decreasing and concave, from the right of the root. The bounds are
-    then moved apart until both are certified. A bound that is not certified stays at 0, or at ε of Lemma 2.6.
+    then moved apart until both are certified.
 
     Args:
         mus: μ in (0, 1e4].
-        log_delta: ln δ.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        The lower and the upper bounds. Bounds that cannot be certified are 0, or ε of Lemma 2.6.
     """
     mu = np.asarray(mus, dtype=np.float64)
     start = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
@@ -210,6 +213,10 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """Compute the largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
 
+    Args:
+        epsilon: ε of the target, 0 or more.
+        log_delta: natural logarithm of δ.
+
     Raises:
         InvalidInput: μ is above 1e5.
     """
@@ -219,7 +226,7 @@ def exact_mu(*, epsilon: float, log_delta: float) -> float:
 
 
 def _mu_of_advantage(log_delta: float) -> float:
-    """Compute μ = 2Φ⁻¹((1 + δ)/2), at which δ(0) is δ."""
+    """Compute the μ at which μ-Gaussian differential privacy has δ at ε = 0: 2Φ⁻¹((1 + δ)/2)."""
     quantile = erfinv(math.exp(log_delta)) if log_delta < -0.5 else erfcinv(-math.expm1(log_delta))
     return 2.0 * math.sqrt(2.0) * float(quantile)
 
@@ -245,7 +252,14 @@ class MuInputs(DeltaFields):
 
 
 def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
-    """Compute ε at δ exactly, by the best conversion of zCDP, and by Lemma 2.6, in increasing order."""
+    """Compute ε at δ of μ-Gaussian differential privacy by three methods, in increasing order of the result.
+
+    They are the exact curve, the best conversion of zCDP, and Lemma 2.6.
+
+    Args:
+        mu: Gaussian DP parameter μ, 0 for no dependence on the data.
+        log_delta: natural logarithm of δ.
+    """
     if mu == 0.0:
         return {"exact_epsilon": 0.0, "zcdp_epsilon": 0.0, "lemma_epsilon": 0.0}
     by_lemma = by_zcdp = lemma_epsilon(mu=mu, log_delta=log_delta)
@@ -259,7 +273,14 @@ def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
 
 
 def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
-    """Compute ρ for (ε, δ) exactly, by the best conversion of zCDP, and by Lemma 2.6, in decreasing order."""
+    """Compute the largest Gaussian DP parameter for (ε, δ) by three methods, in decreasing order of the result.
+
+    They are the exact curve, the best conversion of zCDP, and Lemma 2.6.
+
+    Args:
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
+    """
     return {
         "exact_gaussian_dp_mu": exact_mu(epsilon=epsilon, log_delta=log_delta),
         "zcdp_gaussian_dp_mu": zcdp_mu(epsilon=epsilon, log_delta=log_delta),
@@ -289,10 +310,10 @@ def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSIL
 
 @formula(given="The (ε, δ) for which ρ is computed. Give one of delta and log10_delta.")
 def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
-    """Compute the largest ρ for (ε, δ) by all three conversions.
+    """Compute the largest Gaussian DP parameter ρ for (ε, δ), by the three methods of `mus`.
 
     Returns:
-        `zcdp_noise_ratio` and `lemma_noise_ratio` are the noise that the conversion prescribes, over the exact noise.
+        `zcdp_noise_ratio` and `lemma_noise_ratio` are the noise that the method prescribes, divided by the exact noise.
     """
     conversions = mus(epsilon=epsilon, log_delta=log_delta)
     exact = conversions["exact_gaussian_dp_mu"]

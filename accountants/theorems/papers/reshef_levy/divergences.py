@@ -50,7 +50,7 @@ class ChannelInputs(TwoLaws):
 
 
 def post_process(inputs: ChannelInputs) -> Outputs:
-    """Compute D_a of the two distributions, before and after the channel, each rounded up."""
+    """Compute the Rényi divergence of the two distributions, before and after the channel, each rounded up."""
     change, second = difference(inputs.first, inputs.second), rounded_probabilities(inputs.second)
     change_after, second_after = apply_channel(change, inputs.kernel), apply_channel(second, inputs.kernel)
     return {
@@ -75,7 +75,7 @@ class ProductInputs(TwoLaws):
 
 
 def product(inputs: ProductInputs) -> Outputs:
-    """Compute D_a of each pair and of their product, each rounded up."""
+    """Compute the Rényi divergence of each pair and of their product, each rounded up."""
     own = _pair_divergence(inputs.first, inputs.second, inputs.order)
     independent = _pair_divergence(inputs.other_first, inputs.other_second, inputs.order)
     joint = math.nextafter(own + independent, math.inf)
@@ -106,7 +106,10 @@ class ConcentratedCompositionInputs(DeltaFields):
 
 
 def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
-    """Compute ρ = Σρ_k, ξ = Σξ_k, √(2ρ), and ε = ξ + ρ + 2√(ρ ln(1/δ)) at δ, all rounded up."""
+    """Compute the (ξ, ρ)-zCDP of all mechanisms together, ρ = Σρ_k and ξ = Σξ_k, and its ε at δ.
+
+    ε is ξ + ρ + 2√(ρ ln(1/δ)), and `concentrated_mu` is √(2ρ). All are rounded up.
+    """
     rho, offset = sum_up(inputs.zcdp_rhos), sum_up(inputs.zcdp_offsets or ())
     return {
         "zcdp_rho": rho,

@@ -55,18 +55,19 @@ def differences(
     last_round: Annotated[int, LAST_ROUND] = 0,
     gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES] = 1.0,
 ) -> Outputs:
-    """Compute two bounds on the norm of s, a bound on |x_t − x_τ|, and the noise σ of one report.
+    """Compute two bounds on the norm of a client's message s, the movement of the model, and the noise of one report.
 
     Args:
         lipschitz: G, bound on the norm of a record's gradient.
         smoothness: L, Lipschitz constant of the gradient; 0 for linear losses.
-        diameter: D of the domain.
+        diameter: diameter D of the domain.
         round: index t of the round.
         last_round: τ < t, 0 if the client has not reported before.
         gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
 
     Returns:
-        `clipping_norm` is (t − τ)(G + 2LD). `noise_std` is 2‖s‖/ρ with the sharper bound on ‖s‖.
+        `clipping_norm` is the bound (t − τ)(G + 2LD). `movement` bounds |x_t − x_τ|. `noise_std` is 2‖s‖/ρ with the
+        sharper bound on ‖s‖.
     """
     gap = round - last_round
     moved = diameter * min(1.0, 2.0 * inverse_sum(last_round + 2, round + 1)) if last_round else 0.0

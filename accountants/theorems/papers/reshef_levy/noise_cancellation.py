@@ -54,7 +54,9 @@ _TESTS = "tests/theorems/papers/reshef_levy/test_noise_cancellation.py"
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """Compute the base 2S√(1 + ln T)/μ of Reshef and Levy's schedule: σ = base √N for a client's N-th report.
+    """Compute the noise of a client's first report in Reshef and Levy's schedule, 2S√(1 + ln T)/μ.
+
+    The noise of its N-th report has √N times this standard deviation.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
@@ -65,9 +67,9 @@ def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
 
 
 def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
-    """Compute Δ√H_K/μ, the least standard deviation of a client's first noise that gives its records μ-Gaussian DP.
+    """Compute the least noise of a client's first report that gives its records μ-Gaussian DP, Δ√H_K/μ.
 
-    The noise of its k-th report has √k times this standard deviation. H_K = 1 + 1/2 + … + 1/K.
+    The noise of its k-th report has √k times this standard deviation, and H_K = 1 + 1/2 + … + 1/K.
 
     Args:
         sensitivity: Δ, the largest change of a report by one record, in ℓ2 norm.
@@ -78,7 +80,7 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute μ = Δ√H_K/base of Gaussian differential privacy for one record of a client, rounded up.
+    """Compute the Gaussian DP parameter of one record of a client, μ = Δ√H_K/base, rounded up.
 
     H_K = 1 + 1/2 + … + 1/K.
 
@@ -91,7 +93,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute μ = Δ√(K(K + 1)/2)/base of Gaussian differential privacy for a whole client, rounded up.
+    """Compute the Gaussian DP parameter of a whole client, μ = Δ√(K(K + 1)/2)/base, rounded up.
 
     The records of all K reports may change at once. The sum of the first k reports then changes by at most kΔ, and its
     noise has standard deviation base √k. So μ² = Σ_k (kΔ)²/(base² k).
@@ -106,7 +108,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
 
 def released_mu(*, sensitivity: float, noise_std: float, participants: int, releases: int) -> float:
-    """Compute μ = Δ√R/(mσ) of Gaussian differential privacy for R means with the same noise, rounded up.
+    """Compute the Gaussian DP parameter of R released means with the same noise, μ = Δ√R/(mσ), rounded up.
 
     This is Theorem F.1 of Reshef and Levy, where the server is trusted and adds the noise.
 
@@ -167,7 +169,7 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 
 
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
-    """Compute μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²) of Gaussian differential privacy for each report's record, rounded up.
+    """Compute the Gaussian DP parameter of each report's record, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
     The n-th running sum of positive terms is within n + 1 units of roundoff, and its root within half of that.
 
@@ -184,9 +186,9 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 
 @in_doubles
 def reports(inputs: ReportsInputs) -> Outputs:
-    """Compute Theorem 5.1 of Reshef and Levy: μ of every record of client i (ρ_i in the paper), and μ²/2 of zCDP.
+    """Compute the privacy of a record by Theorem 5.1 of Reshef and Levy: μ of Gaussian DP, and μ²/2 of zCDP.
 
-    Both are rounded up, and are 0 without reports.
+    Both hold for every record of the client. They are rounded up, and are 0 without reports.
     """
     total = math.fsum(1.0 / std / std for std in inputs.noise_stds)
     mu = raise_by_units(sensitivity_factor(inputs.relation) * inputs.clipping_norm * math.sqrt(total), 8.0)
@@ -195,10 +197,10 @@ def reports(inputs: ReportsInputs) -> Outputs:
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """Compute the largest μ of a record, μ of the first and of the last record, and μ of all records at once.
+    """Compute μ of Gaussian DP for the records of a client: the largest, that of the first and of the last record.
 
-    All are rounded up, and are 0 without reports. After n reports the running sum of distances is within n units of
-    roundoff.
+    `client_gaussian_dp_mu` is for all records at once. All are rounded up, and are 0 without reports. After n reports
+    the running sum of distances is within n units of roundoff.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -237,11 +239,11 @@ def schedule(
     most_participations: Annotated[int | None, PARTICIPATIONS] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute σ at the N-th report, and the true ρ_i of a client that stops after it.
+    """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter of a client that then stops.
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
-        gaussian_dp_mu: ρ of the target.
+        gaussian_dp_mu: Gaussian DP parameter ρ of the target.
         rounds: number T of rounds.
         participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
@@ -272,16 +274,17 @@ def trusted_server(
     noise_stds: Annotated[tuple[Listed, ...], RELEASE_STDS],
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute ρ of the listed rounds of a trusted server, and ρ if the sum of the last round is not released.
+    """Compute the privacy of a record if a trusted server adds the noise (Theorem F.1).
 
     Args:
         clipping_norm: bound S on the ℓ2 norm of a message.
-        participants: m; the server adds its noise to the mean of m messages.
-        noise_stds: σ_t of each round.
+        participants: number m of messages in the mean to which the server adds its noise.
+        noise_stds: standard deviation σ_t of the noise in each round.
         relation: neighbouring relation of the records.
 
     Returns:
-        ρ of Gaussian differential privacy, and ρ²/2 of zCDP, all rounded up.
+        The Gaussian DP parameter ρ of all rounds, and ρ²/2 of zCDP. `released_gaussian_dp_mu` is ρ if the sum of the
+        last round is not released. All are rounded up.
     """
     norm = sensitivity_factor(relation) * clipping_norm / participants
     inverse = [1.0 / std / std for std in noise_stds]

@@ -52,18 +52,18 @@ def value_or_bound(value: float | None, bound: float) -> float:
 
 
 def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> float:
-    """Compute S = G + 2LD, the bound on the norm of a message.
+    """Compute the bound S = G + 2LD on the norm of a client's message.
 
     Args:
         lipschitz: G, bound on the norm of a record's gradient.
         smoothness: L, Lipschitz constant of the gradient.
-        diameter: D of the domain.
+        diameter: diameter D of the domain.
     """
     return lipschitz + 2.0 * smoothness * diameter
 
 
 def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
-    """Compute S_t = G + 2LD (t − 1)/(t + 1) < S, the bound on |s_t| if the server follows the algorithm.
+    """Compute the bound S_t = G + 2LD (t − 1)/(t + 1) on the norm of round t's message, if the server is honest.
 
     Args:
         lipschitz: G, bound on the norm of a record's gradient.
@@ -113,7 +113,12 @@ class ConstantsInputs(LossConstants):
 
 @in_doubles
 def constants(inputs: ConstantsInputs) -> Outputs:
-    """Compute S, σ̃, ξ̃, S_t of the round, and G + S_t, the sensitivity of s_t to one record of a convex loss."""
+    """Compute bounds on the norm, the deviation and the sensitivity of a client's message s_t.
+
+    Returns:
+        The bound S on the norm in every round, and S_t in round t. The standard deviations σ̃ within a client and ξ̃
+        between clients. The sensitivity G + S_t of s_t to one record of a convex loss.
+    """
     round_norm = round_clipping_norm(
         lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
     )

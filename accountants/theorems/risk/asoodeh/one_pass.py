@@ -29,11 +29,12 @@ class AverageRisk(ScheduledPass):
 
 
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
-    """Return the noise term of the bound; with the constant c also the optimisation term and their sum.
+    """Return the bound of Corollary 2 on the mean excess risk, or only its noise term if the constant c is unknown.
 
     Args:
-        inputs: the pass, and c if the caller knows it.
-        reading: "printed" gives Σ_t η_t σ_t²/n as the noise term; "corrected" multiplies it by d/2 (A-4).
+        inputs: the pass, and the constant c of Shamir's theorem if the caller knows it.
+        reading: "printed" gives Σ_t η_t σ_t²/n as the noise term; "corrected" multiplies it by d/2 (erratum A-4), with
+            the dimension d.
     """
     steps = inputs.steps
     sizes, noises = (np.asarray(values, dtype=np.float64) for values in (inputs.step_sizes, inputs.noise_stds))

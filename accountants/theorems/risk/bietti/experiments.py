@@ -62,9 +62,10 @@ def synthetic_constants(
     label_std: Annotated[float, LABEL_STD] = 0.01,
     batch_size: BatchSize = 10,
 ) -> Outputs:
-    """Return the constants of the synthetic data and the grids of the search.
+    """Return the constants of the paper's synthetic data, and the values that its search tries.
 
-    Risks are (1/N) Σ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random models.
+    The features have the covariance Σ, and client i has the true model θ_i*. The risk of models w + θ_i is
+    (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random θ_i*.
 
     Args:
         clients: number N of clients.
@@ -76,9 +77,9 @@ def synthetic_constants(
         batch_size: records m of a batch.
 
     Returns:
-        tr Σ, E‖θ₀‖², the risk at the start, the least risk of one model for all clients, and the variance of the
-        gradient at the optimum. The last three entries are the grids; the noise multipliers are σ in units of the
-        clipping norm over N.
+        tr Σ, the mean squared norm of the common model, the risk before training, the least risk of one model for all
+        clients, and the variance of the gradient at the optimum. The last three entries are the values that are tried.
+        The noise multipliers are in units of the clipping norm divided by N.
     """
     trace = harmonic(dimension)
     tail = math.fsum(1.0 / k for k in range(dimension - own_coordinates + 1, dimension + 1))

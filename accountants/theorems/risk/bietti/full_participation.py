@@ -40,7 +40,7 @@ _TESTS = "tests/theorems/risk/bietti/test_full_participation.py"
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 class FullParticipationBound(NamedTuple):
-    """The bound 4L_α‖z*‖²/n + 3σ‖z*‖/√n, as its two summands."""
+    """A bound on the excess risk as its two summands: the optimisation error, and the cost of variance."""
 
     optimisation: float
     variance: float
@@ -52,24 +52,24 @@ class FullParticipationBound(NamedTuple):
 
 
 def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
-    """Return the bound of Theorem 4.5 from its two products.
+    """Return the bound of Theorem 4.5 of Bietti et al. as its two summands.
 
     Args:
-        smooth: L_α‖z*‖².
-        variance: σ²‖z*‖².
+        smooth: L_α‖z*‖², the smoothness times the squared distance of the initial model from the minimiser z*.
+        variance: σ²‖z*‖², the variance of a step times the same.
         rounds: number n of rounds.
-        factor: constant of the variance term: 3 as printed, 2√2 with the shorter step size (E-B11).
+        factor: constant of the variance term: 3 as printed, 2√2 with the shorter step size of erratum E-B11.
     """
     return FullParticipationBound(optimisation=4.0 * smooth / rounds, variance=factor * math.sqrt(variance / rounds))
 
 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
-    """Return the step size min{1/(4L_α), ‖z*‖/(√n σ)} of (7); 1/(4L_α) if σ = 0.
+    """Return the step size of Theorem 4.5, min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
 
     Args:
-        smoothness: L_α.
-        norm: ‖z*‖.
-        variance: σ².
+        smoothness: smoothness L_α.
+        norm: distance ‖z*‖ of the initial model from the minimiser.
+        variance: variance σ² of a step.
         rounds: number n of rounds.
     """
     largest = 0.25 / smoothness
@@ -77,14 +77,17 @@ def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int
 
 
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return the bound at any step size, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)); infinite if η ≥ 1/(2L_α).
+    """Return the bound on the excess risk at any step size, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
 
     Args:
         step: step size η > 0.
-        smoothness: L_α.
-        squared_norm: ‖z*‖².
-        variance: σ².
+        smoothness: smoothness L_α.
+        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser.
+        variance: variance σ² of a step.
         rounds: number n of rounds.
+
+    Returns:
+        The bound; infinite if η ≥ 1/(2L_α).
     """
     slack = 1.0 - 2.0 * step * smoothness
     if slack <= 0.0:
@@ -95,15 +98,15 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
 def parts_at_step(
     *, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int
 ) -> FullParticipationBound:
-    """Return the two summands of (22), ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
+    """Return the two summands of `bound_at_step`: ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
 
-    For η ≤ 1/(4L_α) their sum is at most (23).
+    They are those of the paper's inequality (22). For η ≤ 1/(4L_α) their sum is at most `simple_bound_at_step`.
 
     Args:
-        step: step size η. Only an optimum at the start has step size 0; its bound is 0.
-        smoothness: L_α.
-        squared_norm: ‖z*‖².
-        variance: σ².
+        step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
+        smoothness: smoothness L_α.
+        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser.
+        variance: variance σ² of a step.
         rounds: number n of rounds.
 
     Returns:
@@ -120,12 +123,12 @@ def parts_at_step(
 
 
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return the bound (23), ‖z*‖²/(ηn) + 2ησ², which holds for η ≤ 1/(4L_α).
+    """Return the bound ‖z*‖²/(ηn) + 2ησ², the paper's inequality (23), which holds for η ≤ 1/(4L_α).
 
     Args:
-        step: step size η. Only an optimum at the start has step size 0; its bound is 0.
-        squared_norm: ‖z*‖².
-        variance: σ².
+        step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
+        squared_norm: squared distance ‖z*‖² of the initial model from the minimiser.
+        variance: variance σ² of a step.
         rounds: number n of rounds.
     """
     if step == 0.0:
@@ -134,16 +137,17 @@ def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, r
 
 
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
-    """Return the bound at the step size of the theorem and at the refined step size of E-B11.
+    """Return the bound at the step size of Theorem 4.5, and at the shorter one of erratum E-B11.
 
     Args:
-        smoothness: L_α.
-        norm: ‖z*‖_α.
-        variance: σ².
+        smoothness: smoothness L_α.
+        norm: distance ‖z*‖_α of the initial model from the minimiser.
+        variance: variance σ² of a step.
         rounds: number n of rounds.
 
     Returns:
-        L_α and σ², then for each step size the step, the bound as a theorem, and the bound (23) at this step.
+        L_α and σ². Then for each step size the step, the bound with its constant, and the sharper bound (23) of the
+        paper at this step.
     """
     squared = norm * norm
     bound = theorem_bound(smooth=smoothness * squared, variance=variance * squared, rounds=rounds)
@@ -211,7 +215,7 @@ class BoundInputs(WeightedOptimum):
 
 @in_doubles
 def generalisation(inputs: BoundInputs) -> Outputs:
-    """Return L_α, σ²_{tot,α}, the step size and the bound (7)."""
+    """Return the bound of Theorem 4.5, with the smoothness L_α, the variance σ²_{tot,α} and the step size."""
     alpha, clients = inputs.personalization, inputs.clients
     sampled = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
     return bound_outputs(
@@ -234,7 +238,7 @@ class AnyStepInputs(WeightedOptimum):
 
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
-    """Return the bound for step sizes below 1/(2L_α), and (23), which holds up to 1/(4L_α)."""
+    """Return two bounds at the given step size η: one for η < 1/(2L_α), and a simpler one for η ≤ 1/(4L_α)."""
     squared, variance = inputs.norm**2, inputs.gradient_std**2
     return {
         "excess_risk": bound_at_step(

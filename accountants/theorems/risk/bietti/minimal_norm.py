@@ -14,13 +14,15 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 
 
 def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squared: float) -> float:
-    """Return ‖z*‖²_α of the minimiser of least α-norm, N‖v̄‖²/(αN + 1) + S.
+    """Return the least value of ‖w‖²/α + Σ‖θ_i‖² over all w and θ_i with w + θ_i = v_i, the optimum of client i.
+
+    It is N‖v̄‖²/(αN + 1) + S, with the mean v̄ of the optima.
 
     Args:
-        alpha: α in [0, ∞].
+        alpha: weight α of the shared part w, in [0, ∞].
         clients: number N of clients.
-        mean_squared: ‖v̄‖².
-        spread_squared: S = Σ‖v_i − v̄‖².
+        mean_squared: squared norm ‖v̄‖² of the mean of the optima.
+        spread_squared: sum S = Σ‖v_i − v̄‖² of the squared distances of the optima from their mean.
     """
     if math.isinf(alpha):
         return spread_squared
@@ -56,7 +58,7 @@ class BoundFactors(NamedTuple):
         return theorem_bound(smooth=smooth, variance=self.sampled + self.private, rounds=rounds)
 
     def proved_bound(self, rounds: int) -> FullParticipationBound:
-        """Return the smaller bound (22) at the step size of the theorem."""
+        """Return the smaller bound of `parts_at_step` at the step size of the theorem."""
         return parts_at_step(
             step=self.step(rounds),
             smoothness=self.smoothness,

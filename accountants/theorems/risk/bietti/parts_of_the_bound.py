@@ -58,7 +58,7 @@ def variance_alone(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the α with the least variance term, and the terms at α = 0 and α = ∞.
+    """Return the weight α of the shared part at which the variance term of the bound is least, and the term there.
 
     Args:
         clients: number N of clients.
@@ -72,7 +72,8 @@ def variance_alone(
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
 
     Returns:
-        The best α (0 on a tie), the three terms, and the noise variance σ_ζ² at which both ends are equal.
+        The best α, which is 0 on a tie; the term there, at α = 0 and at α = ∞; and the noise variance σ_ζ² at which
+        the terms at 0 and ∞ are equal.
     """
     records = participation_rate * batch_size
     local = local_gradient_std**2 / records
@@ -135,20 +136,24 @@ def bias(
     personalization: Personalization,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the bias term at α, at 0, at the balanced α and at ∞.
+    """Return the bias term of the bound at α, at 0, at ∞, and at the balanced α, where max{αa, b} has equal sides.
+
+    a and b are the factors of the smoothness L max{αa, b}.
 
     Args:
         clients: number N of clients.
         samples_per_client: mean number n of records that a client uses in the run.
         participation_rate: probability q that a client is drawn in a round; if absent, 1/N.
         batch_size: records m of a batch.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm ‖v‖ of the common optimum.
-        personalization: α, or "unbounded".
-        reading: "printed" takes the smoothness of the statement of Theorem B.4; "corrected" the true one (E-B5).
+        personalization: weight α of the shared part, or "unbounded" for ∞.
+        reading: "printed" takes the smoothness of the statement of Theorem B.4, which is too small (erratum E-B5);
+            "corrected" takes the proved one.
 
     Returns:
-        The terms, the number T = n/(qm) of rounds, and the ratio of the term at α to 4L‖v‖²m/(Nn).
+        The terms, the number T = n/(qm) of rounds, and `ratio_to_claim`, the ratio of the term at α to the claim
+        4L‖v‖²m/(Nn) of the paper.
     """
     rate = 1.0 / clients if participation_rate is None else participation_rate
     group = GroupOfUsers(clients=clients, batch_size=batch_size, shared_gradient_std=0.0, local_gradient_std=0.0)

@@ -73,16 +73,17 @@ class AtPersonalization:
 
     @property
     def total(self) -> float:
-        """The bound (7), or that of Theorems 5.2 and B.4."""
+        """The bound of Theorem 4.5 for full participation, and of Theorem 5.2 or B.4 for sampled clients."""
         return self.optimisation + self.variance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """The bound as a function of α.
+    """The bound on the excess risk as a function of α, the weight of the shared part of the model.
 
-    `mean_squared` is ‖v̄‖², and `spread_squared` is S. The factors are (a, b) of L_α = L max{αa, b}, (A, B) of the
-    sampling part αA + B of σ²_α, and the noise's part of A.
+    `mean_squared` is ‖v̄‖², the squared norm of the mean of the clients' optima. `spread_squared` is S, the sum of
+    their squared distances from it. `smooth_factors` are (a, b) of the smoothness L max{αa, b}, and `sampled_factors`
+    (A, B) of the variance αA + B by sampling. `noise_factor` is the part of A by the noise.
     """
 
     clients: int
@@ -106,12 +107,12 @@ class Landscape:
         noise_std: float,
         dimension: int,
     ) -> Landscape:
-        """Return the landscape of clients with a given mean and standard deviation of their optima.
+        """Return the bound as a function of α, for clients with a given mean and standard deviation of their optima.
 
         Args:
             federation: the clients, their gradients, and their sampling.
             rounds: number T of rounds.
-            smoothness: L.
+            smoothness: smoothness L of the losses.
             optimum_norm: norm ‖v̄‖ of the mean of the optima.
             optimum_spread: root mean square distance of the optima from their mean.
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
@@ -134,7 +135,7 @@ class Landscape:
         return self.smooth_factors[1] / self.smooth_factors[0]
 
     def at(self, alpha: float) -> AtPersonalization:
-        """Return the bound at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
+        """Return the bound and its parts at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
         if math.isinf(alpha) and self.spread_squared > 0.0:
             return self._infinite_bound()
         factors = self._limit_factors() if math.isinf(alpha) else self._factors(alpha)
@@ -204,9 +205,10 @@ class Landscape:
         return self._factors(alpha).proved_bound(self.rounds).total
 
     def best(self) -> AtPersonalization:
-        """Return the least bound over α in [0, ∞]: exact if S = 0, otherwise to about 1e-9 of its value.
+        """Return the smallest bound over α in [0, ∞], and its α; on a tie the smaller one.
 
-        Every α is valid. Ties go to the smaller α.
+        If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise it is
+        searched to about 1e-9 of its value. The bound is valid at every α.
         """
         alphas = [0.0, self.balanced, math.inf]
         if self.spread_squared > 0.0:
@@ -214,9 +216,9 @@ class Landscape:
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.total)
 
     def best_proved(self) -> AtPersonalization:
-        """Return the least proved bound over α in [0, ∞] at the step sizes of the theorem, as a search finds it.
+        """Return the smallest value of the sharper bound `proved` over α in [0, ∞], as a search finds it.
 
-        Every α is valid. Ties go to the smaller α.
+        The step sizes are those of the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 
         Guarantees:
             The result is at most the proved bound at 0, at the balanced α, at ∞, and at the α of `best`.
@@ -226,11 +228,11 @@ class Landscape:
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.proved.total)
 
     def _search_minima(self, figure: Callable[[float], float], points: int) -> list[float]:
-        """Return local minima of a figure along log α, on either side of the balanced α.
+        """Return candidates for the α that minimises a bound, on either side of the balanced α.
 
         Args:
-            figure: the figure as a function of α.
-            points: grid points on each side.
+            figure: the bound as a function of α.
+            points: intervals of the grid over log α on each side; a golden section refines its best point.
         """
         low = math.log(min(self.balanced, 1.0 / self.clients) / _BEYOND)
         scale = self.mean_squared / self.spread_squared if min(self.mean_squared, self.spread_squared) > 0.0 else 1.0
@@ -238,18 +240,18 @@ class Landscape:
         middle = math.log(self.balanced)
         minima = []
         for start, end in ((low, middle), (middle, max(high, middle + 1.0))):
-            grid = [start + (end - start) * place / points for place in range(points + 1)]
-            values = [figure(math.exp(point)) for point in grid]
-            place = min(range(len(grid)), key=values.__getitem__)
-            low_side, high_side = grid[max(place - 1, 0)], grid[min(place + 1, points)]
-            inner = golden_section(lambda point: figure(math.exp(point)), low_side, high_side, width=0.0, most=24)
-            minima += [math.exp(inner), math.exp(grid[place])]
+            grid = [start + (end - start) * index / points for index in range(points + 1)]
+            values = [figure(math.exp(log_alpha)) for log_alpha in grid]
+            best = min(range(len(grid)), key=values.__getitem__)
+            low_side, high_side = grid[max(best - 1, 0)], grid[min(best + 1, points)]
+            inner = golden_section(lambda x: figure(math.exp(x)), low_side, high_side, width=0.0, most=24)
+            minima += [math.exp(inner), math.exp(grid[best])]
         return minima
 
     def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
-        """Return the bound at 0, ∞, the balanced α, its multiples `SHOWN`, and the α of the caller, in order.
+        """Return the bound at 0, ∞, multiples `SHOWN` of the balanced α, and `alphas`, in increasing order of α.
 
-        A multiple that differs from one of `alphas` only by rounding is left out.
+        A multiple that differs from a member of `alphas` only by rounding is left out.
         """
         points = {0.0, math.inf, *alphas}
         for multiple in SHOWN:
@@ -276,11 +278,11 @@ def minimal_norm_optimum(
     optimum_norm: Annotated[float, OPTIMUM_NORM],
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
 ) -> Outputs:
-    """Return the coefficients of w = a v̄ and θ_i = v_i − a v̄: a, 1 − a, and ‖z*‖²_α.
+    """Return the minimiser of least α-norm, w = a v̄ and θ_i = v_i − a v̄, as a, 1 − a and ‖z*‖²_α.
 
     Args:
         clients: number N of clients.
-        personalization: α, or "unbounded".
+        personalization: weight α of the shared part in the norm ‖w‖²/α + Σ‖θ_i‖², or "unbounded" for ∞.
         optimum_norm: norm ‖v̄‖ of the mean of the optima.
         optimum_spread: root mean square distance of the optima from their mean.
     """
@@ -314,14 +316,14 @@ def optimum(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the best α with its bound, and the bounds at 0, at the balanced α and at ∞.
+    """Return the weight α of the shared part that minimises the bound on the excess risk, and the bound there.
 
     Args:
         clients: number N of clients.
         rounds: number T of rounds.
         participation_rate: probability q that a client is drawn in a round.
         batch_size: records m of a batch.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm ‖v̄‖ of the mean of the optima.
         optimum_spread: root mean square distance of the optima from their mean.
         shared_gradient_std: standard deviation σ̄_w of one record's shared gradient.

@@ -77,14 +77,14 @@ def privacy_cost(
     relation: Annotated[Relation, RELATION] = "replace-one",
     noise_constant: Annotated[float | None, NOISE_CONSTANT, ANY_SCALE] = None,
 ) -> Outputs:
-    """Return the three terms of (9), their sum, and (7), which joins the last two terms under one root.
+    """Return the bound (9) of Bietti et al. on the excess risk, at the noise for a target (ε, δ).
 
     Args:
-        optimum: ‖z*‖_α.
+        optimum: distance ‖z*‖_α of the initial model from the minimiser.
         clients: number N of clients.
         rounds: number n of rounds.
-        smoothness: L.
-        personalization: α, finite.
+        smoothness: smoothness L of the losses.
+        personalization: weight α of the shared part, finite.
         shared_gradient_std: standard deviation σ̄_w of the shared gradient.
         local_gradient_std: standard deviation σ̄_θ of the local gradient.
         shared_dimension: number d_w of shared coordinates.
@@ -92,7 +92,10 @@ def privacy_cost(
         epsilon: ε of the target.
         log_delta: log δ of the target.
         relation: relation of neighbouring data sets.
-        noise_constant: c; if absent, the least one for the target.
+        noise_constant: constant c of the noise; if absent, the least one for the target.
+
+    Returns:
+        The noise, the three terms and their sum; `joined_excess_risk` has the last two terms under one root.
     """
     alpha, norm = personalization, optimum.norm
     if noise_constant is None:
@@ -147,12 +150,12 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """Return the bound at α = 0, 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)). It has no privacy cost.
+    """Return the bound if nothing is shared (α = 0), 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)), without noise.
 
     Args:
         clients: number N of clients; the bound does not depend on it.
         rounds: number n of rounds.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm of the mean of the optima.
         optimum_spread: root mean square distance of the optima from their mean.
         local_gradient_std: standard deviation σ̄_θ of the local gradient.
@@ -172,12 +175,12 @@ def global_limit(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the bound at α = ∞, 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
+    """Return the bound if everything is shared (α = ∞), 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
 
     Args:
         clients: number N of clients.
         rounds: number n of rounds.
-        smoothness: L.
+        smoothness: smoothness L of the losses.
         optimum_norm: norm ‖v‖ of the common optimum.
         shared_gradient_std: standard deviation σ̄_w of the shared gradient.
         shared_dimension: number d_w of shared coordinates.
@@ -218,11 +221,10 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """Return the noise constant c.
+        """Return the constant c of the noise: that of the request, or a default if it is absent.
 
         Args:
-            reading: if c is absent, "printed" takes 1 for the hidden constant; "corrected" takes the least for the
-                target.
+            reading: the default is 1 for "printed", as the paper hides c, and the least for the target for "corrected".
         """
         if self.noise_constant is not None:
             return self.noise_constant
@@ -231,11 +233,7 @@ class VarianceTermInputs(DeltaFields):
         return _least_noise_constant(epsilon=self.epsilon, log_delta=self.log_delta, relation=self.relation)
 
     def threshold(self, reading: Reading) -> float:
-        """Return the number of rounds from which on α = 0 has the least variance term.
-
-        Returns:
-            N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)).
-        """
+        """Return the number N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) of rounds from which on α = 0 has the least variance."""
         pairs = float(self.clients) * (self.clients - 1)
         noise = self.constant(reading) * self.lipschitz
         reach = pairs * self.gradient_variance * self.epsilon**2
@@ -243,9 +241,9 @@ class VarianceTermInputs(DeltaFields):
 
 
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
-    """Return the variance term at α, at 0 and at ∞, and the thresholds of Lemma 4.6.
+    """Return the variance term at α, at 0 and at ∞, and the rounds from which on α = 0 is best (Lemma 4.6).
 
-    `threshold_rounds` has ε², as (10); `appendix_threshold_rounds` has ε, as Appendix B.3 (E-B4).
+    `threshold_rounds` has ε², as equation (10); `appendix_threshold_rounds` has ε, as Appendix B.3 (erratum E-B4).
 
     Args:
         inputs: the clients and the target.
@@ -277,7 +275,7 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
 
 
 def threshold_epsilon(inputs: VarianceTermInputs) -> float:
-    """Return the ε up to which α = 0 has the least variance term at the least noise; infinite if always."""
+    """Return the ε up to which no sharing (α = 0) has the smallest variance term; infinite if it always has."""
     pairs = float(inputs.clients) * (inputs.clients - 1) * inputs.gradient_variance
     if pairs == 0.0:
         return math.inf

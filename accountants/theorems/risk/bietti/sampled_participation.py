@@ -72,7 +72,7 @@ class GroupOfUsers(EqualClients):
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """σ̄²_w, σ̃²_w and σ̄²_θ of (13) and (35), the summands of the variance of one round with all clients."""
+    """Variances of a round with all clients: of the shared gradient, by drawing clients, and of local gradients."""
 
     shared: float
     selection: float
@@ -88,7 +88,7 @@ class DrawnGradients(DrawnClients):
 
     @property
     def selection(self) -> float:
-        """κ of the module text: 1 − q, times N/(N − 1) for a fixed number of clients."""
+        """κ of the module text, the factor of the variance by the draw of clients; 0 if all participate."""
         absent = 1.0 - self.rate
         if self.draw == "independent" or absent == 0.0:
             return absent
@@ -99,10 +99,10 @@ class DrawnGradients(DrawnClients):
         return math.fsum(group.clients * value(group) for group in self.groups) / self.weight
 
     def smoothness_factors(self, reading: Reading | Literal["proof"] = "corrected") -> tuple[float, float]:
-        """Return (a, b) such that the smoothness is L max{αa, b}.
+        """Return (a, b) such that the smoothness of the bound is L max{αa, b}.
 
         Args:
-            reading: "printed" for the statement, "proof" for its proof, "corrected" for the corrected statement (E-B5).
+            reading: "printed" for the theorem, "proof" for its proof, "corrected" for the true value (erratum E-B5).
         """
         if reading == "printed":
             local = self.largest_message / self.weight
@@ -112,10 +112,10 @@ class DrawnGradients(DrawnClients):
         return 1.0 + selection * local, local
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the three variances of (13) and (35).
+        """Return the three variances of the paper's equations (13) and (35).
 
         Args:
-            reading: "printed" has q(1 − q) in the second variance; "corrected" has κ (E-B6).
+            reading: "printed" has q(1 − q) in the second variance; "corrected" has κ (erratum E-B6).
         """
         kappa = self.rate * (1.0 - self.rate) if reading == "printed" else self.selection
         if self.weighting == "clients":
@@ -131,12 +131,12 @@ class DrawnGradients(DrawnClients):
     def variance_factors(
         self, *, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> tuple[float, float]:
-        """Return (A, B) such that σ²_{m,α} = αA + B.
+        """Return (A, B) such that the variance of a step is αA + B.
 
         Args:
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
-            reading: as in `variances`.
+            reading: "printed" or "corrected" variances.
         """
         variances, expected_weight = self.variances(reading), self.rate * self.weight
         sampled = (variances.shared + variances.selection) / expected_weight
@@ -145,13 +145,13 @@ class DrawnGradients(DrawnClients):
     def coarser_variance(
         self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
     ) -> float:
-        """Return the variance of (36), in which every batch has the smallest size m_min; for `clients` only.
+        """Return the variance of a step if every batch had the smallest size (equation (36)), for equal weights.
 
         Args:
-            alpha: α, finite.
+            alpha: weight α of the shared part, finite.
             noise_std: standard deviation σ_ζ of the noise per shared coordinate.
             dimension: number d_w of shared coordinates.
-            reading: as in `variances`.
+            reading: "printed" or "corrected" variances.
         """
         expected_weight = self.rate * self.weight
         shared = self.mean(lambda group: group.shared_gradient_std**2)
@@ -213,7 +213,7 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the bound with the smoothness and variance of a reading, and the three variances."""
+    """Return the bound and the three variances, by the "printed" or the "corrected" smoothness and variance."""
     alpha = inputs.personalization
     shared, local = federation.smoothness_factors(reading)
     steep, flat = federation.variance_factors(
@@ -246,11 +246,11 @@ def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> floa
 
 @in_doubles
 def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """Return L_{m,α}, the variances of (13), the step size and the bound of Theorem 5.2.
+    """Return the bound of Theorem 5.2, in which clients are weighted by their numbers of records.
 
     Args:
         inputs: the clients and the run.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
     """
     federation = _federation(inputs, "samples")
     return {
@@ -263,11 +263,11 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
 
 @in_doubles
 def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """Return L_α, the variances of (35), the step size, the bound of Theorem B.4, and the variance of (36).
+    """Return the bound of Theorem B.4, in which clients have equal weights, and the variance of equation (36).
 
     Args:
         inputs: the clients and the run.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
     """
     federation = _federation(inputs, "clients")
     coarser = federation.coarser_variance(

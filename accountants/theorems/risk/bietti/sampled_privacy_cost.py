@@ -88,16 +88,16 @@ class SampledTargetInputs(WeightedOptimum, BudgetFields):
 
 
 def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Reading) -> dict[str, float]:
-    """Return the noise of (12) and the bound on the excess risk with its terms.
+    """Return the bound on the excess risk at the noise for a target (ε, δ), with its terms.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).
         weighting: whether clients are weighted by their records (`samples`) or equally.
-        reading: the interpretation of the printed smoothness and variance.
+        reading: "printed" has the smoothness and variance as stated; "corrected" those of errata E-B5 and E-B6.
 
     Returns:
-        The noise, the step size and the terms of the bound. With equal weights also `coarser_variance`, the
-        variance of (36), and the bound with it.
+        The noise, the step size and the terms of the bound. With equal weights also `coarser_variance`, as if every
+        batch had the smallest size, and the bound with it.
     """
     federation, alpha = inputs.federation(weighting), inputs.personalization
     dimension, squared = inputs.shared_dimension, inputs.norm * inputs.norm
@@ -139,22 +139,29 @@ def _at_target(inputs: SampledTargetInputs, weighting: Weighting, reading: Readi
 
 @in_doubles
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return σ_ζ of (12), the bound (14), and its terms, the last two of which are joined under one root.
+    """Return the bound (14), in which clients are weighted by their records, at the noise (12) for the target.
 
     Args:
         inputs: the clients, the run and the target.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+
+    Returns:
+        The noise σ_ζ, the bound and its terms. The bound has the last two terms under one root.
     """
     return _at_target(inputs, "samples", reading)
 
 
 @in_doubles
 def cost_by_clients(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return σ_ζ of (12), the bound with equal weights, its terms, and (36), which takes the smallest batch for all.
+    """Return the bound for clients with equal weights, at the noise (12) for the target.
 
     Args:
         inputs: the clients, the run and the target.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by E-B5 and E-B6.
+        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+
+    Returns:
+        The noise σ_ζ, the bound and its terms, and `coarser_excess_risk`, the bound (36) with the smallest batch for
+        all clients.
     """
     return _at_target(inputs, "clients", reading)
 

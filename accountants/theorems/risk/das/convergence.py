@@ -53,11 +53,11 @@ def error_factor(compression: float, participants: int) -> float:
 def local_step(
     *, smoothness: float, quasar_convexity: float, local_steps: int, compression: float, participants: int
 ) -> float:
-    """Return the clients' step size η = ζ/(4LE √(1 + γ/r)).
+    """Return the step size of the clients in Theorem 2 of Das et al., η = ζ/(4LE √(1 + γ/r)).
 
     Args:
-        smoothness: L.
-        quasar_convexity: ζ, in (0, 1].
+        smoothness: smoothness L of the losses.
+        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1].
         local_steps: steps E of a client in a round.
         compression: mean squared error γ of a message.
         participants: clients r of a round.
@@ -66,12 +66,12 @@ def local_step(
 
 
 def printed_ratio(*, smoothness: float, quasar_convexity: float, initial_distance: float) -> float:
-    """Return the printed ratio of the step sizes, β/η = 4L ‖w₀ − w*‖/ζ.
+    """Return the ratio of the server's to the clients' step size in Theorem 2, β/η = 4L ‖w₀ − w*‖/ζ.
 
     Args:
-        smoothness: L.
-        quasar_convexity: ζ, in (0, 1].
-        initial_distance: ‖w₀ − w*‖.
+        smoothness: smoothness L of the losses.
+        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1].
+        initial_distance: distance ‖w₀ − w*‖ of the initial model from the minimiser.
     """
     return 4.0 * smoothness * initial_distance / quasar_convexity
 
@@ -79,12 +79,14 @@ def printed_ratio(*, smoothness: float, quasar_convexity: float, initial_distanc
 def best_ratio(
     *, smoothness: float, quasar_convexity: float, initial_distance: float, rounds: int, local_steps: int
 ) -> float:
-    """Return the ratio β/η that minimises the bound (39). At it, the two terms are equal.
+    """Return the ratio β/η of the server's to the clients' step size that minimises the bound of `bound_39`.
+
+    At this ratio, the term of the initial distance and the term of the steps are equal.
 
     Args:
-        smoothness: L.
-        quasar_convexity: ζ, in (0, 1].
-        initial_distance: ‖w₀ − w*‖.
+        smoothness: smoothness L of the losses.
+        quasar_convexity: quasar-convexity ζ of the losses, in (0, 1].
+        initial_distance: distance ‖w₀ − w*‖ of the initial model from the minimiser.
         rounds: number K of rounds.
         local_steps: steps E of a client in a round.
     """
@@ -135,17 +137,18 @@ class ConvergenceInputs:
 
 
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
-    """Return the step sizes and the bound (39) on the mean gradient norm.
+    """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
     Returns:
-        The bound and its three terms: from the start, from the steps, and from the distance of the clients' optima.
+        Both step sizes, the bound, and its three terms: by the initial distance from the minimiser (`start_term`), by
+        the step sizes, and by the distance of the clients' optima from the minimiser.
     """
     ratio = inputs.ratio
     factor = error_factor(inputs.compression, inputs.participants)
     reach = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity
-    start = 12.0 * reach**2 * inputs.local_steps / (ratio * inputs.rounds)
+    initial_term = 12.0 * reach**2 * inputs.local_steps / (ratio * inputs.rounds)
     terms = {
-        "start": start * factor,
+        "start": initial_term * factor,
         "steps": 0.75 * ratio / inputs.local_steps * factor,
         "client_optima": 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance,
     }
@@ -188,13 +191,16 @@ EQUATION_39 = Theorem(
 
 
 def _whole_root(inputs: ConvergenceInputs) -> Sides:
-    """Check E² = K; the sides are E and √K."""
+    """Check that E² = K for E local steps and K rounds; the reported sides are E and √K."""
     root = math.sqrt(inputs.rounds)
     return Sides(Verdict.of(inputs.local_steps**2 == inputs.rounds), float(inputs.local_steps), root)
 
 
 def utility(inputs: ConvergenceInputs) -> Outputs:
-    """Return the bound of Theorem 2 at E = √K and the printed β/η, with its terms."""
+    """Return the bound of Theorem 2 on the least gradient norm of a round, with its terms.
+
+    It is for E = √K local steps in each of K rounds, and the step sizes of the theorem.
+    """
     optima_factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
     message_factor = error_factor(inputs.compression, inputs.participants)
     start = optima_factor * inputs.initial_distance / math.sqrt(inputs.rounds) * message_factor
@@ -242,7 +248,12 @@ class FedAvgInputs(ParticipantFields):
 
 
 def variance_constant(*, clients: int, participants: int) -> float:
-    """Return c̄ = max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))); 64 if all clients take part."""
+    """Return the constant c̄ of Theorem 4, max(4, 2 + 23(n − r)/(r(n − 1)), 64 n(r − 1)/(r(n − 1))).
+
+    Args:
+        clients: number n of clients.
+        participants: number r of clients in a round; c̄ is 64 if it is n.
+    """
     if participants == clients:
         return 64.0
     scale = participants * (clients - 1)
@@ -250,9 +261,10 @@ def variance_constant(*, clients: int, participants: int) -> float:
 
 
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
-    """Return c̄, η, and the bounds of Theorem 4 on the squared gradient norm and on its root.
+    """Return the bound of Theorem 4 of Das et al. on the squared gradient norm of FedAvg, and its root.
 
-    The root mean square distance of the clients' optima enters the bound squared.
+    `variance_constant` is c̄ of the theorem, and `local_step_size` the step size η of the clients. The root mean square
+    distance of the clients' optima enters the bound squared.
     """
     constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
     ratio = inputs.smoothness / inputs.quasar_convexity
@@ -288,13 +300,13 @@ def update_norm(
     smoothness: Annotated[Smoothness, ANY_SCALE],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the lower bound on the norm of the sum of a client's gradients in a round.
+    """Return a lower bound on the norm of the sum of a client's gradients in a round (Lemma 3).
 
     Args:
         gradient_norm: norm ‖∇f‖ of the client's gradient at the model of the round.
         local_steps: steps E of a client in a round.
         step_size: step size η.
-        smoothness: L.
+        smoothness: smoothness L of the client's loss.
         reading: "printed" gives (2/3) E ‖∇f‖. "corrected" gives E (1 − ηL(E − 1)) ‖∇f‖, at least (3/4) E ‖∇f‖ if
             ηLE ≤ 1/4.
 

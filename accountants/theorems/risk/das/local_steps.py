@@ -47,8 +47,8 @@ def alignment(
         update_norm: norm ‖u‖ of the sum of the client's gradients.
         local_steps: steps E of a client in a round.
         step_size: step size η.
-        smoothness: L.
-        quasar_convexity: ζ, in (0, 1].
+        smoothness: smoothness L of the client's loss.
+        quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
         `inner_product`, ζ‖u‖²/(4LE), for η ≤ ζ/(2L). `sharper_inner_product`, ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L.
@@ -127,14 +127,14 @@ def distance(
     step_size: StepSize,
     smoothness: Smoothness,
 ) -> Outputs:
-    """Return upper bounds on the distance of a client's model from the start of the round.
+    """Return upper bounds on the distance of a client's model after τ steps from the model of the round.
 
     Args:
         gradient_norm: norm ‖∇f(w)‖ at the model of the round.
         steps_taken: number τ of steps, at most `local_steps`.
         local_steps: steps E of a client in a round.
         step_size: step size η.
-        smoothness: L.
+        smoothness: smoothness L of the client's loss.
 
     Returns:
         `distance`, 2ητ‖∇f(w)‖, for ηLE ≤ 1/2. `sharper_distance`, ((1 + ηL)^τ − 1)/L ‖∇f(w)‖, which holds at any η and

@@ -93,7 +93,7 @@ class AcceleratedProblem(EqualClientsRound):
 
     @property
     def descent(self) -> DescentFacts:
-        """Constants of the function that the run descends on.
+        """Constants of the function that the run minimises: of the loss, or of its envelope.
 
         The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
         """
@@ -125,7 +125,14 @@ class AcceleratedProblem(EqualClientsRound):
         return envelope_gap(lipschitz=self.lipschitz, envelope_smoothness=self.envelope_smoothness)
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the largest variance of one round's gradient at σ = `noise_std`, by its parts."""
+        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+
+        For the population it maximises over all φ and v with φ² + v² ≤ L² up to the given statistics. The variance is
+        linear in φ² and v², so the statistic with the larger factor is set first, and the other one to the remainder.
+
+        Args:
+            noise_std: standard deviation σ of a message's noise per coordinate.
+        """
         std = self.lipschitz if self.gradient_std is None else self.gradient_std
         if self.objective == "empirical":
             client_std = std if self.heterogeneity is None else self.heterogeneity
@@ -141,11 +148,7 @@ class AcceleratedProblem(EqualClientsRound):
         return self.fresh_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
 
     def _remaining_std(self, std: float) -> float:
-        """Return √(L² − std²), rounded up: the largest value of one of φ, v if `std` is that of the other.
-
-        V² is linear in φ² and v². Hence it is largest where the statistic with the larger factor is as large as
-        possible.
-        """
+        """Return √(L² − std²), rounded up: the largest value of one of φ and v if the other one is `std`."""
         return math.sqrt(max(self.lipschitz * self.lipschitz - std * std, 0.0)) * (1.0 + 2.0**-40)
 
 
@@ -167,20 +170,22 @@ class AcceleratedRisk:
 def accelerated_risk(
     problem: AcceleratedProblem, *, noise_std: float, rounds: int, stages: Sequence[Stage] | None = None
 ) -> AcceleratedRisk:
-    """Return the bound at σ and R for the stages of the caller, or for nearly optimal ones.
+    """Return the bound on the excess risk after R rounds, for given stages or for nearly optimal ones.
+
+    A stage is a number of rounds that starts at the output of the previous stage.
 
     Args:
-        problem: the run and its loss.
+        problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        stages: stages with R rounds in all; if absent, those of `best_stages`.
+        stages: stages with R rounds in all; None for those of `best_stages`.
 
     Guarantees:
         E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.
     """
     variance, descent = problem.variance(noise_std), problem.descent
-    run = tuple(stages) if stages else best_stages(rounds, descent=descent, variance=variance.total)
-    bound = stages_bound(run, descent, variance=variance.total)
+    run_stages = tuple(stages) if stages else best_stages(rounds, descent=descent, variance=variance.total)
+    bound = stages_bound(run_stages, descent, variance=variance.total)
     cost = variance.scale(bound.variance_factor)
     terms = {
         "optimisation": bound.optimisation,
@@ -189,17 +194,17 @@ def accelerated_risk(
         "noise": cost.noise,
         "smoothing": problem.smoothing_gap,
     }
-    return AcceleratedRisk(total=bound.at(variance.total) + problem.smoothing_gap, terms=terms, stages=run)
+    return AcceleratedRisk(total=bound.at(variance.total) + problem.smoothing_gap, terms=terms, stages=run_stages)
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """Return an envelope smoothness b with a nearly minimal bound. Every b is valid.
+    """Return the smoothness b of a Moreau envelope at which the bound is nearly minimal. Every b gives a valid bound.
 
-    For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), and L(R + 1)/(2D₀) minimises it. For
-    μ > 0, multiples of this b by powers of two are compared.
+    For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with the initial distance D₀. The
+    minimiser is L(R + 1)/(2D₀). For μ > 0, multiples of this b by powers of two are compared.
 
     Args:
-        problem: the run and its loss.
+        problem: the clients and the loss, which need not be smooth.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
     """
@@ -251,7 +256,7 @@ def bound(inputs: AcceleratedRiskInputs) -> Outputs:
 
 
 def _one_pass(inputs: AcceleratedRiskInputs) -> Sides:
-    """Check KR ≤ n for one pass; if records are re-used, both sides are KR."""
+    """Check that one pass has enough records, KR ≤ n. If records are re-used, both sides are KR."""
     records = float(inputs.batch_size) * inputs.rounds
     limit = float(inputs.samples_per_client) if inputs.objective == "population" else records
     return Sides.at_most(records, limit)

@@ -56,15 +56,18 @@ class DescentBound:
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
-    """Return A and B of a stage, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
+    """Return the factors A and B of a stage, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
+
+    The stage has T rounds and the prox weight v. It starts at w_0 and returns w^ag; u is any point of the domain, and
+    V² bounds the variance of a gradient. `accelerated_bound.py` has the proof.
 
     Args:
-        stage: the stage.
-        smoothness: β.
-        strong_convexity: μ; 0 if the function is only convex.
+        stage: number T of rounds, and prox weight v.
+        smoothness: smoothness β of the function.
+        strong_convexity: strong convexity μ of the function; 0 if it is only convex.
 
     Returns:
-        A and B; both are infinite if v < βT/(T + 1).
+        A as `optimisation` and B as `variance_factor`. Both are infinite if v < βT/(T + 1), where the proof fails.
     """
     rounds, weight = float(stage.rounds), stage.prox_weight
     spare = weight * (1.0 - 2.0**-51) - smoothness * (rounds / (rounds + 1.0))  # rounded down
@@ -77,15 +80,15 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
 
 
 def _upper_variance_sum(rounds: int, spare: float, strong_convexity: float) -> float:
-    """Return an upper bound on Σ_{t≤T} t²/(μt(t + 1) + 4s), within 0.2 %.
+    """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + 4s), at most 0.2 % above it.
 
     The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + 4s) over
     [m + 1, T + 1].
 
     Args:
         rounds: number T of rounds.
-        spare: 4s.
-        strong_convexity: μ > 0.
+        spare: 4s, where s ≥ 0 is the excess of the prox weight over βT/(T + 1).
+        strong_convexity: strong convexity μ > 0.
     """
     listed = np.arange(1.0, min(rounds, LISTED_TERMS) + 1.0)
     total = float(np.sum(listed * listed / (strong_convexity * listed * (listed + 1.0) + spare)))
@@ -100,12 +103,13 @@ def _upper_variance_sum(rounds: int, spare: float, strong_convexity: float) -> f
 
 
 def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: float) -> DescentBound:
-    """Return the bound after all stages in succession.
+    """Return the bound on the excess risk after all stages, each of which starts at the output of the previous one.
 
     Args:
-        stages: the stages.
+        stages: the stages in their order.
         descent: constants of the function.
-        variance: V². It only decides which bound on a distance is smaller.
+        variance: bound V² on the variance of a gradient. It only decides, before each stage, whether the excess risk or
+            the diameter gives the smaller bound on the distance from the minimiser. Each choice is valid.
     """
     bound = DescentBound(descent.initial_gap, 0.0)
     most = descent.initial_distance
@@ -119,7 +123,18 @@ def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: fl
 def _after_stage(
     factors: DescentBound, before: DescentBound, descent: DescentFacts, *, most: float, variance: float
 ) -> DescentBound:
-    """Return the bound after a stage, from its factors and the bound before it."""
+    """Return the bound on the excess risk after one stage.
+
+    If the function is strongly convex, the excess risk before the stage bounds the distance from the minimiser too. The
+    smaller one of this distance and `most` is used.
+
+    Args:
+        factors: factors of the stage, of `stage_factors`.
+        before: bound on the excess risk before the stage.
+        descent: constants of the function.
+        most: bound on the distance of the stage's first iterate from the minimiser.
+        variance: bound V² on the variance of a gradient.
+    """
     gap = before.at(variance)
     if descent.strong_convexity > 0.0 and descent.squared_distance(gap, most=most) < most * most:
         pull = 2.0 * factors.optimisation / descent.strong_convexity
@@ -128,16 +143,16 @@ def _after_stage(
 
 
 def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, variance: float) -> Stage:
-    """Return the stage of T rounds with a nearly minimal bound. Every prox weight above βT/(T + 1) is valid.
+    """Return a stage of T rounds with a nearly minimal bound. Every prox weight v above βT/(T + 1) is valid.
 
-    For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller; fractions of this s by
-    powers of four, and 0, are compared.
+    Let s = v − βT/(T + 1). For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller:
+    this s, its fractions by powers of four, and 0 are compared.
 
     Args:
         rounds: number T of rounds.
         descent: constants of the function.
-        squared_distance: bound D₀² on the squared distance from the start to a minimiser.
-        variance: V².
+        squared_distance: bound D₀² on the squared distance from the first iterate to a minimiser.
+        variance: bound V² on the variance of a gradient.
     """
     least = descent.smoothness * (rounds / (rounds + 1.0)) * (1.0 + 2.0**-49)
     cubed = (2.0 * rounds + 1.0) * rounds * (rounds + 1.0) / 24.0
@@ -162,14 +177,15 @@ MOST_STAGES = 64
 
 
 def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple[Stage, ...]:
-    """Return stages with R rounds in all and a nearly minimal bound.
+    """Return stages with R rounds in all, at which the bound on the excess risk is nearly minimal.
 
-    For μ = 0 this is one stage. For μ > 0, equal short stages and a long last one are compared with it.
+    For μ = 0 this is one stage. For μ > 0, that one is compared with plans of several short stages of one length, which
+    a longer stage follows.
 
     Args:
         rounds: number R of rounds.
         descent: constants of the function.
-        variance: V².
+        variance: bound V² on the variance of a gradient.
     """
     initial = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
     best: tuple[Stage, ...] = (best_stage(rounds, descent=descent, squared_distance=initial, variance=variance),)
@@ -190,16 +206,17 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
 def _plans(
     rounds: int, length: int, *, descent: DescentFacts, squared_distance: float, variance: float
 ) -> Iterator[tuple[Stage, ...]]:
-    """Yield plans with 1, 2, … early stages of one length and a last stage with the other rounds.
+    """Yield plans with 1, 2, … early stages of one length, and a last stage with the remaining rounds.
 
-    There are no more plans once an early stage does not bring the iterate closer to the minimiser.
+    The generator ends when a further early stage would not reduce the bound on the distance from the minimiser, when
+    the rounds are used up, or after `MOST_STAGES` early stages.
 
     Args:
         rounds: number R of rounds.
         length: rounds of an early stage.
         descent: constants of the function.
-        squared_distance: bound on the squared distance from the start to a minimiser.
-        variance: V².
+        squared_distance: bound on the squared distance from the first iterate to a minimiser.
+        variance: bound V² on the variance of a gradient.
     """
     early: list[Stage] = []
     while len(early) < MOST_STAGES and (len(early) + 1) * length < rounds:

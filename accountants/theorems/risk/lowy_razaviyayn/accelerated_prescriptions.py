@@ -3,6 +3,9 @@
 Records are re-used, and the noise is that of Algorithm 1. Theorem 2.4 replaces a loss that is not smooth by its Moreau
 envelope. All risks hide constants, so they are orders of magnitude. The explicit bound at any noise and rounds is in
 `accelerated_bound.py`.
+
+Symbols are those of the module text of `smooth_losses.py`, with Ψ~ = L² Ξ~. Φ̂ is the root mean square of the gradients
+of the records at hand, v̂ that of the deviations of the clients' mean gradients, and Δ the initial excess risk.
 """
 
 from __future__ import annotations
@@ -35,13 +38,13 @@ class ReusedRun(DescentRun):
     empirical_heterogeneity: float = 0.0
 
     def leaves_records_out(self, reading: Reading) -> bool:
-        """Decide whether a round leaves records out: 1{MK < ñ}, with ñ the number of records of all clients.
-
-        K is the smallest batch. Hence the printed indicator is 1 for full batches of clients with different numbers of
-        records.
+        """Decide whether a round uses only some of the records, so that sampling contributes to the variance.
 
         Args:
-            reading: "corrected", if all clients participate, compares each batch with the records of its own client.
+            reading: "printed" tests MK < ñ, with the mean number M of participants, the smallest batch K, and the
+                number ñ of records of all clients. This is true also if every client uses all of its records and the
+                clients have different numbers of them. If all clients participate, "corrected" compares each client's
+                batch with its own records.
         """
         groups, participation = self.federation.groups, self.federation.participation
         if reading == "corrected" and self.federation.all_participate:
@@ -51,7 +54,10 @@ class ReusedRun(DescentRun):
 
     @property
     def client_variance(self) -> float:
-        """(v̂²/M)(N − M)/(N − 1), in squared gradient units; the theorems leave it out (E-12)."""
+        """Variance of a round's gradient by sampling M of N clients, (v̂²/M)(N − M)/(N − 1), in squared gradient units.
+
+        The printed theorems leave it out (erratum E-12).
+        """
         moments = self.federation.participation
         if self.federation.all_participate:
             return 0.0
@@ -59,20 +65,24 @@ class ReusedRun(DescentRun):
         return client_factor(clients=self.federation.clients, participants=moments.mean) * squared
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Return the aggregates of the federation; M~ is defined for the envelope of Theorem 2.4 only."""
+        """Return the averages of ξ over the clients.
+
+        The readings differ in M~ only, which the paper defines for the envelope of Theorem 2.4 only.
+        """
         return aggregates(self.federation, rounds, "corrected" if self.is_smooth else reading)
 
     def privacy(self, totals: Aggregates) -> float:
-        """Return d Ψ~, in squared gradient units."""
+        """Return d Ψ~ = d L² Ξ~, in squared gradient units, with the dimension d; `totals.xi` is Ξ~."""
         return self.dimension * self.lipschitz * self.lipschitz * totals.xi
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedFigures:
-    """Figures of the complete statements in addition to the rounds and the risk.
+    """Figures of the appendix's statements in addition to the rounds and the risk.
 
-    `terms` add up to the bound before R is chosen, (30) or (32). `variance` is V² at the printed σ. `regularization` is
-    λ = V/(2D√R). `envelope_smoothness` is b of Theorem 2.4.
+    `terms` add up to the bound as a function of R, equation (30) or (32) of the paper. `variance` is the variance V² of
+    a round's gradient at the printed noise. `regularization` is λ = V/(2D√R), the weight of a quadratic regulariser.
+    `envelope_smoothness` is the smoothness b of the envelope in Theorem 2.4.
     """
 
     terms: Mapping[str, float]
@@ -84,10 +94,10 @@ class AcceleratedFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPrescription:
-    """The run that a reading prescribes, and its risk up to constants: (28), (29), (31), (33) to (36).
+    """The run that Theorem E.1 or 2.4 prescribes, and its risk up to constants.
 
-    `prescribed_rounds` is the right side of R ≥ … at the R that is run. In an informal statement it is up to logarithms
-    too, and there are no `figures`.
+    The theorem requires `rounds` ≥ `prescribed_rounds`, a real number that depends on the rounds. In an informal
+    statement it leaves out logarithms, and there are no `figures`.
     """
 
     rounds: int
@@ -98,7 +108,10 @@ class AcceleratedPrescription:
 
 
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the smoothness of the envelope, b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0."""
+    """Return the smoothness of the envelope in Theorem 2.4, b = L²√M~/(D√(dΨ~)), or μM~L²/(dΨ~) if μ > 0.
+
+    `totals.participants` is M~, and `run.privacy` is dΨ~.
+    """
     squared, privacy = run.lipschitz * run.lipschitz, run.privacy(totals)
     if run.strong_convexity > 0.0:
         return run.strong_convexity * totals.participants * squared / privacy
@@ -108,19 +121,20 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
 def complete_prescription(
     run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> AcceleratedPrescription:
-    """Evaluate the complete statements, (30) to (36), at the smallest R that meets its own prescription.
+    """Evaluate the appendix's statement of Theorem E.1, or of Theorem 2.4 for losses that need not be smooth.
 
-    Let M* be M' or M, by the smaller of Ψ/M' and ψ_max/M. Theorem E.1 prescribes
-    R = max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)}. If μ > 0, the first number is √(β/μ) ln(ΔμM*/(dΨ~)). In Theorem
-    2.4 the first number is L√M*/√(dΨ~), times ln(ΔμM*/(dΨ~)) if μ > 0, and L replaces Φ̂.
-
-    The envelope's own strong convexity μb/(μ + b) is at least μ/2 where b ≥ μ: the scales may keep μ, as printed.
+    The equations of the paper are (30) to (36). M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise. Theorem E.1 prescribes R =
+    max{√(βD√M*/√(dΨ~)), 1{MK < ñ}Φ̂²/(K dΨ~)} rounds, where ñ is the number of records of all clients. If μ > 0, the
+    first number is √(β/μ) ln(ΔμM*/(dΨ~)). In Theorem 2.4 it is L√M*/√(dΨ~), times ln(ΔμM*/(dΨ~)) if μ > 0, and L
+    replaces Φ̂. The risks are orders of magnitude. They may keep μ for the envelope's strong convexity μb/(μ + b),
+    which is at least μ/2 where b ≥ μ.
 
     Args:
         run: the federation and the loss.
-        rounds: number R of rounds; None for the smallest that is prescribed.
-        reading: `printed` has no K in R (E-10), and M~ = √M' or √M in the envelope of Theorem 2.4 (E-06);
-            `corrected` adds v̂²(N − M)/((N − 1) dΨ~) to R for M < N, and the term of that variance (E-12).
+        rounds: number R of rounds; None for the smallest number that meets its own prescription.
+        reading: "printed" does not divide by K in R (erratum E-10), and has M~ = √M' or √M in the envelope of Theorem
+            2.4 (E-06). "corrected" adds the sampling of clients: v̂²(N − M)/((N − 1) dΨ~) to R, and a term to the bound
+            (E-12).
     """
 
     def required_rounds(count: int) -> float:
@@ -142,7 +156,7 @@ def complete_prescription(
     if run.strong_convexity > 0.0:
         terms = _strongly_convex_terms(run, chosen, smoothness, sampling=sampling, clients=clients, privacy=privacy)
     else:
-        # (34) has L for Φ̂ even where V² has 2L (E-36).
+        # Equation (34) of the paper has L in this term, even where the variance V² has 2L (erratum E-36).
         minibatch = sampling if run.is_smooth else squared / batches
         terms = _convex_terms(run, chosen, smoothness, sampling=minibatch, clients=clients, privacy=privacy)
     return AcceleratedPrescription(
@@ -163,7 +177,7 @@ def complete_prescription(
 def _convex_terms(
     run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
 ) -> dict[str, float]:
-    """Return the terms of the convex bound before R is chosen.
+    """Return the terms of the bound for convex losses as a function of the number R of rounds, up to constants.
 
     Args:
         run: the federation and the loss.
@@ -184,7 +198,10 @@ def _convex_terms(
 def _strongly_convex_terms(
     run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
 ) -> dict[str, float]:
-    """Return the terms of the strongly convex bound before R is chosen; the arguments are those of `_convex_terms`."""
+    """Return the terms of the bound for strongly convex losses as a function of the rounds, up to constants.
+
+    The arguments are those of `_convex_terms`.
+    """
     mu = run.strong_convexity
     return {
         "optimisation": run.gap * math.exp(-rounds * math.sqrt(mu / smoothness)),
@@ -200,7 +217,14 @@ def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
 
 
 def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the first of the two numbers of rounds; the prescribed R is their maximum."""
+    """Return the rounds that reduce the optimisation error to the cost of privacy.
+
+    The prescribed R is the maximum of this number and of the rounds that average out the sampling of records.
+
+    Args:
+        run: the federation and the loss; a loss that is not smooth is replaced by its envelope (Theorem 2.4).
+        totals: averages of ξ over the clients.
+    """
     privacy_root = math.sqrt(run.privacy(totals))
     participants_root = math.sqrt(totals.plain_participants)
     if run.strong_convexity == 0.0:
@@ -215,7 +239,13 @@ def _accelerated_rounds(run: ReusedRun, totals: Aggregates) -> float:
 
 
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
-    """Return the number of rounds that the statement prescribes for the aggregates of a federation."""
+    """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, a real number.
+
+    Args:
+        run: the federation and the loss.
+        totals: averages of ξ over the clients.
+        reading: "printed" or "corrected", as `complete_prescription` explains.
+    """
     privacy = run.privacy(totals)
     # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
@@ -227,12 +257,14 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 
 
 def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:
-    """Return b, and the gap, Lipschitz constant and strong convexity of the envelope.
+    """Return the constants of a Moreau envelope, under the names of the answers.
+
+    They are its smoothness b, its largest distance from the loss, its Lipschitz constant and its strong convexity.
 
     Args:
         run: the federation and the loss.
-        smoothness: b.
-        reading: "printed" for 2L as the Lipschitz constant; "corrected" for L (E-17).
+        smoothness: smoothness b of the envelope.
+        reading: "printed" has 2L as the Lipschitz constant; "corrected" has L (erratum E-17).
     """
     return {
         "envelope_smoothness": smoothness,
@@ -245,11 +277,17 @@ def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corr
 
 
 def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
-    """Evaluate the informal statements for equal clients: (28), (29) if smooth, (10), (11) if not.
+    """Evaluate the statement of the main text for equal clients, in which constants are hidden.
 
-    R is the larger of two numbers. For a smooth loss they are √(βD√M εn/(L√d)) and 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²).
-    For other losses the first is √M εn/√(d ln(1/δ)), and L replaces Φ̂. Let l = ln(DμMε²n²/(Ld)). If μ > 0, the first
-    number is √(β/μ) l for a smooth loss, and is multiplied by l for others.
+    It is that of Theorem E.1 for smooth losses, and that of Theorem 2.4 for others.
+    The equations of the paper are (28) and (29), or (10) and (11). R is the larger of two numbers. For a smooth loss
+    they are √(βD√M εn/(L√d)) and 1{MK < Nn} ε²n²Φ̂²/(K d ln(1/δ) L²). For other losses the first is √M εn/√(d ln(1/δ)),
+    and L replaces Φ̂. Let l = ln(DμMε²n²/(Ld)). If μ > 0, the first number is √(β/μ) l for a smooth loss, and is
+    multiplied by l for others.
+
+    Args:
+        run: a federation of equal clients, and the loss.
+        rounds: number R of rounds; None for the prescribed one.
     """
     (group,) = run.federation.groups
     participants, reach = run.federation.participation.mean, group.epsilon * group.samples_per_client
@@ -257,22 +295,22 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
     argument = run.diameter * run.strong_convexity * participants * reach * reach / (run.lipschitz * run.dimension)
     log = math.log(argument) if argument > 0.0 else -math.inf
     if not run.is_smooth:
-        first = math.sqrt(participants / private) * reach
+        descent_rounds = math.sqrt(participants / private) * reach
         if run.strong_convexity > 0.0:
-            first *= log
+            descent_rounds *= log
         relative_variance, cost = 1.0, private
     else:
         drift = run.smoothness * run.diameter * reach / run.lipschitz
         if run.strong_convexity > 0.0:
-            first = math.sqrt(run.smoothness / run.strong_convexity) * log
+            descent_rounds = math.sqrt(run.smoothness / run.strong_convexity) * log
         else:
-            first = math.sqrt(drift * math.sqrt(participants / run.dimension))
+            descent_rounds = math.sqrt(drift * math.sqrt(participants / run.dimension))
         relative_variance = (run.empirical_gradient_std / run.lipschitz) ** 2
         cost = run.dimension * (math.log(2.0) - group.log_delta)
-    second = 0.0
+    sampling_rounds = 0.0
     if run.leaves_records_out("printed"):
-        second = reach * reach * relative_variance / (group.batch_size * private)
-    prescribed_rounds = max(first, second)
+        sampling_rounds = reach * reach * relative_variance / (group.batch_size * private)
+    prescribed_rounds = max(descent_rounds, sampling_rounds)
     chosen = rounds if rounds is not None else smallest_round_count(lambda _: prescribed_rounds)
     if run.strong_convexity > 0.0:
         scale = run.lipschitz * run.lipschitz * cost / (run.strong_convexity * reach * reach * participants)
@@ -287,7 +325,10 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
 
 
 def speedup(run: ReusedRun) -> float:
-    """Return min{√M εn/√d, MK}, the factor by which (10) needs fewer rounds than earlier results, up to logarithms."""
+    """Return the factor by which Theorem 2.4 needs fewer rounds than earlier results, min{√M εn/√d, MK}.
+
+    It is for equal clients and convex losses (equation (10) of the paper), and leaves out logarithms.
+    """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
     reach = group.epsilon * group.samples_per_client

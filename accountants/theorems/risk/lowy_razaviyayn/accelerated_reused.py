@@ -73,10 +73,10 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
     @abstractmethod
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Return the federation and the loss in a reading."""
+        """Return the federation and the loss, for the "printed" or the "corrected" formulas."""
 
     def prescription(self, reading: Reading) -> AcceleratedPrescription:
-        """Return the prescription of the variant in a reading."""
+        """Return the prescription of the requested statement: that of the main text, or that of the appendix."""
         if self.variant == "informal":
             return informal_prescription(self.run(reading), rounds=self.rounds)
         return complete_prescription(self.run(reading), rounds=self.rounds, reading=reading)
@@ -98,7 +98,7 @@ class SmoothReusedInputs(ReusedInputs):
         return True
 
     def run(self, reading: Reading, /) -> ReusedRun:
-        """Return the federation and the loss, which are the same in both readings."""
+        """Return the federation and the loss, which are the same for the "printed" and the "corrected" formulas."""
         std = self.largest_lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
         smoothness = max(self.scales_of_losses) * self.smoothness
         return self.run_in(reading, ReusedRun, smoothness=smoothness, empirical_gradient_std=std)
@@ -114,26 +114,28 @@ class EnvelopedInputs(ReusedInputs):
     def run(self, reading: Reading, /) -> ReusedRun:
         """Return the federation and the loss.
 
-        Φ̂ is the envelope's Lipschitz constant: 2L in the printed reading, L in the corrected one (E-17).
+        The bound Φ̂ on gradients is the envelope's Lipschitz constant: 2L as printed, L as corrected (erratum E-17).
         """
         std = envelope_lipschitz(lipschitz=self.largest_lipschitz, reading=reading)
         return self.run_in(reading, ReusedRun, smoothness=math.inf, empirical_gradient_std=std)
 
 
 def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> Outputs:
-    """Return the noise, batch, rounds and envelope of the prescription, and the order of the risk.
+    """Return the run that Theorem E.1 or 2.4 prescribes, and the order of its excess risk.
 
-    Constants and logarithms of the risk are hidden.
+    The orders leave out constants and logarithms.
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" or "corrected"; `complete_prescription` lists the differences.
+        reading: "printed" evaluates the paper's formulas as they are; "corrected" removes its errors, which
+            `complete_prescription` lists.
 
     Returns:
-        `excess_risk_scale` is the risk at the prescribed rounds. `before_excess_risk_scale` is the risk before R is
-        chosen, the sum of its `…_term`. The informal statement has no envelope; for Theorem 2.4 it adds the speed-up
-        over earlier results. Participants, Ξ and Ψ are named as in `lowy.2.1`. Each of `groups` has its own noise; the
-        printed Theorem 2.4 uses the largest L for all.
+        `excess_risk_scale` is the order of the risk at the prescribed rounds. `before_excess_risk_scale` is the order
+        as a function of the number of rounds that is run, and the sum of its `…_term`. The statement of the main text
+        has neither terms nor an envelope; for Theorem 2.4, `speedup` is the factor by which it needs fewer rounds than
+        earlier results. `aggregate_outputs` names the averages over the clients. Each of `groups` has its own noise;
+        the printed Theorem 2.4 uses the largest L for all groups.
     """
     prescription, run = inputs.prescription(reading), inputs.run(reading)
     outputs: Fields = {
@@ -160,7 +162,7 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
 
 # Conditions -----------------------------------------------------------------------------------------------------------
 def _full_participation(inputs: ReusedInputs) -> Sides:
-    """Check that all clients participate, unless v̂ = 0."""
+    """Check that all clients participate in every round, unless the empirical heterogeneity v̂ is 0."""
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients if inputs.empirical_heterogeneity > 0.0 else fewest)
 

@@ -72,25 +72,33 @@ class StagesInputs:
     checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
     def stage(self, number: int, reading: Reading = "corrected") -> Stage:
-        """Return stage k of the schedule; its target for the excess risk is Δ2^{−k}.
+        """Return stage k of the schedule, which aims at an excess risk of Δ2^{−k} for the initial excess risk Δ.
 
+        Its rounds R_k and its prox weight v_k depend on the variance V² of a gradient:
         R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉, v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
 
         Args:
-            number: k, from 1.
-            reading: "printed" has the product of the rounds in the denominator, so that v_k is 2β (E-15).
+            number: number k of the stage, from 1.
+            reading: "printed" has the product of the rounds in the denominator, so that v_k is always 2β (erratum
+                E-15). "corrected" has it in the numerator.
         """
         mu, variance = self.strong_convexity, self.gradient_variance
-        aimed = 2.0 ** (number + 1) / self.initial_gap
-        noisy = 128.0 * variance * aimed / (3.0 * mu)
-        rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), noisy))
+        inverse_target = 2.0 ** (number + 1) / self.initial_gap
+        rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * mu)
+        rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), rounds_for_noise))
         product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
-        inside = mu * variance * (aimed / 4.0) / 3.0
-        inside = inside / product if reading == "printed" else inside * product
-        return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(inside)))
+        scale = mu * variance * (inverse_target / 4.0) / 3.0
+        squared_weight = scale / product if reading == "printed" else scale * product
+        return Stage(rounds=rounds, prox_weight=max(2.0 * self.smoothness, math.sqrt(squared_weight)))
 
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
-        """Return the stages that fit in R rounds, at most 64; none if the first does not fit."""
+        """Return the first stages of the schedule that fit in the run's rounds, at most `MOST_STAGES`.
+
+        The result is empty if the first stage has more rounds than the run.
+
+        Args:
+            reading: "printed" or "corrected" prox weights, as `stage` explains.
+        """
         stages: list[Stage] = []
         remaining = self.rounds
         while len(stages) < MOST_STAGES:
@@ -103,7 +111,12 @@ class StagesInputs:
 
 
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
-    """Return the stages that fit in the rounds, the rounds of these stages, and their target for the excess risk."""
+    """Return the stages of Algorithm 2 that fit in the available rounds.
+
+    Returns:
+        `stages`, the rounds and the prox weight of each; `used_rounds`, the sum of their rounds; and
+        `aimed_excess_risk`, Δ2^{−k} after k stages, with the initial excess risk Δ.
+    """
     stages = inputs.stages(reading)
     return {
         "stages": [asdict(stage) for stage in stages],
@@ -159,13 +172,17 @@ def convex_rate(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the scale of Lemma E.11, its regulariser, and the explicit bound with its prox weight.
+    """Return the order of the excess risk of accelerated descent by Lemma E.11, and our explicit bound.
 
     Args:
-        smoothness: β.
-        initial_distance: |w₀ − w*|.
+        smoothness: smoothness β of the loss.
+        initial_distance: distance |w₀ − w*| of the first iterate from the minimiser.
         gradient_variance: bound V² on the mean squared error of a gradient.
         rounds: number T of rounds.
+
+    Returns:
+        `scale` is the order of the lemma, and `regularization` the weight of its quadratic regulariser. `excess_risk`
+        is the explicit bound of `accelerated_bound.py`, which one stage with `prox_weight` attains.
     """
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
@@ -190,14 +207,18 @@ def strongly_convex_rate(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the scale of Lemma E.12, and the explicit bound with the stages that attain it.
+    """Return the order of the excess risk for strongly convex losses by Lemma E.12, and our explicit bound.
 
     Args:
-        smoothness: β.
-        strong_convexity: μ in (0, β].
-        initial_gap: bound Δ on the excess risk of the start.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ of the loss, in (0, β].
+        initial_gap: bound Δ on the excess risk of the first iterate.
         gradient_variance: bound V² on the mean squared error of a gradient.
         rounds: number T of rounds.
+
+    Returns:
+        `scale` is the order of the lemma. `excess_risk` is the explicit bound of `accelerated_bound.py`, and `stages`
+        are the stages that attain it.
     """
     descent = DescentFacts(
         smoothness=smoothness,
@@ -207,9 +228,9 @@ def strongly_convex_rate(
         initial_gap=initial_gap,
     )
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
-    fading = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
+    remaining_share = math.exp(-rounds * math.sqrt(strong_convexity / smoothness))
     return {
-        "scale": initial_gap * fading + gradient_variance / (strong_convexity * rounds),
+        "scale": initial_gap * remaining_share + gradient_variance / (strong_convexity * rounds),
         "excess_risk": stages_bound(stages, descent, variance=gradient_variance).at(gradient_variance),
         "stages": [asdict(stage) for stage in stages],
     }
@@ -260,10 +281,11 @@ def round_weights(
     prox_weight: Annotated[float, PROX_WEIGHT],
     strong_convexity: StrongConvexity = 0.0,
 ) -> Outputs:
-    """Return the weights of a round, for which w^md = `aggregate_weight` w^ag + `iterate_weight` w.
+    """Return the weights with which a round of accelerated descent combines its points.
 
-    w becomes Π[`middle_weight` w^md + `kept_weight` w − `step_size` g]. Then w^ag becomes α w + (1 − α) w^ag. The first
-    two weights add to 1, and so do the next two. Hence gradients are taken in the domain.
+    A round evaluates the gradient g at w^md = `aggregate_weight` w^ag + `iterate_weight` w. Then w becomes the
+    projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on the domain, and w^ag becomes
+    `alpha` w + (1 − `alpha`) w^ag. The weights of w^md add to 1. Hence w^md is in the domain.
 
     Args:
         round_number: number r of the round within its stage, from 1.

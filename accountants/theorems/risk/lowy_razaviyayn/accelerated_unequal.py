@@ -65,11 +65,11 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
 
     @classmethod
     def of_groups(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalAcceleratedProblem:
-        """Return the problem of groups of clients; each `lipschitz` is that of the weighted losses.
+        """Return the problem of groups of clients.
 
         Args:
-            groups: the clients.
-            fields: the other fields of the problem.
+            groups: the clients; each `lipschitz` is that of the group's weighted losses.
+            fields: the fields of the problem that do not follow from the groups.
         """
         clients = sum(group.clients for group in groups)
         squares = [group.clients / clients * group.lipschitz**2 for group in groups]
@@ -91,7 +91,11 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         return convexity / self.heaviest
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the largest V² by its parts; `noise_std` is the root mean square over clients."""
+        """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+
+        Args:
+            noise_std: root mean square over clients of the noise per coordinate.
+        """
         used_once = self.objective == "population"
         largest = math.inf if self.gradient_std is None else self.gradient_std * self.gradient_std
         largest_between = math.inf if self.heterogeneity is None else self.heterogeneity * self.heterogeneity
@@ -125,7 +129,7 @@ class FederatedAcceleratedInputs(FederatedRun):
     objective: Annotated[Objective, OBJECTIVE] = "population"
 
     def problem_on(self, envelope_smoothness: float | None) -> UnequalAcceleratedProblem:
-        """Return the problem on an envelope, or on the loss itself if there is none."""
+        """Return the clients and the loss on its envelope of smoothness b, or on the loss itself if b is None."""
         groups = self.groups
         clients = sum(group.clients for group in groups)
         mean = math.fsum(group.clients / clients * group.lipschitz for group in groups)
@@ -166,7 +170,7 @@ def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
 
 
 def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
-    """Check that the largest K_i R/n_i is at most 1 for one pass; if records are re-used, both sides are equal."""
+    """Check that one pass has enough records, K_i R ≤ n_i for every client. If records are re-used, it always holds."""
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
     largest = max(shares)
     return Sides.at_most(largest, 1.0 if inputs.objective == "population" else largest)

@@ -48,9 +48,10 @@ def quantisation(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     quantization_levels: Annotated[int, LEVELS],
 ) -> Outputs:
-    """Return ω, the increase of V² by compression, the increased V², and the bits with and without compression.
+    """Return the cost of compressing messages by stochastic rounding, and the bits that it saves.
 
-    Every bound may be evaluated at the increased V².
+    The cost is an increase of the variance V² of a round's averaged gradient by ω(L² + dσ²)/M. Every bound of the paper
+    may be evaluated at the increased V².
 
     Args:
         participants: number M of participants.
@@ -59,6 +60,9 @@ def quantisation(
         noise_std: root mean square over clients of the noise per coordinate.
         gradient_variance: V² without compression.
         quantization_levels: levels s between 0 and the norm of a message.
+
+    Returns:
+        `compression_variance` is ω, the relative mean squared error of rounding one message.
     """
     omega = compression_variance(dimension=dimension, quantization_levels=quantization_levels)
     added = omega * (lipschitz * lipschitz + dimension * noise_std * noise_std) / participants

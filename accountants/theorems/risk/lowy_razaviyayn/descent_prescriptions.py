@@ -34,7 +34,10 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 
 @dataclass(frozen=True, kw_only=True)
 class DescentRun:
-    """The federation and the loss. The smoothness β is infinite for a loss that need not be smooth."""
+    """The clients, and the constants of the loss on a domain of diameter D.
+
+    `lipschitz` is L and `strong_convexity` is μ. `smoothness` is β, which is infinite if the loss need not be smooth.
+    """
 
     federation: Federation
     dimension: int
@@ -49,20 +52,27 @@ class DescentRun:
         return math.isfinite(self.smoothness)
 
     def rate(self, totals: Aggregates) -> float:
-        """Return ν = max{1/√n_min, √(d Ξ~)}, the larger of the statistical and the privacy cost."""
+        """Return ν = max{1/√n_min, √(d Ξ~)}, with the fewest records n_min of a client and the dimension d.
+
+        The first number is the statistical error, the second the cost of privacy. `totals.xi` is Ξ~.
+        """
         return math.sqrt(max(1.0 / self.federation.fewest_samples, self.dimension * totals.xi))
 
     def logarithm_argument(self, totals: Aggregates) -> float:
-        """Return β μ D² M*/(d Ψ~), with Ψ~ = L² Ξ~ and M* = M' or M."""
+        """Return β μ D² M*/(d L² Ξ~), the argument of the logarithm in the prescribed rounds for μ > 0.
+
+        M* is `totals.plain_participants`, and Ξ~ is `totals.xi`.
+        """
         curvatures = self.smoothness * self.strong_convexity
         privacy = self.dimension * self.lipschitz * self.lipschitz * totals.xi
         return curvatures * self.diameter * self.diameter * totals.plain_participants / privacy
 
     @property
     def informal_scale(self) -> float:
-        """Order of the risk of the informal statements for equal clients, in loss units.
+        """Order of the excess risk in the statements of the main text, for equal clients, in loss units.
 
-        It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0.
+        It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0. M clients with n records
+        each take part in a round, and d is the dimension.
         """
         (group,) = self.federation.groups
         participants, n = self.federation.participation.mean, group.samples_per_client
@@ -74,12 +84,14 @@ class DescentRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Prescription:
-    """The run that a reading of Theorem 2.1 or 2.2 prescribes, and the excess risk that it claims.
+    """The run that Theorem 2.1 or 2.2 prescribes, and the excess risk that the theorem claims for it.
 
-    `prescribed_rounds` is the right side of R ≥ …, a real number, at the R that is run. The output is the average of
-    the iterates, with weights that grow by the factor `averaging_ratio` ≥ 1 from one iterate to the next. `excess_risk`
-    is in loss units; if `constants` is "hidden", it is an order of magnitude. An informal reading has no step size.
-    Theorem 2.2 adds the smoothness b of the envelope, and the printed convex bound with √M~ where the text has √M.
+    `rounds` is the number R of rounds. The theorem requires R ≥ `prescribed_rounds`, a real number that depends on R.
+    The output is the average of the iterates, with weights that grow by the factor `averaging_ratio` ≥ 1 from one
+    iterate to the next. `excess_risk` is in loss units; if `constants` is "hidden", it is an order of magnitude. The
+    informal statements of the main text prescribe neither step size nor averaging. Theorem 2.2 adds the smoothness b of
+    the envelope. Its printed convex bound has the mean number M of participants;
+    `excess_risk_at_effective_participants` has M~ instead.
     """
 
     rounds: int
@@ -95,7 +107,11 @@ class Prescription:
 
     @property
     def proof_excess_risk(self) -> float:
-        """Sum of the terms in the proof of a complete statement: (27), or Lemma E.9 and the stability; plus the gap."""
+        """Upper bound on the excess risk by the terms of the proof in the appendix, in loss units.
+
+        For convex losses the terms are those of inequality (27) of the paper. For strongly convex losses they are the
+        empirical bound of Lemma E.9 and the stability. A run on an envelope adds the gap between loss and envelope.
+        """
         gap = self.terms.get("smoothing_gap", 0.0)
         if "master" in self.terms:
             return self.terms["master"] + gap
@@ -103,60 +119,82 @@ class Prescription:
 
 
 def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int) -> float:
-    """Return min{n, ε² n²/d}, the effective number of records under privacy.
+    """Return the number of records of a client that privacy lets the run use, min{n, ε² n²/d}.
 
     Args:
         samples_per_client: number n of records of a client.
-        epsilon: ε.
+        epsilon: ε of the client's privacy target.
         dimension: number d of coordinates.
     """
     return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
 
 
 def contraction_rounds(smoothness: float, strong_convexity: float, argument: float) -> float:
-    """Return 8β/μ · ln(argument), −∞ where the argument vanishes.
+    """Return the rounds 8β/μ · ln(argument) that reduce the initial error by the factor `argument`; −∞ if it is 0.
 
     Args:
-        smoothness: β.
-        strong_convexity: μ > 0.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ > 0 of the loss.
         argument: ratio of the initial error to the final one, ≥ 0.
     """
     return 8.0 * smoothness / strong_convexity * math.log(argument) if argument > 0.0 else -math.inf
 
 
 def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
-    """Evaluate the informal statement for equal clients: (4) and (5) if the loss is smooth, (6) and (7) if not.
+    """Evaluate the statement of the main text for equal clients, in which constants are hidden.
 
-    Let e = min{n, ε²n²/d}. Smooth losses: R = max{βD√M/L · √e, e/K} if μ = 0; otherwise
-    R = max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K}. Otherwise R = Me, times ln(D²μ²M²ε²n³/(dL²)) if μ > 0. A logarithm's
-    argument must exceed 1. The risk is a scale, the same with and without smoothness.
+    The equations of the paper are (4) and (5) for smooth losses, and (6) and (7) for other losses. Let n be the records
+    of a client, K its batch, M the participants, d the dimension, and e = min{n, ε²n²/d}. The prescribed R is
+
+        smooth, μ = 0:      max{βD√M/L · √e, e/K},
+        smooth, μ > 0:      max{8β/μ · ln(βD²μMε²n²/(dL²)), e/K},
+        not smooth, μ = 0:  Me,
+        not smooth, μ > 0:  Me ln(D²μ²M²ε²n³/(dL²)).
+
+    Args:
+        run: a federation of equal clients, and the loss.
+        rounds: number R of rounds; None for the prescribed one.
+
+    Returns:
+        The run, and the order of its risk, which does not depend on smoothness. The statement requires that
+        `logarithm_argument`, if present among the terms, exceeds 1.
     """
     (group,) = run.federation.groups
-    participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
-    effective = effective_samples(samples_per_client=n, epsilon=group.epsilon, dimension=run.dimension)
-    terms = {}
-    if run.is_smooth:
-        required = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
-        if mu > 0.0:
-            inside = participants * (group.epsilon * n) ** 2 / run.dimension
-            reach = run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz)
-            terms["logarithm_argument"] = reach * inside
-            required = contraction_rounds(run.smoothness, mu, terms["logarithm_argument"])
-        required = max(required, effective / group.batch_size)
-    else:
+    participants, mu = run.federation.participation.mean, run.strong_convexity
+    effective = effective_samples(
+        samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=run.dimension
+    )
+    argument = _informal_logarithm_argument(run) if mu > 0.0 else None
+    if not run.is_smooth:
         required = participants * effective
-        if mu > 0.0:
-            reach = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
-            argument = reach * reach * n / run.dimension
-            terms["logarithm_argument"] = argument
+        if argument is not None:
             required *= math.log(argument) if argument > 0.0 else -math.inf
+    else:
+        if argument is None:
+            descent = run.smoothness * run.diameter / run.lipschitz * math.sqrt(participants * effective)
+        else:
+            descent = contraction_rounds(run.smoothness, mu, argument)
+        required = max(descent, effective / group.batch_size)
+    if rounds is None:
+        rounds = smallest_round_count(lambda _: required)
     return Prescription(
-        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required),
+        rounds=rounds,
         prescribed_rounds=required,
         excess_risk=run.informal_scale,
         constants="hidden",
-        terms=terms,
+        terms={} if argument is None else {"logarithm_argument": argument},
     )
+
+
+def _informal_logarithm_argument(run: DescentRun) -> float:
+    """Return the argument of the logarithm in the rounds of `informal`, for strongly convex losses."""
+    (group,) = run.federation.groups
+    participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
+    if run.is_smooth:
+        privacy = participants * (group.epsilon * n) ** 2 / run.dimension
+        return run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz) * privacy
+    scale = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
+    return scale * scale * n / run.dimension
 
 
 @request
@@ -165,15 +203,17 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 
     @abstractmethod
     def run(self, reading: Reading, /) -> DescentRun:
-        """Return the federation and the loss in a reading."""
+        """Return the federation and the loss, for the "printed" or the "corrected" formulas."""
 
     @abstractmethod
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the prescription of the complete statement in a reading."""
+        """Return the prescription of the appendix's statement, by its "printed" or its "corrected" formulas."""
 
     def prescription(self, reading: Reading) -> Prescription:
-        """Return the prescription of the variant in a reading."""
-        return informal(self.run(reading), rounds=self.rounds) if self.variant == "informal" else self.complete(reading)
+        """Return the prescription of the requested statement: that of the main text, or that of the appendix."""
+        if self.variant == "informal":
+            return informal(self.run(reading), rounds=self.rounds)
+        return self.complete(reading)
 
 
 def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
@@ -181,15 +221,16 @@ def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> F
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" or "corrected".
+        reading: "printed" evaluates the paper's formulas as they are; "corrected" removes the errors that the errata
+            of the theorem list.
 
     Returns:
-        `excess_risk` is the complete convex bound; if the constant is hidden, the figure is `excess_risk_scale`
-        instead. The printed bound of Theorem 2.2 has the plain M; `excess_risk_at_effective_participants` is the same
-        with M~ as the text defines it. Each `…_term` is a term of the master inequality (27). For strongly convex
-        losses, these are the empirical bound and the stability. The envelope's gap is added. `proof_excess_risk` is
-        their sum. `mean_participants` is M, `rms_participants` M', `effective_participants` M~. `average_xi` and
-        `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~ and Ψ~. Each of `groups` has its own noise.
+        `excess_risk` is the claimed bound. If its constant is hidden, the figure is `excess_risk_scale` instead. The
+        printed bound of Theorem 2.2 has the mean number M of participants; `excess_risk_at_effective_participants` is
+        the same with M~. Each `…_term` is a term of the proof: of inequality (27) of the paper for convex losses, or
+        the empirical bound and the stability for strongly convex losses. The gap between loss and envelope is added.
+        `proof_excess_risk` is their sum. `mean_participants` is M, `rms_participants` M', `effective_participants` M~.
+        `average_xi` and `average_psi` are Ξ and Ψ, `xi` and `psi` Ξ~ and Ψ~. Each of `groups` has its own noise.
     """
     prescription = inputs.prescription(reading)
     outputs: Fields = {

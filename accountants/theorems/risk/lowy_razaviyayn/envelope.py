@@ -38,7 +38,7 @@ def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
 
 
 def envelope_lipschitz(*, lipschitz: float, reading: Reading = "corrected") -> float:
-    """Return the bound on |∇f_b| over W: L, or 2L in the printed lemma (E-17)."""
+    """Return the bound on |∇f_b| over the domain: L, or 2L in the printed lemma (erratum E-17)."""
     return 2.0 * lipschitz if reading == "printed" else lipschitz
 
 
@@ -62,8 +62,8 @@ def enveloped_excess_risk(
     """Return the bound on E F(ŵ) − F* of a run on the envelope, for losses that need not be smooth.
 
     Args:
-        problem: the run and the loss.
-        envelope_smoothness: b.
+        problem: the clients and the loss.
+        envelope_smoothness: smoothness b of the envelope.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
         step_size: step size η.
@@ -85,50 +85,54 @@ class EnvelopeChoice:
 
 
 def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> EnvelopeChoice:
-    """Return an envelope and a step size with a small bound. Every choice is valid.
+    """Return the smoothness b of an envelope and a step size η at which the bound is small. Every choice is valid.
 
-    The product x = ηb has the closed form of `unequal_clients.py`, and η is searched for at this x. For μ = 0 the
-    result minimises the bound over both, to about 1e-4. If μ > 0, b also determines the strong convexity of the
-    envelope, and x is searched for too.
+    The search is over η and the product x = ηb. The module text of `unequal_clients.py` has a closed form for the best
+    x, at which η is searched. For μ = 0 the result minimises the bound over both, to about 1e-4 relative. If μ > 0, b
+    also determines the strong convexity of the envelope, and x is searched too.
 
     Args:
-        problem: the run and the loss.
+        problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        quick: whether only the closed forms are evaluated.
+        quick: if true, the closed forms are returned without a search.
     """
     gradient = math.sqrt(problem.squared_lipschitz)
     std = math.sqrt(problem.variance(noise_std).total)
     closed = min(gradient / (gradient + std), 1.0 - 1e-6)
     start = balanced_step_size(problem, variance=(gradient + std) ** 2, rounds=rounds)
 
-    def total(log_step: float, share: float) -> float:
-        """Return the bound at a log η and an x = ηb."""
+    def total(log_step: float, product: float) -> float:
+        """Return the bound at the step size η = e^`log_step` and b = `product`/η."""
         step = math.exp(log_step)
         return enveloped_excess_risk(
-            problem, envelope_smoothness=share / step, noise_std=noise_std, rounds=rounds, step_size=step
+            problem, envelope_smoothness=product / step, noise_std=noise_std, rounds=rounds, step_size=step
         ).total
 
-    def best_step(share: float) -> float:
-        """Return the log η that minimises the bound at an x = ηb."""
+    def best_log_step(product: float) -> float:
+        """Return the log η that minimises the bound at ηb = `product`."""
         middle = math.log(start)
-        return _minimiser(lambda log_step: total(log_step, share), middle - 4.0, middle + 4.0)
+        return _minimiser(lambda log_step: total(log_step, product), middle - 4.0, middle + 4.0)
 
-    def choice(share: float, step: float) -> EnvelopeChoice:
-        """Return the choice with b = x/η."""
-        return EnvelopeChoice(envelope_smoothness=share / step, step_size=step)
+    def choice(product: float, step: float) -> EnvelopeChoice:
+        """Return the envelope with b = `product`/η and the step size η."""
+        return EnvelopeChoice(envelope_smoothness=product / step, step_size=step)
 
     if quick:
         return choice(closed, start)
-    candidates = [(closed, math.log(start)), (closed, best_step(closed))]
+    candidates = [(closed, math.log(start)), (closed, best_log_step(closed))]
     if problem.strong_convexity > 0.0:
+
+        def total_at_logit(logit: float) -> float:
+            """Return the bound at the best η for the product ηb with this logit."""
+            product = _logistic(logit)
+            return total(best_log_step(product), product)
+
         middle = math.log(closed / (1.0 - closed))
-        share = _logistic(
-            _minimiser(lambda x: total(best_step(_logistic(x)), _logistic(x)), middle - 6.0, middle + 3.0)
-        )
-        candidates.append((share, best_step(share)))
-    share, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
-    return choice(share, math.exp(log_step))
+        product = _logistic(_minimiser(total_at_logit, middle - 6.0, middle + 3.0))
+        candidates.append((product, best_log_step(product)))
+    product, log_step = min(candidates, key=lambda pair: total(pair[1], pair[0]))
+    return choice(product, math.exp(log_step))
 
 
 def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float:
@@ -150,13 +154,18 @@ def envelope(
     strong_convexity: StrongConvexity = 0.0,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the gap of the envelope, its Lipschitz constant on W, its smoothness and its strong convexity.
+    """Return the constants of the Moreau envelope f_b of a loss f on the domain W.
 
     Args:
         lipschitz: Lipschitz constant L of the loss.
-        envelope_smoothness: b.
+        envelope_smoothness: smoothness b of the envelope.
         strong_convexity: strong convexity μ of the loss.
-        reading: "printed" has 2L and μ; "corrected" has L and μb/(μ + b) (E-17).
+        reading: "printed" has the paper's Lipschitz constant 2L and strong convexity μ of the envelope. "corrected" has
+            L and μb/(μ + b) (erratum E-17).
+
+    Returns:
+        `smoothing_gap`, the largest excess L²/(2b) of f over f_b; and the Lipschitz constant on W, the smoothness and
+        the strong convexity of f_b.
     """
     convexity = strong_convexity
     if reading == "corrected":

@@ -117,16 +117,17 @@ class ExcessRisk:
 
 
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
-    """Return the bound of the module text at σ, R and η.
+    """Return the bound on the expected excess risk that the module text derives, as its terms.
 
     Args:
-        problem: the run and the loss.
+        problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
         step_size: step size η.
 
     Returns:
-        The terms. They are infinite if ηβ > 1, or if ηβ = 1 and the variance is positive.
+        The terms. Those of the variance are infinite if ηβ > 1, or if ηβ = 1 and the variance is positive, as the proof
+        needs ηβ < 1 for the smoothness β.
 
     Guarantees:
         E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
@@ -157,25 +158,32 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """Return D₀² μ/(2((1 − ημ)^{−R} − 1)), which is D₀²/(2ηR) at μ = 0; 0 if ημ ≥ 1.
+    """Return the part of the bound by the finite number of rounds, D₀² μ/(2((1 − ημ)^{−R} − 1)).
 
     Args:
-        initial_distance: distance D₀ of the start from a minimiser.
+        initial_distance: distance D₀ of the first iterate from a minimiser.
         step_size: step size η.
         rounds: number R of rounds.
-        strong_convexity: μ.
+        strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+
+    Returns:
+        The term in loss units: its limit D₀²/(2ηR) if μ = 0, and 0 if ημ ≥ 1.
     """
     squared, contraction = initial_distance * initial_distance, step_size * strong_convexity
     if contraction >= 1.0:
         return 0.0
     if contraction == 0.0:
         return 0.5 * squared / (step_size * rounds)
-    fading = rounds * math.log1p(-contraction)
-    return 0.5 * squared * strong_convexity * math.exp(fading) / -math.expm1(fading)
+    log_decay = rounds * math.log1p(-contraction)
+    return 0.5 * squared * strong_convexity * math.exp(log_decay) / -math.expm1(log_decay)
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
-    """Return the stability of the output, in loss units; 0 for the empirical loss."""
+    """Return the effect of one record on the expected loss of the output, in loss units (`stability.py`).
+
+    It bounds the difference between population and empirical loss, and is 0 if the objective is the empirical loss. It
+    is infinite if the step exceeds 1/β of some weighted loss, as two runs may then drift apart.
+    """
     if problem.objective == "empirical":
         return 0.0
     if problem.steepest is not None and step_size > problem.largest_step:
@@ -185,14 +193,16 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a step size that minimises the bound over η ≤ 1/β, to about 1e-4 relative. Every η is valid.
+    """Return a step size η ≤ 1/β that minimises the bound of `excess_risk`, to about 1e-4 relative.
 
-    A golden-section search starts at `closed_step_size`. At this step size and μ = 0,
+    A golden-section search starts at `closed_step_size`. The bound is valid at every η, so an inexact search costs
+    tightness only. D₀ is the initial distance and V² the variance of a step. For μ = 0, the bound at
+    `closed_step_size` is at most:
 
-        bound ≤ βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) for the population, otherwise 0.
+        βD₀²/(2R) + D₀ √((V² + 2B)/R),   B = L²(R + 1)/(Nn) for the population, otherwise 0.
 
     Args:
-        problem: the run and the loss.
+        problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
     """
@@ -200,7 +210,7 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
     start = closed_step_size(problem, noise_std=noise_std, rounds=rounds)
 
     def total(log_step: float) -> float:
-        """Return the bound at a log η."""
+        """Return the bound at the step size e^`log_step`."""
         step = math.exp(log_step)
         return excess_risk(problem, noise_std=noise_std, rounds=rounds, step_size=step).total
 
@@ -211,10 +221,12 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
 
 
 def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return 1/(β + 1/η₀) with the η₀ of `balanced_step_size`, at most 1/β of every batch.
+    """Return the step size 1/(β + 1/η₀), a closed form near the best one; η₀ is that of `balanced_step_size`.
+
+    It is at most 1/β for the largest smoothness β that a batch may have.
 
     Args:
-        problem: the run and the loss.
+        problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
     """
@@ -225,17 +237,18 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), the best step size if ηβ is negligible.
+    """Return the step size that balances the terms of the bound that fall and rise with η, if ηβ is negligible.
 
-    B is the slope of the stability in η at 0.
+    It is η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), where D₀ is the initial distance. B is the derivative of the
+    stability term with respect to η at 0; it is 0 for the empirical loss.
 
     Args:
-        problem: the run and the loss.
-        variance: V², in squared gradient units.
+        problem: the clients and the loss.
+        variance: variance V² of one averaged noisy gradient, in squared gradient units.
         rounds: number R of rounds.
 
     Returns:
-        The step size; D₀/√(R(V² + 2B)) if μ = 0, infinite if V² + 2B = 0.
+        The step size. It is D₀/√(R(V² + 2B)) if μ = 0, and infinite if V² + 2B = 0.
     """
     slope = problem.influence * (rounds + 1) if problem.objective == "population" else 0.0
     cost = variance + 2.0 * slope
@@ -289,7 +302,12 @@ class ExcessRiskInputs(EqualClientsRun):
 
 
 def bound(inputs: ExcessRiskInputs) -> Outputs:
-    """Return the bound, its terms, the step size and the ratio of successive weights of the output's average."""
+    """Return the bound on the excess risk and its terms, at the requested step size or at the best one.
+
+    Returns:
+        `excess_risk` and its terms, in loss units; `step_size`; and `averaging_ratio`, the factor by which the weights
+        of the averaged output grow from one iterate to the next.
+    """
     step = inputs.step
     risk = excess_risk(inputs.problem, noise_std=inputs.noise_std, rounds=inputs.rounds, step_size=step)
     return {

@@ -1,7 +1,8 @@
 """Theorem 2.2 of Lowy and Razaviyayn: Algorithm 1 on the Moreau envelope of losses that need not be smooth.
 
 The smoothness b of every record's envelope f_b (`envelope.py`) is prescribed too. It depends on ν and hence on R. The
-excess risk of the loss itself is that of the envelope plus at most L²/(2b).
+excess risk of the loss itself is that of the envelope plus at most L²/(2b). The symbols, and the readings "printed" and
+"corrected", are those of the module text of `smooth_losses.py`.
 """
 
 from __future__ import annotations
@@ -52,16 +53,21 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
 def complete_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272.5 L D ν/√M~, printed as 545 L D ν/√M (E-17, E-34).
+    """Evaluate the appendix's statement of Theorem 2.2 for convex losses: E F(ŵ) − F* ≤ 272.5 L D ν/√M~.
 
-    b = L√M~/(Dν) and R = ⌈M~/ν²⌉. The step size and the average are those of the smooth statement at β = b. It needs no
-    more rounds, as bD√M~/(Lν) = M~/ν² ≥ 1/ν²; nor does client sampling (E-14). The gap L²/(2b) is half of L D ν/√M~.
-    The printed constant is twice 272 plus 1, for an envelope that may be 2L-Lipschitz.
+    The theorem prescribes an envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the output
+    are those of Theorem 2.1 at β = b. Theorem 2.1 asks for no more rounds, as bD√M~/(Lν) = M~/ν² ≥ 1/ν². The envelope
+    is at most L²/(2b) below the loss, which is half of L D ν/√M~.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the prescribed one.
-        reading: "printed" has M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
+        reading: "printed" has the constant 545 = 2 · 272 + 1, for an envelope that may be 2L-Lipschitz (erratum E-17).
+            It has M~ = √M' or √M in R, b and η (E-06), and the plain M in the bound itself (E-34).
+
+    Returns:
+        The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in
+        place of M.
     """
     federation, lipschitz = run.federation, run.lipschitz
 
@@ -76,8 +82,8 @@ def complete_convex_envelope(
     smoothness = lipschitz * math.sqrt(totals.participants) / (run.diameter * run.rate(totals))
     smooth = complete_convex(replace(run, smoothness=smoothness), rounds=chosen, reading=reading)
     gap = envelope_gap(lipschitz=lipschitz, envelope_smoothness=smoothness)
-    doubled = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
-    claim = PRINTED_CONSTANT * doubled * smooth.terms["unit"] + (2.0 * gap if reading == "printed" else gap)
+    lipschitz_factor = envelope_lipschitz(lipschitz=lipschitz, reading=reading) / lipschitz
+    claim = PRINTED_CONSTANT * lipschitz_factor * smooth.terms["unit"] + (2.0 * gap if reading == "printed" else gap)
     enveloped = replace(
         smooth,
         envelope_smoothness=smoothness,
@@ -87,28 +93,33 @@ def complete_convex_envelope(
     )
     if reading == "corrected":
         return enveloped
-    plain = claim * math.sqrt(totals.participants / federation.participation.mean)
-    return replace(enveloped, excess_risk=plain, excess_risk_at_effective_participants=claim)
+    printed_claim = claim * math.sqrt(totals.participants / federation.participation.mean)
+    return replace(enveloped, excess_risk=printed_claim, excess_risk_at_effective_participants=claim)
 
 
 def complete_strongly_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete strongly convex statement: an order, (12), at explicit b, R, η and geometric average.
+    """Evaluate the appendix's statement of Theorem 2.2 for strongly convex losses, equation (12) of the paper.
 
-    b = μM~/ν² and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉. The printed logarithm has M' in place of M~ (E-29).
-    `terms` adds the gap L²/(2b) to the terms of the smooth statement.
+    The risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. The theorem
+    prescribes an envelope of smoothness b = μM~/ν², and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step
+    size η and the weights of the average are those of Theorem 2.1 at β = b.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the prescribed one.
-        reading: in η and the weights, "corrected" has the envelope's own strong convexity μb/(μ + b); "printed" has μ
-            (E-17).
+        reading: "printed" has μ in η and the weights (erratum E-17), and M' for M~ in the logarithm (E-29). "corrected"
+            has the envelope's own strong convexity μb/(μ + b) in η and the weights.
+
+    Returns:
+        The run and its risk. `terms` has those of Theorem 2.1, the argument of the logarithm, and `smoothing_gap`,
+        the largest difference L²/(2b) between the loss and its envelope.
     """
     federation, mu = run.federation, run.strong_convexity
 
     def envelope_at(count: int) -> tuple[Aggregates, float, float]:
-        """Return the aggregates, b and the logarithm's argument at a number of rounds."""
+        """Return the aggregates of ξ, the smoothness b, and the argument of the logarithm, at a number of rounds."""
         totals = aggregates(federation, count, reading)
         nu = run.rate(totals)
         smoothness = mu * totals.participants / (nu * nu)
@@ -150,10 +161,10 @@ class NonsmoothInputs(DescentInputs):
     """
 
     def check(self) -> None:
-        """Reject groups that do not add up, and μD > 2L.
+        """Reject groups that do not add up to the clients, and constants that no loss can have.
 
         Raises:
-            InvalidInput: for either.
+            InvalidInput: for such groups, or if μD > 2L for the smallest L of a client.
         """
         super().check()
         constants = [group.lipschitz for group in self.client_groups or (self,)]
@@ -168,7 +179,7 @@ class NonsmoothInputs(DescentInputs):
         return self.run_in(reading, DescentRun, smoothness=math.inf)
 
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the prescription of the complete statement."""
+        """Return the run that the appendix's statement prescribes, and its risk."""
         strongly_convex = self.strong_convexity > 0.0
         statement = complete_strongly_convex_envelope if strongly_convex else complete_convex_envelope
         return statement(self.run(reading), rounds=self.rounds, reading=reading)
@@ -176,7 +187,10 @@ class NonsmoothInputs(DescentInputs):
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
-    """Check that the sum of the terms of the proof is at most the explicit claim, if its constant is not hidden."""
+    """Check that the sum of the terms of the proof is at most the risk that the theorem claims.
+
+    A statement with a hidden constant claims no number; the condition then holds.
+    """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)
     return Sides.at_most(outputs["proof_excess_risk"], outputs["excess_risk"])

@@ -3,7 +3,9 @@
 Before the run, every client partitions its n records into R = ⌊n/K⌋ disjoint batches and uses each batch once. A record
 enters one message only, and the Gaussian noise of this message provides its privacy. Hence there is neither composition
 nor amplification. In return, the rounds and the batch size compete for the records. All risks hide constants and
-logarithms; the explicit bound is in `accelerated_bound.py`. ln(1/δ) is −`log_delta`.
+logarithms; the explicit bound is in `accelerated_bound.py`. ln(1/δ) is −`log_delta`. Numbers in parentheses such as
+(37) are equations of the paper. The reading "printed" computes its formulas as they are; "corrected" removes the errors
+that the errata at the end of this file list under their numbers (E-07 and so on).
 """
 
 from __future__ import annotations
@@ -81,16 +83,18 @@ class OnePassInputs(ParticipationInputs):
 
 
 def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
-    """Return noise, batch and rounds, and every risk of the statement as an order of magnitude.
+    """Return the noise, batch size and rounds of Theorem 2.3, and the order of its excess risk.
 
     Args:
-        inputs: the run.
-        reading: "printed" or "corrected", for E-07, E-08 and E-25.
+        inputs: the clients, the loss and the privacy target.
+        reading: "printed" or "corrected"; the formulas differ by the errata E-07, E-08 and E-25.
 
     Returns:
-        `mean_participants` is M. The terms `batch_…` are those at the batch that is run. `balanced_…` are those of
-        (37), or of (38) if μ > 0, at the real prescribed batch. `informal_…` are those of (8) or (9), for M = N.
-        `upper_exact_noise_std` is the least sufficient σ, rounded up.
+        `mean_participants` is M = 1/E[1/M_r] for the number M_r of participants in a round. The prescribed batch size
+        is a real number; the run uses `batch_size`. Orders of the excess risk, and their terms, have three prefixes:
+        `batch_…` at the batch that is run, `balanced_…` at the prescribed batch (equation (37), or (38) if μ > 0), and
+        `informal_…` of the main text, where all clients participate (equation (8) or (9)). The smallest sufficient
+        noise is between `lower_exact_noise_std` and `upper_exact_noise_std`.
     """
     run, batch = inputs.run, inputs.batch
     rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
@@ -141,7 +145,7 @@ def _epsilon_range(inputs: OnePassInputs) -> Sides:
 
 
 def _full_participation(inputs: OnePassInputs) -> Sides:
-    """Check that all clients participate, unless v = 0."""
+    """Check that all clients participate in every round, unless the heterogeneity v is 0."""
     fewest = min(count for count, _ in inputs.counts)
     return Sides.at_least(fewest, inputs.clients if inputs.heterogeneity > 0.0 else fewest)
 

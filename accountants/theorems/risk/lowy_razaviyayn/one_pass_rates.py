@@ -1,4 +1,11 @@
-"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds, and the terms of its risks as orders."""
+"""Formulas of Theorem 2.3 of Lowy and Razaviyayn: noise, batch, rounds, and the terms of its risks as orders.
+
+Symbols: each of N clients has n records and draws batches of K of them; M participate in a round. d is the dimension, D
+the diameter of the domain, L the Lipschitz constant, β the smoothness, μ the strong convexity, and κ = β/μ. φ is the
+standard deviation of a record's gradient, v that of the clients' expected gradients, and Δ the initial excess risk.
+Numbers in parentheses such as (37) are equations of the paper, and E-07 and so on are the errata in `one_pass.py`. The
+reading "printed" computes the paper's formulas as they are; "corrected" removes these errors.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +17,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 
 def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """Return σ = √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient.
+    """Return the noise σ of Theorem 2.3, √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient.
 
     It is the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, and 1.05 to 3.3 times the least
     sufficient σ.
@@ -31,9 +38,10 @@ def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePassFacts:
-    """Constants of one pass of equal clients, of which M = 1/E[1/M_r] of N take part in each round.
+    """Constants of one pass over the records of equal clients; the module text defines their symbols.
 
-    `gap` is Δ, which only strongly convex losses need.
+    `participants` is M = 1/E[1/M_r] for the number M_r of participants in a round. `gradient_std` is φ, `heterogeneity`
+    is v, and `gap` is Δ, which only strongly convex losses need.
     """
 
     epsilon: float
@@ -77,9 +85,9 @@ class OnePassFacts:
 
 
 def convex_batch(run: OnePassFacts) -> float:
-    """Return K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
+    """Return the prescribed batch size for convex losses, a real number that may be outside [1, n].
 
-    It is a real number, which may be outside [1, n].
+    It is K = (L/(βD))^{2/5} n^{3/5} (d ln(1/δ))^{1/5}/(ε^{2/5} M^{1/5}).
     """
     n = float(run.samples_per_client)
     slope = math.pow(run.lipschitz / (run.smoothness * run.diameter), 0.4)
@@ -87,7 +95,7 @@ def convex_batch(run: OnePassFacts) -> float:
 
 
 def logarithm_argument(run: OnePassFacts) -> float:
-    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in the strongly convex rule."""
+    """Return μΔ min{ε²n²M/(L² d ln(1/δ)), nM/φ²}, the argument of the logarithm in `strongly_convex_batch`."""
     private = run.reach * run.reach * run.participants / (run.lipschitz * run.lipschitz * run.privacy)
     variance = run.gradient_std * run.gradient_std
     statistical = run.records / variance if variance > 0.0 else math.inf
@@ -95,7 +103,10 @@ def logarithm_argument(run: OnePassFacts) -> float:
 
 
 def strongly_convex_batch(run: OnePassFacts) -> float:
-    """Return K = n/(√κ ln(…)); infinite if the logarithm's argument is at most 1, where the rule gives no batch."""
+    """Return the prescribed batch size for strongly convex losses, n/(√κ ln a), with a of `logarithm_argument`.
+
+    It is infinite if a is at most 1, where the theorem prescribes no batch.
+    """
     argument = logarithm_argument(run)
     if argument <= 1.0:
         return math.inf
@@ -103,17 +114,22 @@ def strongly_convex_batch(run: OnePassFacts) -> float:
 
 
 def prescribed_batch(run: OnePassFacts) -> float:
-    """Return the prescribed batch size K, a real number."""
+    """Return the batch size K that Theorem 2.3 prescribes, a real number."""
     return strongly_convex_batch(run) if run.strong_convexity > 0.0 else convex_batch(run)
 
 
 def whole_batch(real: float, *, samples_per_client: int) -> int:
-    """Return a batch size that can be run: the prescribed K, rounded down, within [1, n]."""
+    """Return a batch size that can be run: the prescribed one, rounded down and moved into [1, n].
+
+    Args:
+        real: prescribed batch size, which may be infinite.
+        samples_per_client: number n of records of a client.
+    """
     return max(1, math.floor(min(real, samples_per_client)))
 
 
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of the convex risk.
+    """Return the terms of the order of the excess risk for convex losses, at a batch size K.
 
     Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)).
 
@@ -134,9 +150,13 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 
 
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
-    """Return the terms of the strongly convex risk.
+    """Return the terms of the order of the excess risk for strongly convex losses, at a batch size K.
 
     Their sum is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M).
+
+    Args:
+        run: constants of the run.
+        batch_size: records K of a batch.
     """
     scale = run.strong_convexity * run.records
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
@@ -149,7 +169,11 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
 
 
 def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
-    """Return the terms of (37): those at the prescribed real K, where the first equals the third and is left out."""
+    """Return the terms of (37), the order of the excess risk for convex losses at the prescribed batch size.
+
+    They are those of `convex_terms`. At the prescribed K, the optimisation error equals the cost of privacy and is left
+    out.
+    """
     steep = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
     base = steep * math.sqrt(run.privacy / run.participants)
     root = math.sqrt(run.records)
@@ -162,7 +186,9 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
 
 
 def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of (38), φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
+    """Return the terms of (38), the order of the excess risk for strongly convex losses at the prescribed batch size.
+
+    Their sum is φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1).
 
     Args:
         run: constants of the run.
@@ -178,7 +204,9 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
 
 
 def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of (8) or (9), for M = N: those of (37) or (38) without heterogeneity.
+    """Return the terms of (8) for convex or (9) for strongly convex losses, the statements of the main text.
+
+    There all clients participate. The terms are those of (37) or (38) without heterogeneity.
 
     Args:
         run: constants of the run.
@@ -193,9 +221,9 @@ def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict
 
 
 def informal_rounds(run: OnePassFacts) -> float:
-    """Return the rounds of the informal statement up to constants and logarithms.
+    """Return the order of the number of rounds that the main text prescribes, without constants and logarithms.
 
-    They are ((βDεn)² M/(L²d))^{1/5} for convex losses, and √κ for strongly convex losses.
+    It is ((βDεn)² M/(L²d))^{1/5} for convex losses, and √κ for strongly convex losses.
     """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
@@ -204,14 +232,15 @@ def informal_rounds(run: OnePassFacts) -> float:
 
 
 def heterogeneity_threshold(run: OnePassFacts) -> float:
-    """Return the largest v at which client sampling costs no more than the other terms of (37) or (38).
+    """Return the order of the largest v at which the sampling of clients does not dominate the excess risk.
 
-    It is up to constants, and infinite if all clients participate.
+    At this v, the heterogeneity term of (37), or of (38) if μ > 0, is as large as the other terms. It is infinite if
+    all clients participate.
     """
     if run.left_out == 0.0:
         return math.inf
     n = float(run.samples_per_client)
-    if run.strong_convexity > 0.0:
+    if run.strong_convexity > 0.0:  # the v at which the last term of (38) equals the sum of the first two
         root = math.sqrt(run.condition_number)
         noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
         return math.sqrt(root * (run.gradient_std * run.gradient_std / n + noise) / run.left_out)
@@ -223,7 +252,7 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
-    """Return (εn/√(d ln(1/δ)))³, the order of the M that (8) needs with M for N (Remark E.2).
+    """Return (εn/√(d ln(1/δ)))³, the order of the number of participants that (8) requires (Remark E.2).
 
     Args:
         run: constants of the run.
@@ -233,13 +262,13 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
-    """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² of the convex case.
+    """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² that the theorem adds to convex losses.
 
-    Lemma E.11 has V/(D√R), about w₀ (E-29).
+    Lemma E.11 has V/(D√R), and the squared distance from the first iterate (erratum E-29).
 
     Args:
-        variance: V².
-        diameter: D.
+        variance: bound V² on the variance of a round's gradient.
+        diameter: diameter D of the domain.
         rounds: number R of rounds.
     """
     return math.sqrt(variance) / (2.0 * diameter * math.sqrt(rounds))

@@ -1,8 +1,15 @@
 """Theorem 2.1 of Lowy and Razaviyayn: Algorithm 1 for smooth losses and identically distributed clients.
 
-The main text states it informally, with hidden constants; the appendix states it completely. Both prescribe the number
-R of rounds through ξ, which itself grows with R. The smallest R ≥ 1 that meets the prescription is used. The noise and
-its proof are in `papers/lowy_razaviyayn/noise.py`, the bound at any other σ, R and step size in `explicit_bound.py`.
+The main text has an informal statement, with hidden constants; the appendix has the complete statement. Both prescribe
+the number R of rounds through ξ, which itself grows with R. The smallest R ≥ 1 that meets the prescription is used. The
+noise and its proof are in `papers/lowy_razaviyayn/noise.py`, the bound at any other σ, R and step size in
+`explicit_bound.py`.
+
+Symbols: M_r of N clients take part in a round; M = 1/E[1/M_r] and M' are averages of their number (`Federation`).
+n is the number of records of a client, K its batch size, d the dimension, and D the diameter of the domain. Losses are
+L-Lipschitz, β-smooth and μ-strongly convex. η is the step size. Ξ, Ξ~, ξ_max and M~ are defined at `Aggregates`, ν at
+`DescentRun.rate`; Ψ is L² Ξ. The reading "printed" computes the paper's formulas as they are. The reading "corrected"
+removes the errors that are listed as errata at the end of this file, under their numbers (E-06 and so on).
 """
 
 from __future__ import annotations
@@ -44,26 +51,31 @@ PRINTED_CONSTANT = 272.0
 
 
 def batch_divisor(federation: Federation, reading: Reading) -> int:
-    """Return the number by which 1/ν² is divided in the prescribed rounds.
+    """Return the divisor of 1/ν² in the prescribed number of rounds: the smallest batch size K, or 1.
 
     Args:
-        federation: the clients.
-        reading: "printed" gives K. "corrected" gives K if all clients participate, and 1 otherwise. Then the empirical
-            heterogeneity of clients matters, which larger batches do not reduce (E-14).
+        federation: the clients and their batch sizes.
+        reading: "printed" always gives K. "corrected" gives K if all clients participate, and 1 otherwise: clients are
+            then sampled, and larger batches do not reduce the variance that this causes (erratum E-14).
     """
     return federation.smallest_batch if reading == "printed" or federation.all_participate else 1
 
 
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
-    """Evaluate the complete convex statement: E F(ŵ) − F* ≤ 272 L D ν/√M~ at explicit R, η, uniform average.
+    """Evaluate the appendix's statement of Theorem 2.1 for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
 
-    η = min{1/(4β), D√M~/(LRν)} and R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉. `terms` holds the master inequality (27),
-    D²/(ηR) + ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)].
+    The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
+    output ŵ is the plain average of the iterates. The module text defines the symbols.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the prescribed one. The bound holds if R ≥ `prescribed_rounds`.
-        reading: "printed" has M~ = √M' or √M (E-06), and R without E-14.
+        reading: "printed" takes M~ to be √M' or √M (erratum E-06), and divides 1/ν² by K even if clients are sampled
+            (E-14). "corrected" does neither.
+
+    Returns:
+        The run and its bound. `terms` are those of inequality (27) of the paper, from which the bound is derived:
+        D²/(ηR) + ηL²[R(2/(M n_min) + 256 d min{Ξ/M', ξ_max/M}) + 8/(MK)], with the fewest records n_min of a client.
     """
     lipschitz, diameter = run.lipschitz, run.diameter
     divisor = batch_divisor(run.federation, reading)
@@ -95,15 +107,19 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
 
 
 def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
-    """Return the terms of (27) at the printed σ, for any η ≤ 1/(4β), in loss units; `master` is their sum.
+    """Return the terms of the paper's inequality (27), an upper bound on the excess risk for convex losses.
 
-    The inequality is that of the paper. It needs ∇F(w*) = 0, which may fail under a constraint (E-13).
+    The inequality needs ∇F(w*) = 0 at the minimiser w*, which may fail if w* is on the boundary of the domain (erratum
+    E-13). The noise is that of Theorem 2.1 for R rounds.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds.
-        step_size: step size η.
-        initial_distance: |w₀ − w*|.
+        step_size: step size η, at most 1/(4β).
+        initial_distance: distance |w₀ − w*| of the first iterate from the minimiser.
+
+    Returns:
+        The terms by name, and their sum `master`, in loss units.
     """
     federation = run.federation
     moments, noise = federation.participation, aggregates(federation, rounds).noise_ratio
@@ -120,24 +136,28 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
 def complete_strongly_convex(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the complete strongly convex statement: an order, (12), at explicit R, η and geometric average.
+    """Evaluate the appendix's statement of Theorem 2.1 for strongly convex losses, equation (12) of the paper.
 
-    R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉ as printed, where M* is M' or M, by the smaller of Ψ/M' and ψ_max/M.
-    Corrected, the second argument is divided by K if M = N (E-10, E-14).
+    The risk is stated up to a constant and a logarithm. The run is prescribed without hidden constants:
 
-    η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)}, c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The printed c has the noise
-    twice, as Ξ² (E-16). For M < N this c leaves client sampling out (E-14); the explicit bound includes it. Weights
-    grow by 1/(1 − μη).
+        R = ⌈max{8β/μ · ln(βD²μM*/(dΨ~)), L²/(dΨ~)}⌉;
+        η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)};
+        c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}.
+
+    M* is M' if Ψ/M' ≤ ψ_max/M, and M otherwise. Σ² and σ²_max are the averages of the clients' noise variances that
+    correspond to Ψ and ψ_max. The output averages the iterates with weights that grow by the factor 1/(1 − μη). If M <
+    N, c leaves out the variance by sampling clients (erratum E-14); `explicit_bound.py` includes it.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the prescribed one.
-        reading: "printed" or "corrected".
+        reading: "printed" has the noise twice in c (E-16). "corrected" has it once, and divides the second number in R
+            by K if all clients participate (E-10, E-14).
 
     Returns:
-        `excess_risk` is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a hidden constant. `terms` adds two
-        non-asymptotic bounds. Lemma E.9 bounds the empirical excess by D²/η (1 − μη)^R + cη. Lemma E.2 bounds the
-        stability by 4L²/(μ(M n_min − 1)).
+        `excess_risk` is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a hidden constant. `terms` has two explicit
+        bounds: `empirical`, D²/η (1 − μη)^R + cη, bounds the empirical excess risk (Lemma E.9), and `stability`,
+        4L²/(μ(M n_min − 1)), bounds the effect of one record on the expected loss (Lemma E.2).
     """
     federation, mu, squared = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
     divisor = 1 if reading == "printed" else batch_divisor(federation, reading)
@@ -186,31 +206,34 @@ class SmoothInputs(DescentInputs):
     smoothness: Smoothness
 
     def run(self, reading: Reading, /) -> DescentRun:
-        """Return the federation and the loss, with the β of the largest weight."""
+        """Return the federation and the loss, with the smoothness β of the client with the largest weight."""
         return self.run_in(reading, DescentRun, smoothness=max(self.scales_of_losses) * self.smoothness)
 
     def complete(self, reading: Reading, /) -> Prescription:
-        """Return the prescription of the complete statement."""
+        """Return the run that the appendix's statement prescribes, and its risk."""
         statement = complete_strongly_convex if self.strong_convexity > 0.0 else complete_convex
         return statement(self.run(reading), rounds=self.rounds, reading=reading)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
-    """Check that R ≥ 1/ν²; if every client participates, the right side is 0."""
+    """Check that R ≥ 1/ν², with ν of the statement that is requested.
+
+    The lower limit is 0 if every client participates, and 1/(dΞ~) for strongly convex losses in the appendix.
+    """
     federation = inputs.federation_in("printed")
     if federation.all_participate:
-        needed = 0.0
+        least_rounds = 0.0
     elif inputs.variant == "informal":
-        (kind,) = federation.groups
-        needed = effective_samples(
-            samples_per_client=kind.samples_per_client, epsilon=kind.epsilon, dimension=inputs.dimension
+        (group,) = federation.groups
+        least_rounds = effective_samples(
+            samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=inputs.dimension
         )
     elif inputs.strong_convexity > 0.0:
-        needed = 1.0 / (inputs.dimension * outputs["xi"])
+        least_rounds = 1.0 / (inputs.dimension * outputs["xi"])
     else:
-        needed = 1.0 / outputs["rate_term"] ** 2
-    return Sides.at_least(outputs["rounds"], needed)
+        least_rounds = 1.0 / outputs["rate_term"] ** 2
+    return Sides.at_least(outputs["rounds"], least_rounds)
 
 
 CONDITIONS = (

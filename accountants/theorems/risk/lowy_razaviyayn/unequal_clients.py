@@ -91,11 +91,11 @@ def unequal_variance(
     used_once: bool = False,
     **bounds: float,
 ) -> Variance:
-    """Return the largest V² of one averaged noisy gradient, by its parts.
+    """Return an upper bound on the variance of one averaged noisy gradient, by its parts.
 
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
-        participants: M = 1/E[1/M_r].
+        participants: M = 1/E[1/M_r] for the number M_r of participants in a round.
         dimension: number d of coordinates.
         noise_std: root mean square over clients of the noise per coordinate.
         used_once: whether every record is used once (a_i = 1/K_i); otherwise batches of the same data are drawn.
@@ -147,9 +147,9 @@ class UnequalProblem(ExcessRiskProblem):
         )
 
     def variance(self, noise_std: float) -> Variance:
-        """Return the bound on V² of the module text.
+        """Return the bound of the module text on the variance V² of one averaged noisy gradient, by its parts.
 
-        The L_i² of a client counts as variance within clients or between clients, according to the larger factor.
+        A client's L_i² counts as variance within clients or between clients, according to the larger factor.
         """
         return unequal_variance(
             self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std
@@ -227,7 +227,7 @@ class FederatedRun:
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """p_i N of each group."""
+        """The factors p_i N of the groups' losses: weight times number of clients, 1 for equal weights."""
         return loss_scales([(group.weight, group.clients) for group in self.client_groups])
 
     @property
@@ -319,9 +319,9 @@ class FederatedInputs(FederatedRun):
 
 
 def bound(inputs: FederatedInputs) -> Outputs:
-    """Return the bound, its terms, the step size, the envelope and the ratio of successive weights of the output."""
+    """Return the bound, its terms, the step size, the envelope, and the growth of the weights of the output."""
     choice = inputs.choice
-    envelope = {} if inputs.smoothness is not None else {"envelope_smoothness": choice.envelope_smoothness}
+    envelope = {"envelope_smoothness": choice.envelope_smoothness} if inputs.smoothness is None else {}
     return {
         **inputs.risk.outputs,
         "step_size": choice.step_size,
@@ -340,7 +340,7 @@ EXACT_PROXIMAL_STEP = Condition(
 
 
 def _step(inputs: FederatedInputs) -> Sides:
-    """Check that every ηβ_i ≤ 1, and that ηβ < 1 for the mean loss."""
+    """Check that ηβ_i ≤ 1 for every client's weighted loss, and that ηβ < 1 for the mean loss."""
     step, descended = inputs.choice.step_size, inputs.descended
     ratio = step / descended.largest_step
     return Sides(Verdict.of(ratio <= 1.0 and step * descended.smoothness < 1.0), ratio, 1.0)

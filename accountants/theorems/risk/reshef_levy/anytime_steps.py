@@ -47,7 +47,7 @@ def _check_list(name: str, values: Sequence[object], low: float) -> None:
 
 @formula(given="A round t.", bounded=False)
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
-    """Return α_t, α_{1:t}, β_t, and γ_t, the share of w_{t+1} in x_{t+1}."""
+    """Return the weight α_t of round t, the sum α_{1:t}, the momentum β_t, and the share γ_t of w_{t+1} in x_{t+1}."""
     return {
         "weight": round,
         "weight_sum": 0.5 * round * (round + 1.0),
@@ -61,17 +61,24 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
     checks=(lambda inputs: _check_list("inner_products", inputs.inner_products, -1e100),),
 )
 def anytime(*, inner_products: Annotated[tuple[float, ...], INNER_PRODUCTS]) -> Outputs:
-    """Return Σ τ⟨∇f(x_τ), w_τ − x*⟩, and this sum divided by t(t + 1)/2, a bound on the excess risk of x_t."""
+    """Return the weighted regret Σ τ⟨∇f(x_τ), w_τ − x*⟩, and the bound on the excess risk of x_t that follows.
+
+    Args:
+        inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t, with the minimiser x*.
+
+    Returns:
+        `weighted_regret`, and `excess_risk`, the regret divided by t(t + 1)/2.
+    """
     rounds = len(inner_products)
-    total = math.fsum((place + 1.0) * value for place, value in enumerate(inner_products))
+    total = math.fsum(float(number) * value for number, value in enumerate(inner_products, start=1))
     return {"weighted_regret": total, "excess_risk": total / (0.5 * rounds * (rounds + 1.0))}
 
 
 def _least_prefix(*, inner_products: tuple[float, ...]) -> Sides:
-    """Check that no prefix of the weighted sum is negative; the least prefix is the left side."""
+    """Check that no partial sum of τ⟨∇f(x_τ), w_τ − x*⟩ is negative; the least partial sum is the left side."""
     total = least = inner_products[0]
-    for place, value in enumerate(inner_products[1:], start=2):
-        total += place * value
+    for number, value in enumerate(inner_products[1:], start=2):
+        total += number * value
         least = min(least, total)
     return Sides.at_least(least, 0.0)
 

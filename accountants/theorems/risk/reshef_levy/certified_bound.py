@@ -109,9 +109,9 @@ class RiskParts:
     """The three bounds of the excess risk, in units of the loss, and the summands of the least one.
 
     Attributes:
-        by_norm: R0 of the module's formulas.
-        by_young: RI.
-        by_stability: RS.
+        by_norm: bound R0 of the module text, by the norm of the noise.
+        by_young: bound RI, by Young's inequality between two reports.
+        by_stability: bound RS, by stability.
         optimisation: summand of the distance D and of the gradient at the optimum.
         statistical: summand of the variance V of the gradients.
         noise: summand of the cancelled noise.
@@ -131,7 +131,9 @@ class RiskParts:
 
 
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
-    """Return the optimisation part D²/(2η) + TDG* and the statistical part D√(V/m) Σ√t of base.
+    """Return the two summands of `base` in the module text: D²/(2η) + TDG*, and D√(V/m) Σ√t.
+
+    The first one is by optimisation, the second one by the sampling of records and clients.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -145,19 +147,19 @@ def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
 def certified_risk(
     run: CancellationRun, *, step_size: float, noise_variance: float, thorough: bool = False
 ) -> RiskParts:
-    """Compute R0, RI and RS at any step size; infinite where their denominators are not positive.
+    """Compute the three bounds R0, RI and RS of the module text on the excess risk, at any step size.
 
-    The noise term of R0 and of RI is a summand of the bound. That of RS is the remainder, which also contains the
-    excess of its factor over 1/(1 − h). A run without noise does not have this excess.
+    A bound is infinite if its denominator is not positive. The noise term of R0 and of RI is a summand of the bound.
+    That of RS is the rest of the bound after the other two terms, which both have the factor 1/(1 − h).
 
     Args:
         run: the clients, rounds and constants of the losses.
         step_size: step size η of every round.
         noise_variance: c; a client's noise has variance c N per coordinate after N reports.
-        thorough: whether every age that may matter is tried, up to a million; otherwise their number is bounded.
+        thorough: if true, up to a million ages l are tried one by one in RS; otherwise `AGES` of them.
 
     Returns:
-        The three bounds, and the parts of the least one, none of them negative.
+        The three bounds, and the nonnegative summands of the least one.
     """
     h = 2.0 * step_size * run.smoothness * run.rounds
     optimisation, statistical = base_parts(run, step_size)
@@ -203,15 +205,18 @@ def certified_risk(
 def _by_stability(
     run: CancellationRun, base: float, scale: float, step_size: float, h: float, *, thorough: bool
 ) -> float:
-    """Return RS, minimised over the candidate ages l and the weight λ; infinite where no denominator is positive.
+    """Return the bound RS of the module text, minimised over the candidate ages l and the weight λ.
 
     Args:
         run: the clients, rounds and constants of the losses.
-        base: base of the module's formulas.
-        scale: ηcd/m.
+        base: `base` of the module text.
+        scale: ηcd/m, the factor of the noise.
         step_size: step size η.
         h: 2ηLT, below 1.
-        thorough: as in `certified_risk`.
+        thorough: if true, up to a million ages l are tried one by one; otherwise `AGES` of them.
+
+    Returns:
+        The bound; infinite if no age gives a positive denominator.
     """
     ages = candidate_ages(run, step_size, thorough=thorough)
     rate, steps, rounds = run.rate, run.steps, float(run.rounds)
@@ -230,10 +235,10 @@ def _by_stability(
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
-    """Return log κ = 2ηL Σ_{a<l} a² for each age l, capped so that κ is finite.
+    """Return log κ = 2ηL Σ_{a<l} a² for each age l, capped at a value for which κ is a finite double.
 
     Args:
-        run: the run, for L.
+        run: the run, with the smoothness L of its losses.
         step_size: step size η.
         ages: ages l.
     """
@@ -247,10 +252,10 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return the ages l over which RS is minimised.
+    """Return the ages l over which the bound RS of the module text is minimised, in increasing order.
 
-    Beyond the largest candidate, (1 − p)^l/p² is negligible, or κ exceeds e^60. If the losses are linear, T is a
-    candidate too.
+    Beyond the largest candidate, (1 − p)^l/p² is negligible, or κ exceeds e^60. If the losses are linear, the number T
+    of rounds is a candidate too.
 
     Args:
         run: the clients and rounds.
@@ -273,7 +278,10 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return the least over l of κ + (M/m)(1 − m/M)^l. Theorem 5.2 is proved where it is at most 2 (E-R1)."""
+    """Return the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of the module text.
+
+    The printed bound of Theorem 5.2 is proved if this is at most 2 (erratum E-R1).
+    """
     ages = candidate_ages(run, step_size, thorough=False)
     values = np.exp(log_kappa(run, step_size, ages)) + _absence_powers(run.rate, ages) / run.rate
     return float(np.min(values))

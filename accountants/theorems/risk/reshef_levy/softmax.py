@@ -20,7 +20,15 @@ FEATURE_NORM = Quantity(
 
 @formula(given="Softmax regression on features of at most this norm, over a domain of this diameter.")
 def constants(*, feature_norm: Annotated[float, FEATURE_NORM], diameter: Diameter) -> Outputs:
-    """Return G = √2 ‖x‖, L = ‖x‖²/2, and S = G + 2LD."""
+    """Return the constants of the cross entropy of a softmax of Wx as a function of the matrix W.
+
+    Args:
+        feature_norm: bound ‖x‖ on the norm of a record's features.
+        diameter: diameter D of the domain of W.
+
+    Returns:
+        The Lipschitz constant G = √2 ‖x‖, the smoothness L = ‖x‖²/2, and the clipping norm S = G + 2LD.
+    """
     lipschitz, smoothness = math.sqrt(2.0) * feature_norm, 0.5 * feature_norm * feature_norm
     return {
         "lipschitz": lipschitz,

@@ -43,15 +43,21 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """Return min{D/(σ√(dT)), 1/(4LT)}, the step size of Theorem F.2 if σ = 2S√T/(ρm)."""
+    """Return the step size min{D/(σ√(dT)), 1/(4LT)}, that of Theorem F.2 if σ = 2S√T/(ρm).
+
+    Args:
+        run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
+            and bound S on the norm of a message.
+        noise_std: standard deviation σ of the server's noise per coordinate.
+    """
     first = run.diameter / (noise_std * math.sqrt(run.dimension * float(run.rounds)))
     return min(first, 1.0 / (4.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """Return the terms of the bound with a trusted server before η is chosen, for η ≤ 1/(4LT).
+    """Return the terms of the bound with a trusted server as a function of the step size η ≤ 1/(4LT).
 
-    The bound is proved (E-R7).
+    The bound is proved, as erratum E-R7 explains.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -91,9 +97,9 @@ class TrustedRunInputs(CancellationRun):
 
 @in_doubles
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
-    """Return the printed bound with its terms, the bound at the chosen step size, and the exact Gaussian DP parameter.
+    """Return the bound of Theorem F.2 with its terms, and the bound at the requested noise and step size.
 
-    `true_gaussian_dp_mu` is ρ√((T − 1)/T).
+    `true_gaussian_dp_mu` is the exact Gaussian DP parameter ρ√((T − 1)/T) of the run, smaller than the printed ρ.
     """
     run, mu = inputs, inputs.gaussian_dp_mu
     d, reports = run.diameter, float(run.participants) * run.rounds
@@ -114,13 +120,15 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
 
 
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """Return the terms of the lower bound in units of GD: min{1, 1/√n} and min{1, √d/(εn)}.
+    """Return the terms of the lower bound on the excess risk, 1/√n and min{1, √d/(εn)}, in units of GD.
+
+    GD, Lipschitz constant times diameter, is the largest possible excess risk.
 
     Args:
-        server: whether the server is trusted; if not, the second ratio is √M times as large.
+        server: "trusted" or "untrusted"; with an untrusted server, √d/(εn) is √M times as large.
         clients: number M of clients.
         reports: number n of records in all.
-        dimension: d.
+        dimension: number d of coordinates.
         epsilon: ε; infinite without privacy.
     """
     clients = clients if server == "untrusted" else 1
@@ -149,15 +157,15 @@ def order(
     dimension: Dimension,
     epsilon: Epsilon,
 ) -> Outputs:
-    """Return the terms of the lower bound and their sum, which are orders, not bounds.
+    """Return the order of the smallest possible excess risk, without its constant, and its terms.
 
     Args:
-        server: whether the server is trusted.
+        server: "trusted" or "untrusted".
         clients: number M of clients.
         participants: number m of clients in a round.
         rounds: number T of rounds.
-        dimension: d.
-        epsilon: ε.
+        dimension: number d of coordinates.
+        epsilon: ε of the target.
     """
     reports = float(participants) * rounds
     terms = order_terms(server=server, clients=clients, reports=reports, dimension=dimension, epsilon=epsilon)
@@ -174,9 +182,10 @@ class IndependentInputs(CancellationRun):
 
 @in_doubles
 def independent_noise(inputs: IndependentInputs) -> Outputs:
-    """Return the bound with fresh noise N(0, (2S/ρ)²) on each message.
+    """Return the bound on the excess risk if every message has fresh noise N(0, (2S/ρ)²), without cancellation.
 
-    `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers the noise term.
+    `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers the noise term. m of M
+    clients report in each of T rounds, S bounds the norm of a message, and ρ is the Gaussian DP parameter.
     """
     run = inputs
     std = 2.0 * run.clipping_norm / inputs.gaussian_dp_mu

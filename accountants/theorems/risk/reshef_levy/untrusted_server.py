@@ -25,16 +25,27 @@ _TESTS = "tests/theorems/risk/reshef_levy/test_risk.py"
 
 # As printed -----------------------------------------------------------------------------------------------------------
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
-    """Return the printed step size min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}."""
+    """Return the step size of Theorem 5.2, min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}.
+
+    Args:
+        run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
+            and bound S on the norm of a message.
+        mu: Gaussian DP parameter ρ.
+    """
     noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
     first = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(noise))
     return min(first, 1.0 / (8.0 * run.smoothness * run.rounds)) if run.smoothness > 0.0 else first
 
 
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
-    """Return the three terms of Theorem 5.2.
+    """Return the three terms of the bound on the excess risk that Theorem 5.2 prints.
 
-    Their sum is 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)).
+    Their sum is 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)). G* is the gradient norm at the
+    minimiser, and σ̃² + ξ̃² the variance of the clients' messages. The other symbols are those of `printed_step_size`.
+
+    Args:
+        run: the clients, rounds and constants of the losses.
+        mu: Gaussian DP parameter ρ.
     """
     d, reports = run.diameter, float(run.participants) * run.rounds
     noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
@@ -46,7 +57,9 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
 
 
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
-    """Return the bound of the proof before η is chosen, for η ≤ 1/(8LT), without the premise M/m ≤ T.
+    """Return the bound in the printed proof of Theorem 5.2 as a function of the step size η ≤ 1/(8LT).
+
+    The proof also uses M/m ≤ T without stating it. Here the bound does not need this: its last factor is 1 + M/(mT).
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -86,10 +99,12 @@ class StatedInputs(CancellationRun):
 
 @in_doubles
 def stated_bound(inputs: StatedInputs) -> Outputs:
-    """Return the printed noise, step size and bound, and the bound of the proof at the step size of the request.
+    """Return the noise, step size and bound of Theorem 5.2 as printed, and bounds that are proved.
 
-    `certified_excess_risk` is the proved bound at the same noise and step size. The printed bound is proved too where
-    `criterion` is at most 2.
+    Returns:
+        `excess_risk` is the printed bound, which is proved if `criterion` is at most 2. `excess_risk_at_step_size` is
+        that of the printed proof at the requested step size. `certified_excess_risk` is our proved bound at the same
+        noise and step size.
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)

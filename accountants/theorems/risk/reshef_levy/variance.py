@@ -63,7 +63,7 @@ def mean_variance(inputs: SpreadInputs) -> Outputs:
 
 @in_doubles
 def sum_variance(inputs: SumInputs) -> Outputs:
-    """Return bounds on the mean square errors of the sum q_t of all s, and of the gradient estimate q_t/t."""
+    """Return bounds on the mean square errors of q_t, the sum of all messages up to round t, and of q_t/t."""
     return {"variance": inputs.round * inputs.variance, "mean_variance": inputs.variance / inputs.round}
 
 
@@ -80,7 +80,10 @@ def noise_in_sum(
     dimension: Dimension,
     participants: Participants,
 ) -> Outputs:
-    """Return E|Y_t|² with cancellation, and with fresh noise of the same ρ on each message.
+    """Return the expected squared norm of the noise Y_t in the sum of all messages up to round t.
+
+    With cancellation, a client's new message removes its earlier noise. Without it, each message has fresh noise with
+    the same Gaussian DP parameter ρ.
 
     Args:
         clipping_norm: bound S on the norm of a message.
@@ -98,7 +101,7 @@ def noise_in_sum(
 
 @formula(given="m of M clients report in a round.", bounded=False)
 def gap(*, run: ParticipantFields, reading: Reading = "printed") -> Outputs:
-    """Return the factor on the statistical term if a client reports its difference since its last report.
+    """Return the factor by which the statistical term grows if clients send differences since their last report.
 
     Args:
         run: the clients M and the participants m of a round.

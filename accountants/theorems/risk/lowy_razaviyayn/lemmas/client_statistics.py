@@ -45,10 +45,11 @@ class GroupStatistics:
 
 
 def check_groups_and_participation(record: FormulaRequest) -> None:
-    """Check that the groups add up, and that the distribution of the number of participants is valid.
+    """Check the groups of clients and the distribution of the number of participants.
 
     Raises:
-        InvalidInput: if not, or if there is both a number of participants and a distribution.
+        InvalidInput: with all faults: groups that do not add up to the clients, an invalid distribution, or a
+            distribution next to a number of participants.
     """
     faults: list[Fault] = []
     if record.client_groups is not None:
@@ -72,12 +73,12 @@ class Average:
     mean: float
 
     def over_participants(self, moments: ParticipationMoments, reading: Reading) -> float:
-        """Return the statistic of the mean over the participants.
+        """Return the variance of the mean over a round's participants, if x_i² is that of client i.
 
         Args:
-            moments: M and M'.
-            reading: "printed" gives min{X²/M', x²_max/M}; "corrected" gives the mean divided by M, which is exact
-                (E-31).
+            moments: averages M and M' of the number of participants.
+            reading: "printed" gives the paper's bound min{X²/M', x²_max/M}. "corrected" gives the mean of x_i² divided
+                by M, which is exact (erratum E-31).
         """
         if reading == "corrected":
             return self.mean / moments.mean
@@ -112,11 +113,11 @@ class ClientFields:
         return ((self.participants or self.clients, 1.0),)
 
     def statistics(self, *, gradient_std: float, noise_std: float) -> ClientStatistics:
-        """Return the statistics of the clients.
+        """Return the averages over clients of their squared gradient deviations φ_i² and noise variances σ_i².
 
         Args:
-            gradient_std: φ of groups without their own.
-            noise_std: σ of groups without their own.
+            gradient_std: standard deviation φ of a record's gradient, for groups that do not state their own.
+            noise_std: noise σ per coordinate, for groups that do not state their own.
         """
         groups = self.client_groups or (GroupStatistics(clients=self.clients),)
         gradients = [gradient_std if group.gradient_std is None else group.gradient_std for group in groups]
@@ -129,7 +130,12 @@ class ClientFields:
         )
 
     def _average(self, figures: list[float], sizes: list[int]) -> Average:
-        """Return the averages of the squares of one value per group."""
+        """Return the averages over clients of the square of a figure that all clients of a group have in common.
+
+        Args:
+            figures: the figure of each group.
+            sizes: number of clients of each group.
+        """
         squares = [figure**2 for figure in figures]
         weighted = list(zip(squares, sizes, strict=True))
         return Average(

@@ -21,7 +21,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import 
 
 @formula(given="A gradient step on a strongly convex and smooth loss.", checks=(CONVEXITY_WITHIN_SMOOTHNESS,))
 def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
-    """Return three factors by which a gradient step shrinks distances: the two printed ones and the least one.
+    """Return three factors by which a gradient step shrinks distances: two of Lemma E.3, and the smallest valid one.
 
     |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least
     (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for
@@ -32,8 +32,8 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
     Args:
         step_size: step size η.
-        smoothness: β.
-        strong_convexity: μ.
+        smoothness: smoothness β of the loss.
+        strong_convexity: strong convexity μ of the loss.
     """
     printed = step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
     return {
@@ -102,14 +102,16 @@ LEMMA_E8 = Theorem(
 
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the step size of Lemma E.9, η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}; 1/g if c = 0.
+    """Return the step size η of Lemma E.9 for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
+
+    It is η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}, or 1/g if c = 0.
 
     Args:
         contraction: rate a of the recursion.
         curvature: g; 1/g is the largest admissible step size.
-        variance: c.
-        start: r₀.
-        rounds: T.
+        variance: coefficient c of η².
+        start: first value r₀ of the recursion.
+        rounds: number T of steps.
     """
     if variance == 0.0:
         return 1.0 / curvature
@@ -119,17 +121,17 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
 
 
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
-    """Return (r₀/η)(1 − aη)^T' + cη, a bound for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² (E-33).
+    """Return an upper bound on the weighted mean of s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
-    With γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'} over the first T' terms.
-    Multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then
-    γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1
-    only R, so T' = R there.
+    The bound is (r₀/η)(1 − aη)^T' + cη. With γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds
+    (b/Γ) Σ γ_t s_t + a r_{T'} over the first T' terms; the printed lemma has T + 1 terms (erratum E-33). Multiplying
+    the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then γ_{T'−1} = (1 − aη)^{−T'}
+    satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). The lemma averages T + 1 terms and Algorithm 1 only R, so T' = R there.
 
     Args:
         contraction: rate a of the recursion.
-        variance: c.
-        start: r₀.
+        variance: coefficient c of η².
+        start: first value r₀ of the recursion.
         step_size: step size η.
         averaged: number T' of averaged terms.
 
@@ -142,17 +144,19 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return g r₀ e^{−aT/g} + c/(aT), the printed form of Lemma E.9 with hidden constant and logarithm.
+    """Return the order of the bound of Lemma E.9 as printed, g r₀ e^{−aT/g} + c/(aT).
+
+    It is for the recursion of `recursion_bound`, and leaves out a constant and a logarithm.
 
     Args:
         contraction: rate a of the recursion.
-        curvature: g.
-        variance: c.
-        start: r₀.
-        rounds: T.
+        curvature: g; 1/g is the largest admissible step size.
+        variance: coefficient c of η².
+        start: first value r₀ of the recursion.
+        rounds: number T of steps.
     """
-    fading = curvature * start * math.exp(-contraction * rounds / curvature)
-    return fading + variance / (contraction * rounds)
+    initial_term = curvature * start * math.exp(-contraction * rounds / curvature)
+    return initial_term + variance / (contraction * rounds)
 
 
 _CONTRACTION = Quantity(symbol="a", gt=0, scale=SQUARES, description="rate of the recursion, before the step size")
@@ -174,19 +178,21 @@ def recursion(
     start: Annotated[float, _START],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the step size of Lemma E.9, the ratio of successive weights, and bounds on the weighted mean of s_t.
+    """Return the step size of Lemma E.9 and the bounds that it gives for a recursion of descent.
+
+    The recursion is r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη², in which r_t is a squared distance and s_t an excess risk.
 
     Args:
         contraction: rate a of the recursion.
         progress: weight b of s_t.
-        variance: c.
+        variance: coefficient c of η².
         curvature: g; 1/g is the largest admissible step size.
-        start: r₀.
-        rounds: T.
+        start: first value r₀ of the recursion.
+        rounds: number T of steps.
 
     Returns:
-        `bound` is the explicit bound on (b/Γ) Σγ_t s_t, and `excess_risk` that on the mean of s_t. `scale` is the
-        printed form.
+        `excess_risk` is the bound on the mean of s_t with weights that grow by the factor `averaging_ratio`, and
+        `bound` is b times as large. `scale` is the order that the lemma prints.
     """
     shared = {"contraction": contraction, "variance": variance, "start": start}
     step = recursion_step_size(curvature=curvature, rounds=rounds, **shared)

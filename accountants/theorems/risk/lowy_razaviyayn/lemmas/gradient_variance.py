@@ -52,15 +52,19 @@ def fresh_gradient_variance(
     heterogeneity: float,
     reading: Reading = "printed",
 ) -> Variance:
-    """Return the printed bound for records used once: min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
+    """Return the variance of a round's gradient for records that are used once, as bounded in Lemma E.5.
+
+    The bound is min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are averages of the clients'
+    φ_i² and σ_i², and Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
-        statistics: M and M', and the averages of φ_i² and σ_i²: root mean squares over the M_r largest.
+        statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.
         clients: number N of clients.
-        batch_size: K, the smallest of any client.
-        dimension: d.
-        heterogeneity: v.
-        reading: "corrected" has plain means over clients for both minima, which is exact (E-31).
+        batch_size: smallest batch size K of a client.
+        dimension: number d of coordinates.
+        heterogeneity: standard deviation v of the clients' expected gradients.
+        reading: "printed" has the minima of the lemma. "corrected" has plain means over clients in their place, which
+            are exact (erratum E-31).
     """
     moments = statistics.moments
     between = client_factor(clients=clients, participants=moments.mean)
@@ -74,14 +78,16 @@ def fresh_gradient_variance(
 def reused_gradient_variance_printed(
     statistics: ClientStatistics, *, batch_size: int, dimension: int, records: int, gradient_std: float
 ) -> Variance:
-    """Return the printed bound for re-used records: Φ̂²/(MK) 1{MK < ñ} + noise. It is false for M < N (E-12).
+    """Return the printed bound of Lemma E.6 on the variance of a round's gradient, for records that are re-used.
+
+    It is Φ̂²/(MK) if MK < ñ, plus the noise. It is false if only some of the clients participate (erratum E-12).
 
     Args:
-        statistics: M and M', and the averages of σ_i².
-        batch_size: K, the smallest of any client.
-        dimension: d.
-        records: number ñ of all records.
-        gradient_std: Φ̂.
+        statistics: averages M and M' of the number of participants, and averages of the noise variances σ_i².
+        batch_size: smallest batch size K of a client.
+        dimension: number d of coordinates.
+        records: number ñ of records of all clients.
+        gradient_std: standard deviation Φ̂ of the gradients of all records.
     """
     sampled = statistics.moments.mean * batch_size
     noise = statistics.noise.over_participants(statistics.moments, "printed")
@@ -107,17 +113,17 @@ def fresh_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return V² and its parts, for records used once.
+    """Return the variance V² of one averaged noisy gradient and its parts, for records that are used once.
 
     Args:
         federation: the clients and the number of participants.
         batch_size: records K of a batch, the smallest of any client.
         dimension: number d of coordinates.
-        gradient_std: φ of clients without their own.
-        heterogeneity: v.
-        noise_std: σ of clients without their own.
-        reading: "corrected" has plain means over clients for Φ²/M', φ²_max/M and those of σ, which is exact (E-31).
-            Both readings agree if clients are equal.
+        gradient_std: standard deviation φ of a record's gradient, for clients that do not state their own.
+        heterogeneity: standard deviation v of the clients' expected gradients.
+        noise_std: noise σ per coordinate, for clients that do not state their own.
+        reading: "printed" has the bound of Lemma E.5. "corrected" has plain means over clients in it, which are exact
+            (erratum E-31). Both agree if clients are equal.
     """
     return _outputs(
         fresh_gradient_variance(
@@ -156,18 +162,18 @@ def reused_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return V² and its parts, for records that are drawn again from the same data.
+    """Return the variance V² of one averaged noisy gradient and its parts, for batches that re-use the records.
 
     Args:
         federation: the clients and the number of participants.
         samples_per_client: records n of a client.
         batch_size: records K of a batch.
         dimension: number d of coordinates.
-        empirical_gradient_std: Φ̂.
-        empirical_heterogeneity: v̂.
-        noise_std: σ of clients without their own.
-        reading: "printed" has the bound of the lemma. "corrected" has the two-level variance, with the plain mean of
-            σ_i² over clients (E-12).
+        empirical_gradient_std: standard deviation Φ̂ of the gradients of all records.
+        empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients.
+        noise_std: noise σ per coordinate, for clients that do not state their own.
+        reading: "printed" has the bound of Lemma E.6. "corrected" has the variance of the module text, by the draw of
+            clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
     """
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "corrected":
@@ -206,7 +212,7 @@ def subset_mean(
     mean_square: Annotated[float, Quantity(symbol="a²", ge=0, description="mean squared norm of the vectors")],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return E|mean|² of m of N vectors of mean zero, drawn without replacement.
+    """Return the expected squared norm of the mean of m vectors, drawn without replacement from N vectors of mean zero.
 
     Args:
         population: number N of vectors.

@@ -49,14 +49,15 @@ _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, descrip
 
 
 def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
-    """Return D²/(ηR) + 2η[sampling + clients + noise/2], for the average of w_0, …, w_{R−1} and η ≤ 1/(4β).
+    """Return the bound of the printed Lemma E.4 for convex losses: D²/(ηR) + 2η[sampling + clients + noise/2].
 
-    It is false if a constraint prevents ∇F(w*) = 0 (E-13).
+    It is for the average of w_0, …, w_{R−1}. It is false if the gradient at the minimiser is not 0, which a constraint
+    may cause (erratum E-13).
 
     Args:
-        variance: V² of the averaged gradient, with the parts for sampling and clients at the minimiser.
-        initial_distance: D.
-        step_size: η.
+        variance: parts of the variance of the averaged gradient; `sampling` and `clients` are those at the minimiser.
+        initial_distance: distance D of the first iterate from the minimiser.
+        step_size: step size η, at most 1/(4β) for the smoothness β.
         rounds: number R of rounds.
     """
     total = variance.sampling + variance.clients + 0.5 * variance.noise
@@ -72,26 +73,31 @@ def noisy_descent_bound(
     variance: float,
     strong_convexity: float = 0.0,
 ) -> float:
-    """Return the bound for the weighted average of w_1, …, w_R and any η < 1/β, which needs no stationarity.
+    """Return our bound on the empirical excess risk of the weighted average of w_1, …, w_R.
 
-    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0.
-    `explicit_bound.py` has the proof.
+    It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0. Unlike
+    the printed lemma, it does not need a gradient of 0 at the minimiser. `explicit_bound.py` has the proof.
 
     Args:
-        initial_distance: D.
-        step_size: η.
+        initial_distance: distance D of the first iterate from the minimiser.
+        step_size: step size η.
         rounds: number R of rounds.
-        smoothness: β.
+        smoothness: smoothness β of the loss.
         variance: V², which bounds the variance of one averaged noisy gradient over the whole domain.
-        strong_convexity: μ.
+        strong_convexity: strong convexity μ of the loss.
+
+    Returns:
+        The bound in loss units; infinite if ηβ > 1, or if ηβ = 1 and the variance is positive.
     """
     slack = 1.0 - step_size * smoothness
-    if slack <= 0.0 < variance or slack < 0.0:
+    if slack < 0.0 or (slack == 0.0 and variance > 0.0):
         return math.inf
-    start = optimisation_error(
+    optimisation = optimisation_error(
         initial_distance=initial_distance, step_size=step_size, rounds=rounds, strong_convexity=strong_convexity
     )
-    return start + (0.5 * step_size * variance / slack if variance > 0.0 else 0.0)
+    if variance == 0.0:
+        return optimisation
+    return optimisation + 0.5 * step_size * variance / slack
 
 
 @request
@@ -115,7 +121,8 @@ class NoisyDescent(ClientFields):
         """Return the variance of the averaged gradient in one step.
 
         Args:
-            reading: "corrected" has plain means over clients, which are exact (E-31).
+            reading: "printed" has the paper's upper bounds on the averages over the participants. "corrected" has plain
+                means over all clients, which are exact (erratum E-31).
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
@@ -127,7 +134,7 @@ class NoisyDescent(ClientFields):
         )
 
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
-        """Return the corrected bound on the empirical excess risk."""
+        """Return our bound on the empirical excess risk at a step size, which replaces the printed lemma."""
         return noisy_descent_bound(
             initial_distance=self.initial_distance,
             step_size=step_size,
@@ -173,7 +180,13 @@ class StronglyConvexDescent(NoisyDescent):
 
 
 def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outputs:
-    """Return the bound on the empirical excess risk, and the three variances of a step."""
+    """Return the bound of Lemma E.4 on the empirical excess risk, and the parts of the variance of a step.
+
+    Args:
+        inputs: the run and its step size.
+        reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has our bound for the
+            average of w_1, …, w_R.
+    """
     variance = inputs.variance(reading)
     if reading == "corrected":
         return {"excess_risk": inputs.bound(inputs.step_size), **variance.parts}
@@ -184,15 +197,17 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 
 
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
-    """Return (14) as an order, the bound of its proof, and the step size, averaging and variances of the bound.
+    """Return the bound of Lemma E.4 for strongly convex losses, as an order and as an explicit bound.
 
     Args:
         inputs: the run.
-        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`. "corrected" has
-            D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only needs ηβ < 1.
+        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`, with c of the module text.
+            "corrected" has D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only needs ηβ < 1.
 
     Returns:
-        `scale` hides a constant and a logarithm; `excess_risk` does not.
+        `scale` is equation (14) of the paper, which leaves out a constant and a logarithm. `excess_risk` is explicit.
+        It holds at `step_size`, for an average with weights that grow by the factor `averaging_ratio`. The parts of the
+        variance of a step follow.
     """
     recursion, step = inputs.recursion, inputs.step
     if reading == "printed":

@@ -78,12 +78,14 @@ class EqualClientsRound:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return V² = φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M of records that are used once.
+        """Return the variance of a round's gradient, for records that are used once.
+
+        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
 
         Args:
             gradient_std: standard deviation φ of a record's gradient about its client's expected one.
             heterogeneity: standard deviation v of the clients' expected gradients.
-            noise_std: σ.
+            noise_std: noise σ per coordinate of a message.
         """
         between = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
@@ -93,16 +95,17 @@ class EqualClientsRound:
         )
 
     def reused_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return an upper bound on V² of records that are drawn again from the same data.
+        """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
-        The exact V² is w²a + v²b with the two factors a, b, w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}. It is linear in v² and
-        hence largest at a bound. Φ̂ = v̂ = L is always valid, and so is v̂ = Φ̂. Identically distributed clients do
-        *not* have v̂ = 0 (E-14).
+        Without noise the variance is w²a + v²b, with w² within clients, v² between clients, and factors a and b of
+        sampling. As w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}, it is linear in v² and hence largest at a bound of v². The
+        values Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution do *not* have v̂ = 0
+        (erratum E-14).
 
         Args:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
             heterogeneity: v̂; v̂² bounds the variance between clients.
-            noise_std: σ.
+            noise_std: noise σ per coordinate of a message.
         """
         within = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
         between = client_factor(clients=self.clients, participants=self.participants)
@@ -124,7 +127,7 @@ def largest_variance(
     largest_between: float = math.inf,
     largest_total: float = math.inf,
 ) -> tuple[float, float]:
-    """Return the two parts of the largest mean_i(a_i w_i²) + c s², for clients that differ.
+    """Return the largest possible variance by sampling, mean_i(a_i w_i²) + c s², for clients that differ.
 
     w_i² is the variance within client i, and s² the variance of the clients' means. The constraints at every point are
     w_i² ≤ min{L_i², `largest_within`}, s² ≤ `largest_between`, and mean_i(w_i²) + s² ≤ min{mean_i(L_i²),
@@ -132,12 +135,15 @@ def largest_variance(
     squares. The problem is linear. Hence the variances are assigned in decreasing order of their factors.
 
     Args:
-        groups: the clients, with their L_i.
-        factors: a_i of each group.
-        between: c.
+        groups: the clients, with their Lipschitz constants L_i.
+        factors: factor a_i of the variance within a client, for each group.
+        between: factor c of the variance between clients.
         largest_within: bound on every w_i².
         largest_between: bound on s².
         largest_total: bound on mean_i(w_i²) + s².
+
+    Returns:
+        Both summands: the variance by sampling records, and that by sampling clients.
     """
     clients = sum(group.clients for group in groups)
     shares = [group.clients / clients for group in groups]
@@ -146,12 +152,12 @@ def largest_variance(
     remaining = min(mean_square, largest_total)
     within: list[float] = []
     client_variance: float | None = None
-    for place in sorted(range(len(groups)), key=lambda place: -factors[place]):
-        if client_variance is None and factors[place] < between:
+    for index in sorted(range(len(groups)), key=lambda index: -factors[index]):
+        if client_variance is None and factors[index] < between:
             client_variance = min(largest_between, remaining)
             remaining -= client_variance
-        variance = min(shares[place] * min(squares[place], largest_within), remaining)
-        within.append(factors[place] * variance)
+        variance = min(shares[index] * min(squares[index], largest_within), remaining)
+        within.append(factors[index] * variance)
         remaining -= variance
     if client_variance is None:
         client_variance = min(largest_between, remaining)

@@ -49,7 +49,7 @@ def averaging_ratio(contraction: float) -> float:
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
-    """Return the average of `divergence` over t = 1, …, R with weights (1 − x)^{−t}.
+    """Return the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}.
 
     It is (1 − Rx/((1 − x)^{−R} − 1))/x, at most 1/x, and (R + 1)/2 at x = 0. For small Rx, the difference in the
     numerator is computed from the series Σ_{k≥2} C(R+k−1, k) x^k.
@@ -92,7 +92,7 @@ class StabilityInputs(ParticipantFields):
 
 
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
-    """Return the stability α in loss units, by the printed lemma or by the sharper recursion of the module text.
+    """Return the stability α: a bound on the change of the expected loss if one record is replaced, in loss units.
 
     The corrected α is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
     output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0, α is L²η(R + 1)/(Nn); averaging w_0,
@@ -100,7 +100,8 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
 
     Args:
         inputs: the run.
-        reading: "printed" or "corrected".
+        reading: "printed" evaluates Lemma E.2, which is valid but loose. "corrected" has the sharper bound of the
+            module text.
     """
     squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
     records = inputs.participants * inputs.samples_per_client

@@ -50,7 +50,12 @@ class LossScales:
     strong_convexity: float
 
     def statistical(self, gradient_std: float, records: float) -> float:
-        """Return the order of the least excess risk without privacy, at most LD; φ above L counts as L."""
+        """Return the order of the smallest possible excess risk without privacy, as in the module text.
+
+        Args:
+            gradient_std: standard deviation φ of a record's gradient; the smaller one of φ and L is used.
+            records: number nN of records of all clients.
+        """
         deviation = min(gradient_std, self.lipschitz)
         convex = deviation * self.diameter / math.sqrt(records)
         return convex if self.strong_convexity == 0.0 else min(self.printed_statistical(deviation, records), convex)
@@ -60,7 +65,11 @@ class LossScales:
         return gradient_std * gradient_std / (self.strong_convexity * records)
 
     def privacy(self, ratio: float) -> float:
-        """Return the order of the cost of privacy: LD min{1, r} at the privacy ratio r, or LD min{1, r²} if μ > 0."""
+        """Return the order of the cost of privacy, LD min{1, r}, or LD min{1, r²} if μ > 0.
+
+        Args:
+            ratio: privacy ratio r, of `local_ratio` or `central_ratio`.
+        """
         return self.lipschitz * self.diameter * min(1.0, ratio * ratio if self.strong_convexity > 0.0 else ratio)
 
     def cap(self, *terms: float) -> float:
@@ -71,24 +80,24 @@ class LossScales:
 def local_ratio(
     *, epsilon: float, dimension: int, samples_per_client: int, clients: int, compositionality: float = 1.0
 ) -> float:
-    """Return the privacy ratio √d/(ε₀n√N C²) if only the client itself is trusted.
+    """Return the privacy ratio √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
 
     Args:
-        epsilon: ε₀.
+        epsilon: ε₀ of a record against all parties except its client.
         dimension: number d of coordinates.
         samples_per_client: records n of a client.
         clients: number N of clients.
-        compositionality: C ≥ 1.
+        compositionality: C ≥ 1, the root of the sum of the squared ε of the rounds, divided by ε₀.
     """
     spent = epsilon * samples_per_client * math.sqrt(clients)
     return math.sqrt(dimension) / (spent * compositionality * compositionality)
 
 
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
-    """Return the privacy ratio √d/(εnN) if the server, or a shuffler, is trusted.
+    """Return the privacy ratio √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
 
     Args:
-        epsilon: ε.
+        epsilon: ε of a record against an observer of the server's output.
         dimension: number d of coordinates.
         samples_per_client: records n of a client.
         clients: number N of clients.
@@ -112,7 +121,14 @@ class LowerBoundFields:
         return LossScales(lipschitz=self.lipschitz, diameter=diameter, strong_convexity=self.strong_convexity)
 
     def statistical_outputs(self, gradient_std: float | None, scales: LossScales) -> dict[str, float]:
-        """Return the statistical term, at φ = L where it is absent; for μ > 0 also the one of the paper (E-37)."""
+        """Return the order of the excess risk without privacy, under the names of the answers.
+
+        For μ > 0, `printed_statistical_term` is the paper's term, which may exceed every possible risk (erratum E-37).
+
+        Args:
+            gradient_std: standard deviation φ of a record's gradient; L if None.
+            scales: orders of the excess risk on the domain.
+        """
         phi = self.lipschitz if gradient_std is None else gradient_std
         records = float(self.samples_per_client) * self.clients
         outputs = {"statistical_term": scales.statistical(phi, records)}
@@ -144,7 +160,7 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """Return the privacy ratio at C if only the clients themselves are trusted."""
+        """Return the privacy ratio of a C-compositional algorithm if clients trust only themselves."""
         return local_ratio(
             epsilon=self.epsilon,
             dimension=self.dimension,
@@ -169,7 +185,7 @@ class LocalInputs(LocalFederation):
 
     @property
     def least_clients(self) -> float:
-        """The number 16 e^{nε₀^r} ln(2/(Nnδ₀)) of clients of Theorem F.2 (E-21), not rounded.
+        """The smallest number of clients for which Theorem F.2 holds, 16 e^{nε₀^r} ln(2/(Nnδ₀)), not rounded.
 
         Infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, or if it exceeds the doubles.
         """
@@ -194,10 +210,14 @@ class LocalEmpiricalInputs(LocalFederation):
 
     radius: Radius
 
-    def log10_least_round_delta(self, share: float) -> float:
-        """Return log10 of 2e^{−Ne^{−x}/16}/(Nn), the least δ₀^r, at x = `share`: nε₀, or 0 as printed (E-21)."""
-        fading = self.clients * math.exp(-share) / 16.0
-        natural = math.log(2.0) - fading - math.log(self.clients) - math.log(self.samples_per_client)
+    def log10_least_round_delta(self, exponent: float) -> float:
+        """Return log10 of the smallest δ₀^r of one report for which the theorem holds, 2e^{−Ne^{−x}/16}/(Nn).
+
+        Args:
+            exponent: x, which is nε₀ in the proof, and 0 as printed (erratum E-21).
+        """
+        decay = self.clients * math.exp(-exponent) / 16.0
+        natural = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)
         return natural / math.log(10.0)
 
 

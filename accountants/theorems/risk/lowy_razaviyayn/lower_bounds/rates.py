@@ -58,14 +58,17 @@ class ReferenceInputs:
 
 
 def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
-    """Return the scales with which Section 3 compares, and the ε above which privacy is free.
-
-    `one_record_scale` is the local model with one record per person, `central_scale` that with a trusted server. No
-    corrected scale exceeds LD.
+    """Return the orders of the excess risk to which Section 3 of the paper compares its own results.
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" has φ²/√(nN) in place of φD/√(nN) in the central rate for convex losses (E-26).
+        reading: "printed" has φ²/√(nN) in the rate of a trusted server for convex losses, which is no loss (erratum
+            E-26). "corrected" has φD/√(nN), and no rate above LD, the largest possible excess risk.
+
+    Returns:
+        `non_private_scale` is the order without privacy, `one_record_scale` that of local privacy with one record per
+        person, and `central_scale` that with a trusted server. From `free_privacy_epsilon` on, local privacy costs no
+        more than the sampling of records.
     """
     phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
@@ -98,20 +101,25 @@ def figure(
     condition_number: Annotated[float, CONDITION_NUMBER],
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return every entry of Figure 2 by its name, and the ratio of (8) to (4).
+    """Return every rate in Figure 2 of the paper by its name.
 
-    `one_pass_compositionality_squared` is C² of the one-pass algorithm of (8). It divides the lower bound for different
-    clients, and `different_convex_lower_sequential` is that bound at C = 1.
+    The rates are orders of the excess risk, in units of the largest one.
 
     Args:
         samples_per_client: records n of a client.
         clients: number N of clients.
         dimension: number d of coordinates.
-        epsilon: ε₀.
-        condition_number: κ = β/μ.
-        reading: "printed" has √(κd) for different clients and strongly convex losses. "corrected" has √κ d (E-25), a C²
-            of at least 1, as every C-compositional algorithm has C ≥ 1 (E-27), and no rate above 1, the largest
-            possible excess.
+        epsilon: ε₀ of a record against all parties except its client.
+        condition_number: κ = β/μ, smoothness divided by strong convexity.
+        reading: "printed" has the factor √(κd) for different clients and strongly convex losses. "corrected" has √κ d
+            (erratum E-25), a C² of at least 1, as every C-compositional algorithm has C ≥ 1 (E-27), and no rate above
+            1, the largest possible excess.
+
+    Returns:
+        The rates for `identical` and `different` distributions of the clients, for the `empirical` loss, and for
+        `shuffled` reports. `one_pass_compositionality_squared` is C² of the one-pass algorithm of equation (8), which
+        divides the lower bound for different clients; `different_convex_lower_sequential` is this bound at C = 1.
+        `one_pass_excess_factor` is the ratio of equation (8) to equation (4).
     """
     corrected = reading == "corrected"
     records = float(samples_per_client) * clients

@@ -30,20 +30,25 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the scale of the expected loss, which is the sum of its two terms up to LD, and the terms."""
+    """Return the order of the lower bound for the expected loss: statistical plus privacy term, at most LD."""
     terms = inputs.statistical_outputs(inputs.gradient_std, scales)
     terms["privacy_term"] = scales.privacy(ratio)
     return {"excess_risk_scale": scales.cap(terms["statistical_term"], terms["privacy_term"]), **terms}
 
 
 def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the scale of the mean loss on the data at hand, which is the privacy term."""
+    """Return the order of the lower bound for the mean loss on the data at hand, which is the privacy term."""
     cost = scales.privacy(ratio)
     return {"excess_risk_scale": scales.cap(cost), "privacy_term": cost}
 
 
 def local_population(inputs: LocalInputs) -> Outputs:
-    """Return the scale, its terms, and the fewest clients, as printed and as the proof needs."""
+    """Return the order of the lower bound of Theorem 3.1, for clients that trust only themselves.
+
+    Returns:
+        The order and its two terms. `least_clients` is the number of clients that the proof requires;
+        `printed_least_clients` is the smaller number of the text.
+    """
     return {
         **_population_outputs(inputs, inputs.scales(inputs.diameter), inputs.local_ratio(inputs.compositionality)),
         "least_clients": inputs.least_clients,
@@ -52,10 +57,10 @@ def local_population(inputs: LocalInputs) -> Outputs:
 
 
 def central_population(inputs: CentralInputs) -> Outputs:
-    """Return the scale and its terms.
+    """Return the order of the lower bound of Theorem F.3, for a trusted server, and its two terms.
 
-    For μ > 0 it also returns `larger_scale`, which holds if L is of order μD. The factor LD of the privacy term is then
-    L²/μ, and the term is at most LD min{1, r}, the order for convex losses.
+    For μ > 0 it also returns `larger_scale`, which holds if L is of order μD. L²/μ then replaces LD in the privacy
+    term, and the term is at most LD min{1, r} at the privacy ratio r, the order for convex losses.
     """
     ratio, scales = inputs.central_ratio, inputs.scales(inputs.radius)
     outputs = _population_outputs(inputs, scales, ratio)
@@ -67,7 +72,12 @@ def central_population(inputs: CentralInputs) -> Outputs:
 
 
 def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
-    """Return the scale, which is the privacy term, and the least δ₀^r, as printed and as the proof needs."""
+    """Return the order of the lower bound of Theorem F.4, for clients that trust only themselves.
+
+    Returns:
+        The order, which is the privacy term. `log10_least_round_delta` is the smallest δ of a report that the proof
+        admits; `printed_log10_least_round_delta` is that of the text.
+    """
     return {
         **_empirical_outputs(inputs.scales(inputs.radius), inputs.local_ratio()),
         "log10_least_round_delta": inputs.log10_least_round_delta(inputs.samples_per_client * inputs.epsilon),
@@ -76,17 +86,19 @@ def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
 
 
 def central_empirical(inputs: CentralEmpiricalInputs) -> Outputs:
-    """Return the scale, which is the privacy term."""
+    """Return the order of the lower bound of Theorem F.5, for a trusted server, which is the privacy term."""
     return _empirical_outputs(inputs.scales(inputs.radius), inputs.central_ratio)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _least_round_delta(inputs: LocalEmpiricalInputs) -> Sides:
+    """Check that δ₀^r of a report is at least the smallest one that the proof admits."""
     least = inputs.log10_least_round_delta(inputs.samples_per_client * inputs.epsilon)
     return Sides.at_least(math.log10(inputs.round_delta), least)
 
 
 def _steep_in_radius(inputs: CentralInputs | CentralEmpiricalInputs | LocalEmpiricalInputs) -> Sides:
+    """Check that L ≥ μD for the radius D."""
     return Sides.at_least(inputs.lipschitz, inputs.strong_convexity * inputs.radius)
 
 
