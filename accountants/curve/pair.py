@@ -91,9 +91,11 @@ class Pair:
         return self.search.upper_log_delta(epsilon)
 
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
-        """Return an upper bound at an ε close to one that has been evaluated.
+        """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
 
-        The bound comes from the same work if the profiles share nodes.
+        Args:
+            epsilon: ε, in nats.
+            evaluated: the close ε. Profiles that store its quadrature nodes use them again.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):

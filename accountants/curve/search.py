@@ -43,8 +43,7 @@ class PairSearch:
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger δ of both directions at one ε.
 
-        The second direction is not evaluated if a cheap bound shows that it is at most the first. No other function
-        combines two directions.
+        The second direction is not evaluated if a cheap bound shows that it is at most the first.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
@@ -55,7 +54,7 @@ class PairSearch:
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Apply `log_delta_bounds` elementwise. Whole arrays are evaluated at once unless a profile is pointwise."""
+        """Enclose the larger δ of both directions at each ε of an array."""
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
             points = np.asarray(epsilon, dtype=np.float64)
@@ -105,7 +104,7 @@ class PairSearch:
         return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
     def _solve(self, log_delta: float) -> Interval | None:
-        """Certify the larger solution of both directions; None if a solution is missing or unusable."""
+        """Enclose ε(δ) around the profiles' own solutions; None if a solution is missing or cannot be certified."""
         solutions = [profile.solve(log_delta) for profile in self.profiles]
         usable = [solution for solution in solutions if solution is not None]
         if len(usable) < len(solutions):
@@ -117,7 +116,7 @@ class PairSearch:
         return solved_epsilon(self.upper_log_delta, self.lower_log_delta, log_delta, largest)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of `epsilon`, without the work that only the lower bound needs.
+        """Return only the upper bound on ε(δ), without the work for the lower bound.
 
         Args:
             log_delta: the target, log δ ≤ 0.
@@ -126,7 +125,7 @@ class PairSearch:
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound about as close as the lower bound of `epsilon`.
+        """Return only a lower bound on ε(δ), about as close as that of `epsilon`.
 
         Args:
             log_delta: the target, log δ ≤ 0.
@@ -265,9 +264,9 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     """Enclose ε(δ) with few evaluations, each of which is expensive and gives both bounds on log δ.
 
     Args:
-        read: bounds on log δ at one ε.
-        log_delta: the target.
-        guess: start of the search. By default it is interpolated at `PROBES`, because √−log δ is about linear in ε.
+        read: function from an ε to bounds on log δ.
+        log_delta: the target, log δ.
+        guess: initial estimate. By default it is interpolated from the ε in `PROBES`, as √−log δ is nearly linear in ε.
     """
     zero = read(0.0)
     if zero.upper <= log_delta:
@@ -291,9 +290,12 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
 
 
 def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
-    """Return an estimate of ε at the target, and the slope of log δ there.
+    """Estimate the ε at the target, and the slope of log δ there, by linear interpolation of √−log δ.
 
-    The estimate is linear interpolation of √−log δ between the two probes around the target.
+    Args:
+        read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
+        log_delta: the target, log δ.
+        at_zero: log δ at ε = 0.
     """
     low, before = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
@@ -311,13 +313,11 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Return an estimate of ε at the target from the line of √−log δ through ε = 0 and `near`.
-
-    The result is None if the line does not rise.
+    """Estimate the ε at the target on the line of √−log δ through ε = 0 and `near`; None if the line does not rise.
 
     Args:
-        read: bounds on log δ at one ε.
-        log_delta: the target.
+        read: function from an ε to bounds on log δ.
+        log_delta: the target, log δ.
         near: an ε > 0 at which log δ is about the target.
     """
     wanted, at_zero, there = (
@@ -332,14 +332,15 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution slightly to either side of it.
+    """Enclose ε(δ) by evaluating certified bounds slightly above and slightly below an approximate solution.
 
-    The result is None if a bound fails there and no slope is known.
+    If the bounds do not confirm these ε, a longer search starts from the solution and its slope. Without a slope the
+    result is None.
 
     Args:
-        upper: upper bound on log δ at one ε.
-        lower: lower bound likewise.
-        log_delta: the target.
+        upper: function from an ε to an upper bound on log δ.
+        lower: function from an ε to a lower bound on log δ.
+        log_delta: the target, log δ.
         solution: an approximate ε at which log δ meets the target.
     """
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)

@@ -43,7 +43,12 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True)
 class Moment:
-    """The second moment of a composition: v and log η as above."""
+    """Bounds on the second moment of the likelihood ratio of a composition, with large losses cut off.
+
+    Attributes:
+        variance: v with E_Q X² ≤ 1 + v, where X is the likelihood ratio P/Q, or 0 if a step has a loss above the cut.
+        log_exceeding: log η, where η bounds the probability under P of such a loss.
+    """
 
     variance: float
     log_exceeding: float
