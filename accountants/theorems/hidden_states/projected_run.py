@@ -80,11 +80,15 @@ def image_diameter(
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedRun:
-    """A run under one neighbouring relation. `sensitivity` is Δ; `ProjectedSgd` describes the other fields.
+    """A run of noisy projected gradient descent under one neighbouring relation.
 
-    `known_order`: whether the order of the batches may be known. If so, the worst place in it counts; otherwise each of
-    the n records is equally likely to be in any place. `whole_ball`: whether the diameter of every image is replaced by
-    2ρ.
+    `ProjectedSgd` describes the fields that are not listed here.
+
+    Attributes:
+        sensitivity: Δ, the largest distance of two gradients of one record.
+        known_order: whether the order of the batches may be known. If so, the bound is for the worst batch of the
+            record. Otherwise each of the n records is equally likely to be in any batch.
+        whole_ball: whether 2ρ, the diameter of the ball, replaces the diameter of each step's image.
     """
 
     clients: int
@@ -104,7 +108,7 @@ class ProjectedRun:
 
     @classmethod
     def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
-        """Return the run of a spec under a relation."""
+        """Return the run of a spec under a relation; the relation gives the sensitivity, and cyclic order is known."""
         return cls(
             clients=spec.clients,
             participants=spec.participants,
@@ -190,7 +194,7 @@ class ProjectedRun:
         return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
-        """Return D_k for step sizes η_k."""
+        """Return the diameter D_k of the image of the ball under each step, for step sizes η_k."""
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)
         return image_diameter(

@@ -109,9 +109,13 @@ def _powers(rate: float, count: FloatArray | float) -> FloatArray:
 
 
 class _LastUse(NamedTuple):
-    """The steps from the last use on.
+    """The steps from the last use of the record on.
 
-    `last` is the distance of this use at the end, `room` is W over these steps, and `contraction` is Π c over them.
+    Attributes:
+        rate: −log c, with c the Lipschitz constant of each step's map.
+        last: distance that this use contributes at the end.
+        room: W, the variance of the noise of these steps at the end.
+        contraction: Π c over these steps.
     """
 
     rate: float
@@ -120,13 +124,14 @@ class _LastUse(NamedTuple):
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
-        """Return μ² if a distance comes in before the last use and is given away evenly over a number of steps there.
+        """Return μ² of a plan that hides an earlier distance of the two runs, and the shift of the last use.
 
-        The plan is one line up to the last use and another one from it on, or a single line where it stays below F.
+        A plan says how much of the distance each step hides by its noise. Here the total that is hidden increases
+        linearly up to the last use and linearly after it, or on one line if this stays below F, the distance so far.
 
         Args:
-            distance: distance from before the last use.
-            steps: number of steps before the last use.
+            distance: distance of the two runs before the last use.
+            steps: number of steps before the last use over which it is hidden.
         """
         if steps == 0.0:
             return np.asarray((distance * self.contraction + self.last) ** 2 / self.room)

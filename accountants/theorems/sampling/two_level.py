@@ -71,10 +71,10 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the pair of a client, thinned by its visible participation.
+    """Return the guarantee q δ(ε) of a client whose participation, of probability q, is seen by the observer.
 
     A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
-    add-or-remove-one is rejected.
+    add-or-remove-one is refused.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
@@ -92,7 +92,15 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the profile q δ(ε) of a draw of clients, with witnesses if the draw is visible."""
+    """Return the guarantee q δ(ε) of a draw of clients, with q the probability that a client is drawn.
+
+    If the observer sees who is drawn, neighbours attain it, and the guarantee has lower bounds too.
+
+    Args:
+        theorem: the theorem that the result or the refusal names.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
     if refusal := reject_uncovered_spec(theorem, spec, case):
