@@ -71,7 +71,10 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
 
 
 def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kernel.KernelEnclosure | None:
-    """Return the kernel's enclosure; None if the kernel rejects the laws and the contour engine may answer.
+    """Return the compiled kernel's enclosure; None if it has none but the contour engine may have one.
+
+    Args:
+        enclose: calls the kernel.
 
     Raises:
         ContourRefused: the contour engine would reject them too.
@@ -88,7 +91,7 @@ def _has_mixtures(laws: Sequence[tuple[Law, int]]) -> bool:
 
 
 def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence[tuple[Law, int]], float]:
-    """Move the largest and rarest components of mixtures, which contribute about 1e-9 of δ.
+    """Replace the largest and rarest shifts of mixtures by the most likely one, for an effect of about 1e-9 of δ.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -114,7 +117,10 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
 
 
 def _simplest(law: MixedLaw) -> Law:
-    """Return an equal law with fewer parameters, for which the kernel has more methods; or the law itself."""
+    """Return a mixture as a simpler distribution with the same losses if there is one; otherwise unchanged.
+
+    The kernel has more methods for the simpler ones.
+    """
     components = law.components
     if isinstance(law, DrawnMixtureLaw):
         return DrawnGaussianLaw(law.rate, law.largest) if len(components) == 1 else law
@@ -132,9 +138,10 @@ def _log_sum(first: float, second: float) -> float:
 
 
 def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> kernel.KernelEnclosure | None:
-    """Enclose log δ with the rarest components of mixtures moved.
+    """Enclose log δ by the compiled kernel, after the rarest components of mixtures are replaced by `_shorten`.
 
-    Rarer and rarer components are moved, until their effect on δ is negligible.
+    Fewer and fewer components are replaced, until the effect on δ is negligible. The effect is charged. The result is
+    None if the kernel has no answer.
     """
     if epsilon >= supremum(laws):
         return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)

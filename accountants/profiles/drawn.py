@@ -69,10 +69,14 @@ class DrawnSearch(PairSearch):
     rate: float
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) near the ε at which the base's δ is the target over q.
+        """Enclose ε(δ) near the ε at which the δ of the mechanism without subsampling is the target over q.
 
-        If the base has two directions, its ε may be that of the direction that is not subsampled. Its lower bound
-        then fails, and the search starts without an estimate.
+        If that mechanism has two directions, its ε may belong to the direction that is not amplified here. The lower
+        bound then fails, and a search without an initial estimate follows.
+
+        Args:
+            log_delta: the target, log δ.
+            near: not used.
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
@@ -96,7 +100,16 @@ class DrawnSearch(PairSearch):
         return bracketed_epsilon(self.log_delta_bounds, log_delta).lower if lower is None else lower
 
     def _end(self, base: float, log_delta: float, side: int) -> float | None:
-        """Return a certified ε' on its side of the target, near the base's bound; None if none can be certified."""
+        """Return a certified bound on ε'(δ), near the one that follows from a bound of the base.
+
+        Args:
+            base: bound on the ε of the base.
+            log_delta: the target, log δ.
+            side: 1 for an upper bound, −1 for a lower bound.
+
+        Returns:
+            The bound; None if none can be certified near there.
+        """
         if base == 0.0:
             met = side < 0 or self.upper_log_delta(0.0) <= log_delta
             return 0.0 if met else None

@@ -50,7 +50,7 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step."""
+    """Return the pair of one step whose losses have a given distribution."""
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
     if isinstance(law, DrawnMixtureLaw):
@@ -126,7 +126,7 @@ class OneLargeStep:
         return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Return certified bounds on the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf at worst."""
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are wide there."""
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
@@ -140,7 +140,10 @@ class OneLargeStep:
         return Interval(min(lower, upper), upper)
 
     def _start(self, log_delta: float) -> float | None:
-        """Return about the ε at which Σ_t δ_t is the target, by successively finer grids; None if it is not above 0."""
+        """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
+
+        The result is None if the sum does not cross the target within the first grid.
+        """
         grid = _STARTS
         for _ in range(_FINER):
             above = self._sum(grid).upper > log_delta
@@ -184,7 +187,11 @@ class OneLargeStep:
         return min(bound + _SLACK * (1.0 + abs(bound)), 0.0) if math.isfinite(bound) else min(bound, 0.0)
 
     def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return for each cut b a bound on log P(Σ L_t > c, every L_t ≤ b), as a function of c."""
+        """Return Bennett's bound on log P(Σ L_t > c, every L_t ≤ b) as a function of c, with an entry for each b.
+
+        Args:
+            cuts: values of b, increasing.
+        """
         square, mean = np.zeros_like(cuts), np.zeros_like(cuts)
         lower = np.append(0.0, cuts[:-1])
         for step in self.steps:

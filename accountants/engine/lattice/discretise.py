@@ -85,7 +85,7 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
 
 
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
-    """Evaluate the tails at 0, at the bounds of the cells and at the middles between them.
+    """Evaluate the tails of the loss on one side of zero: at 0, at the bounds of the cells, and between these.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.

@@ -93,7 +93,7 @@ class Transforms:
 
 
 def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Add an entry, and drop the oldest ones.
+    """Add an entry to a dictionary, and first drop the oldest entries so that at most `most` remain.
 
     Args:
         entries: entries in the order of their addition.

@@ -104,6 +104,7 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
 
 def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
     """Return Σ (1 − u)^k over the steps that may be released, with k the number of steps from the record's use on.
+
     If the order of the batches is secret, the sum is over the uses at every step too. Otherwise the use is at the worst
     step.
 

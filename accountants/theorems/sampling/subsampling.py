@@ -100,8 +100,8 @@ ZEROED_IS_REPLACED = Theorem(
 def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
     """Return a refusal if a batch does not satisfy the assumptions of an amplification theorem; None if it does.
 
-    Refused are other kinds of sampling, draws of other units than the protected one, draws that the observer sees, and
-    specs that `reject_uncovered_spec` refuses.
+    Rejected are other kinds of sampling, draws of other units than the protected one, draws that the observer sees, and
+    specs that `reject_uncovered_spec` rejects.
 
     Args:
         sampling: the kind of sampling that the theorem is about.
@@ -263,7 +263,7 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
     """Return a refusal if no replace-one guarantee covers a batch of fixed size; None otherwise.
 
-    Refused are add-or-remove-one, zero-out-one for mechanisms with a guarantee for zeroing only, and mechanisms that
+    Rejected are add-or-remove-one, zero-out-one for mechanisms with a guarantee for zeroing only, and mechanisms that
     reveal the members of the batch or their order.
 
     Args:

@@ -74,7 +74,7 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε) of a client whose participation, of probability q, is seen by the observer.
 
     A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
-    add-or-remove-one is refused.
+    add-or-remove-one is rejected.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")

@@ -28,12 +28,12 @@ MOST_CLIENTS = 1000
 
 
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
-    """Return the pairs of both instances, the one that reveals more first.
+    """Return the pairs of two examples of neighbouring data sets, the one that reveals more first.
 
     No pairs are returned for two categories, where one count determines the other, and for many clients.
 
     Args:
-        clients: number of clients, the victim included.
+        clients: number of clients, with the one whose category is replaced.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
     """

@@ -179,12 +179,13 @@ class CountProfile(Profile):
 
 
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
-    """Return the pair of the number of reports of the victim's category, when every other client holds the second one.
+    """Return the pair that the number of reports of one category attains, for a lower bound on δ.
 
-    For two categories the shuffled reports reveal nothing more.
+    One client, the victim, holds the first category or the second one. All others hold the second one. The number of
+    reports of the first category is observed. For two categories the shuffled reports reveal nothing more.
 
     Args:
-        clients: number of clients, the victim included.
+        clients: number of clients, with the victim.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
     """

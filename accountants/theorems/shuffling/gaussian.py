@@ -235,7 +235,7 @@ class GaussianBlanketBound(ScaledBound):
 
         Args:
             epsilon: ε, in nats.
-            local: upper bound of log δ by the local guarantee.
+            local: upper bound of log δ without shuffling.
             expected: the expected log δ.
             tilt: tilt of the compound sum at a smaller ε, where the search for the tilt starts; None if there is none.
 
