@@ -54,7 +54,7 @@ EXACT = Theorem(
 
 
 def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
-    """Return μ-Gaussian differential privacy with μ = sensitivity/σ, which two contributions at that distance attain.
+    """Return the guarantee of μ-Gaussian differential privacy with μ = sensitivity/σ, which neighbours attain.
 
     Source: Balle and Wang 2018, Theorem 8.
     """

@@ -63,7 +63,7 @@ EXACT = Theorem(
 
 
 def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
-    """Return two Laplace distributions shifted by the sensitivity, which two contributions along one axis attain.
+    """Return the guarantee by two Laplace distributions, shifted by the sensitivity, which neighbours attain.
 
     Source: docs/shifted-noise.md.
     """

@@ -153,9 +153,10 @@ class Noise:
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Return the pair of two mixtures, merged into cells.
+    """Return the pair of two mixtures of shifted noise, merged into cells of the line for lower bounds on δ.
 
-    Means and edges are rounded. This changes a log mass by units of the largest edge over the narrowest cell.
+    The rounding of means and edges is charged. It changes a log mass by units of the largest edge over the narrowest
+    cell.
 
     Args:
         p: the first mixture.

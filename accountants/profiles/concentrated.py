@@ -61,7 +61,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
 
 
 def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
-    """Return the same as `minimiser` for one ε, which is quicker for few numbers.
+    """Return the result of `minimiser` for one ε, which is quicker for few numbers.
 
     Args:
         rho: ρ > 0 of the concentrated guarantee.

@@ -99,9 +99,10 @@ class GeometricProfile(Profile):
         return self._escape[1]
 
     def atoms(self) -> FiniteLaw | None:
-        """Return the pair as a finite law, from P(y ≤ 0), P(y = c) and P(y ≥ k) on the common support.
+        """Return the pair as two distributions on finitely many outcomes.
 
-        The result is None if there are many atoms, or if the levels are fewer than the shift.
+        The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Outputs outside
+        the common support have an infinite loss. The result is None if k is large, or larger than the number of levels.
         """
         shift, rate = self.shift, self.decay_rate
         if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):

@@ -41,7 +41,9 @@ def least_mu(
     *,
     initial_distance: float = 0.0,
 ) -> float:
-    """Compute μ of the best plan over listed steps, rounded up.
+    """Compute μ of the last model of listed steps by the best plan of shifted interpolation, rounded up.
+
+    A plan says how much of the distance of the two runs each step hides by its noise.
 
     Proof of the rounding. Let u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers that
     are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks are therefore merged only
