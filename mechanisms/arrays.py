@@ -54,7 +54,13 @@ def is_list_of_arrays(values: object) -> bool:
 
 @dataclass(frozen=True)
 class _Layer:
-    """One array, with the shape of one record in it."""
+    """One array of the caller, such as a layer of a model, converted to numpy.
+
+    Attributes:
+        numbers: the numpy array.
+        record_shape: shape of one record in it.
+        restorer: conversion of a numpy array to the caller's library.
+    """
 
     numbers: AnyNumbers
     record_shape: tuple[int, ...]
@@ -131,7 +137,11 @@ def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str)
 
 
 def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
-    """Return the common length of the first axes."""
+    """Return the number of records, the common length of the first axes of all layers.
+
+    Raises:
+        InvalidInput: a layer has no axis, or the lengths differ.
+    """
     counts = {layer.numbers.shape[:1] for layer in layers}
     if len(counts) > 1 or counts == {()}:
         raise InvalidInput.at(pointer, "need a first axis that counts contributions, of one length in all layers")
@@ -156,7 +166,11 @@ def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
 
 
 def _array_namespace(values: Array, pointer: str) -> Array:
-    """Return the module that holds `from_dlpack` of an array's library."""
+    """Return the module that has the function `from_dlpack` of an array's library.
+
+    Raises:
+        InvalidInput: the library has no such function.
+    """
     if hasattr(values, "__array_namespace__"):
         return values.__array_namespace__()
     library = sys.modules.get(type(values).__module__.partition(".")[0])

@@ -284,7 +284,19 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """Return the root by secant steps from the central limit; None if they do not converge or nothing is subsampled."""
+    """Solve for the noise at which the estimated δ of a run with batches of fixed size is the target's.
+
+    The method is the secant method, from the noise of the central limit theorem.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+
+    Returns:
+        The logarithm of the noise, and the slope there; None if the steps do not converge or q = 1.
+    """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
     wanted, tilt = math.log(-target.log_delta), 1.0
@@ -309,7 +321,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 
 
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise by the central limit theorem."""
+    """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem."""
     usual = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / usual > _LARGEST_RATIO:
         return usual
@@ -320,7 +332,7 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Return an estimate of the slope by the central limit theorem."""
+    """Estimate the slope of log |log δ| in the logarithm of the noise by the central limit theorem."""
     mu = min(distance / noise, math.sqrt(_LARGEST_SQUARE))
     less = batch_variance(mu * math.exp(-_STEP), rate)
     fall = 0.25 * math.log(batch_variance(mu * math.exp(_STEP), rate) / less) / _STEP

@@ -115,9 +115,13 @@ class NoiseSteps:
         return math.log(self.count) + float(np.logaddexp(below, above)) + 1e-12
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
-        """Leave out noise with a probability of e^`log_leak` at most in all steps, and little weight at a tilt (A2).
+        """Cut off the noise on both sides where it is improbable and has little weight at a tilt (A2).
 
-        An end is where f_l is negligible, or where it would rise again: then rare giant losses are left out.
+        The cut is where the tilted density is negligible, or where it would rise again because of rare giant losses.
+
+        Args:
+            log_leak: log of the largest probability, in all steps together, of the noise that is cut off.
+            tilt: real part l of z.
         """
         places = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
         log_count = math.log(2.0 * self.count)
@@ -135,7 +139,13 @@ class NoiseSteps:
         return dataclasses.replace(self, low=-ends[-1], high=ends[1])
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
-        """Return sums over as few nodes as suit a tilt and frequencies up to the given one; at 0, lower tilts as well.
+        """Choose quadrature nodes of the noise that are accurate at a tilt and up to a frequency.
+
+        Panels are halved until the bound on each error is small.
+
+        Args:
+            tilt: real part l of z. For a frequency of 0, the nodes are accurate at lower tilts too.
+            frequency: largest modulus of the imaginary part of z.
 
         Raises:
             ContourRefused: too many nodes, or a rate below 1e−100.
@@ -220,9 +230,10 @@ class NoiseSums:
         return np.asarray(mass_error + tilt * loss_error + rounding + summation_error(loss.size))
 
     def cumulant(self, tilt: float) -> tuple[float, float]:
-        """Return K(l) of one step and its error, from M − 1 = Σ P (e^{lL} − 1): the terms are small where the loss is.
+        """Return K(l) = log M(l) of one step, and a bound on its error.
 
-        The mass of the noise that is left out, which M − 1 lacks, is charged as an error (A4).
+        It is computed from M − 1 = Σ P (e^{lL} − 1), whose terms are small for small losses L. The mass of the noise
+        that is cut off is charged as an error (A4).
         """
         log_masses, _, loss, loss_error = self._fields
         change, logs = tilt * loss, self._log_weights(tilt)
