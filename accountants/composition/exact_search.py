@@ -172,7 +172,7 @@ class ExactSearch(PairSearch):
 
 
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
-    """Return the composition of pairs whose distributions of losses are known exactly.
+    """Return the composition of pairs with exactly known distributions of their losses.
 
     Args:
         laws: the distribution of the losses of each pair, and its number of runs.

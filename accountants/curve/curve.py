@@ -75,7 +75,8 @@ class Curve:
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose ε at the target δ with few evaluations.
 
-        A search that has no initial estimate starts at the target's ε.
+        Args:
+            target: the target (ε, δ). A search without another initial estimate starts at its ε.
 
         Guarantees: both bounds have been evaluated, and each is on its side of the true ε.
         """

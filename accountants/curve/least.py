@@ -72,7 +72,7 @@ class LeastProfile(Profile):
         """Return the upper bound on log δ at one ε, without the profiles that are certainly or likely not the least."""
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         for place, profile in enumerate(self._composed):
-            if (place or self._closed) and _out_of_the_running(profile, epsilon, least):
+            if (place or self._closed) and _is_likely_larger(profile, epsilon, least):
                 continue
             least = min(least, profile.upper_log_delta(epsilon))
         return least
@@ -115,7 +115,7 @@ class LeastProfile(Profile):
         if self._closed:
             least = Interval(*map(float, self._least_of(self._closed, np.asarray(epsilon))))
         for place, profile in enumerate(self._composed):
-            if (place or self._closed) and _out_of_the_running(profile, epsilon, least.upper):
+            if (place or self._closed) and _is_likely_larger(profile, epsilon, least.upper):
                 continue
             lower, upper = (float(end[0]) for end in profile.log_delta(np.asarray([epsilon])))
             least = Interval(min(least.lower, lower), min(least.upper, upper))
@@ -126,7 +126,7 @@ class LeastProfile(Profile):
         return self._chosen.log_tails(epsilon)
 
 
-def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> bool:
+def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:
     """Return whether an estimate, or a quick upper bound, of a profile's log δ is far above `log_delta`.
 
     The expensive bound of the profile is then likely to be above it too, and is not evaluated. Leaving it out is valid:
@@ -178,7 +178,7 @@ class LeastSearch(PairSearch):
 
 def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
     """Return whether δ of a symmetric pair at ε is above the target, certainly or by a quick bound."""
-    if pair.forward.estimated and _out_of_the_running(pair.forward, epsilon, log_delta):
+    if pair.forward.estimated and _is_likely_larger(pair.forward, epsilon, log_delta):
         return True
     return pair.log_delta_bounds(epsilon).lower > log_delta
 

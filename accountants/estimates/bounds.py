@@ -22,13 +22,13 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the alternative of a curve whose bound is likely to be the least at ε.
+    """Return the index of the alternative of a curve that is likely to have the least bound at ε.
 
     Composing an alternative is expensive, so single rounds are compared, at the share `LIKELY_SHARE` of ε. The index
     is 0 if an alternative is not a composition of one kind of round.
 
     Args:
-        curve: a curve whose upper bound is the least of several alternatives.
+        curve: a curve with the least of several alternatives as its upper bound.
         epsilon: ε, in nats.
     """
     rounds = [pair.parts for pair in alternatives_of(curve.upper)]
@@ -53,7 +53,7 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
     """Return whether a bound in closed form is likely to be the least at ε, so that no composition is necessary.
 
     Args:
-        curve: a curve whose upper bound is the least of several alternatives.
+        curve: a curve with the least of several alternatives as its upper bound.
         epsilon: ε, in nats.
         share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
     """

@@ -299,7 +299,7 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
-    """Return a symmetric pair whose profile, in both directions, is the amplified profile of a base pair.
+    """Return a symmetric pair with the amplified profile of a base pair in both directions.
 
     For a Gaussian base the inclusion probability is rounded up to a double. The profile increases with q, so the result
     dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).

@@ -50,7 +50,7 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step whose losses have a given distribution."""
+    """Return the pair of one step with a given distribution of the losses."""
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
     if isinstance(law, DrawnMixtureLaw):

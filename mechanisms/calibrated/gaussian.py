@@ -247,7 +247,7 @@ def _gaussian_release(
     step_noise_stds: tuple[float, ...] | None = None,
     most_contributions: int | None = None,
 ) -> GaussianRelease:
-    """Build a release whose noise is at least that of the answer and sufficient for the rounded bound and weight.
+    """Build a release with at least the noise of the answer, and enough noise for the rounded bound and weight.
 
     Args:
         answer: the answer of a calibrator.

@@ -57,7 +57,7 @@ class ChernoffBounds(NamedTuple):
         return float(np.logaddexp(above, below)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(above) + abs(below))
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Return the shortest period A of the trapezoidal rule whose alias is at most about e^`log_excess`.
+        """Return the shortest period A of the trapezoidal rule with an alias of at most about e^`log_excess`.
 
         Args:
             tilt: l of the line.

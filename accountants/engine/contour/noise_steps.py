@@ -232,8 +232,8 @@ class NoiseSums:
     def cumulant(self, tilt: float) -> tuple[float, float]:
         """Return K(l) = log M(l) of one step, and a bound on its error.
 
-        It is computed from M − 1 = Σ P (e^{lL} − 1), whose terms are small for small losses L. The mass of the noise
-        that is cut off is charged as an error (A4).
+        It is computed from M − 1 = Σ P (e^{lL} − 1). The terms are small for small losses L. The mass of the noise that
+        is cut off is charged as an error (A4).
         """
         log_masses, _, loss, loss_error = self._fields
         change, logs = tilt * loss, self._log_weights(tilt)

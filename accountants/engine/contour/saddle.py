@@ -70,12 +70,12 @@ Target: TypeAlias = Callable[[Saddle], tuple[float, float]]
 
 
 def by_epsilon(epsilon: float) -> Target:
-    """Return the target whose zero is the saddle point of an ε: the ε of a saddle minus the given one."""
+    """Return the target that is zero at the saddle point of an ε: the ε of a saddle minus the given one."""
     return lambda at: (at.epsilon - epsilon, at.curvature)
 
 
 def by_log_delta(log_delta: float) -> Target:
-    """Return the target whose zero has a given log D: the given value minus the estimate at a saddle.
+    """Return the target that is zero for a given log D: the given value minus the estimate at a saddle.
 
     The derivative of the estimate is −λ F″ up to a term in F‴.
     """
@@ -83,7 +83,7 @@ def by_log_delta(log_delta: float) -> Target:
 
 
 def by_log_size(log_size: float) -> Target:
-    """Return the target whose zero has a given log Q(S > ε), which is estimated by log D + log λ − ε."""
+    """Return the target that is zero for a given log Q(S > ε), which is estimated by log D + log λ − ε."""
     return lambda at: (
         log_size - (at.log_delta + math.log(at.tilt) - at.epsilon),
         (1.0 + at.tilt) * at.curvature - 1.0 / at.tilt,

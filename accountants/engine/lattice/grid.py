@@ -210,7 +210,7 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
 
 
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
-    """Return a unit near the given one whose even multiples are close to the heaviest atoms at the middle tilt.
+    """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
 
     The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ.
     Every unit gives valid bounds. If there are many atoms, the given unit is returned.

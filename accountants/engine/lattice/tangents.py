@@ -156,7 +156,7 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
 def _gap_thresholds(cells: LoweredCells) -> IntArray:
     """Return the thresholds to drop so that cells without first-distribution mass are merged with a neighbour.
 
-    An empty cell is merged with the next one, whose lattice point may then be lower. A cell with only
+    An empty cell is merged with the next one, which may then have a lower lattice point. A cell with only
     second-distribution mass, which is a rounding error, is merged with the one below, which compensates for it.
     """
     massless = np.isneginf(cells.log_p)

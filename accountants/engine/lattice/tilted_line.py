@@ -114,7 +114,15 @@ class Factor(NamedTuple):
 
 
 class Power(NamedTuple):
-    """φ^T on some frequencies: log size, angle, log of the growth that its error allows, and Σ|φ^T| elsewhere."""
+    """The power φ^T on some frequencies.
+
+    Attributes:
+        frequencies: indices of the frequencies.
+        log_size: log |φ^T|.
+        angle: angle of φ^T, in radians.
+        growth: g, where the error of φ^T is at most e^g − 1 of its size.
+        skipped: bound on Σ |φ^T| over all other frequencies.
+    """
 
     frequencies: IntArray
     log_size: FloatArray

@@ -45,7 +45,7 @@ class Blocks:
         counts: number of places of each block.
         mu: μ of the shift, by shifted interpolation only.
         sensitivity: shift of a use of the record, in standard deviations of the step's noise.
-        contraction: shift of a later step, whose kernel multiplies δ by θ_ε of this shift.
+        contraction: shift r of a later step, which multiplies δ by θ_ε(r).
     """
 
     counts: FloatArray

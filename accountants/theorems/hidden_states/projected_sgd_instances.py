@@ -132,7 +132,7 @@ def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, 
 
 
 def _pair(line: _Line, away: float) -> Pair:
-    """Return the pair of two runs whose records shift a step by `line.shift` and by `away` times that."""
+    """Return the pair of two runs, where the record shifts a step by `line.shift` or by `away` times that."""
     return _monotone_pair(*(_far(line, away) or _near(line, away)))
 
 

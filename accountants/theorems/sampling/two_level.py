@@ -71,7 +71,7 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a client whose participation, of probability q, is seen by the observer.
+    """Return the guarantee q δ(ε) of a client that takes part with probability q, if the observer sees who does.
 
     A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
     add-or-remove-one is rejected.

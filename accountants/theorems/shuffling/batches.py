@@ -94,7 +94,7 @@ BOTH_DRAWS = Theorem(
 class BatchClonesBound(ScaledBound):
     """The best clone pair (see `clones`) for a victim with one local guarantee among clients with another one.
 
-    The victim is the client whose record changes. A local guarantee is a curve of points (ε₀, δ₀) of a single report.
+    The record of the victim changes. A local guarantee is a curve of points (ε₀, δ₀) of a single report.
 
     Attributes:
         clients: number of clients, the victim included.
@@ -232,10 +232,7 @@ class BatchClonesBound(ScaledBound):
     def _distance(
         self, victim: FloatArray, log_delta: FloatArray, crowd: FloatArray, log_crowd: FloatArray
     ) -> FloatArray:
-        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up, the distance of the reports from the clone pair.
-
-        Here s = 1/(1 + e^ε₀), and m is the number of clients.
-        """
+        """Return log of sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), rounded up, with s = 1/(1 + e^ε₀) and m clients."""
         own = log_delta - np.logaddexp(0.0, victim)
         crowd_distance = math.log(max(self.clients - 1, 1)) - crowd + np.logaddexp(own, log_crowd)
         total = np.logaddexp(own, crowd_distance)

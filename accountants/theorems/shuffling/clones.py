@@ -95,7 +95,7 @@ class _CountBounds(NamedTuple):
 
 
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
-    """Estimate log δ of clone pairs, whose exact bounds are in `ClonesBound`.
+    """Estimate log δ of clone pairs. `ClonesBound` has certified bounds.
 
     P(B ≥ c(1 + u)/2) is about e^{−c D}, with u = tanh(ε/2)/tanh(ε₀/2) and D its divergence from a fair coin. The mean
     over C is (1 − r(1 − e^{−D}))^{n−1} = e^{−z²/2}. The remaining factor is that of a normal distribution with the

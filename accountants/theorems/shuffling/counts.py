@@ -33,7 +33,7 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
     No pairs are returned for two categories, where one count determines the other, and for many clients.
 
     Args:
-        clients: number of clients, with the one whose category is replaced.
+        clients: number of clients, with the one that changes its category.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
     """

@@ -249,8 +249,8 @@ class LocalClonesBound(ScaledBound):
         """Plan a table of upper bounds on log δ.
 
         Returns:
-            The values of ε₀ whose clone pairs the table uses, and the table. They are closer together than the points
-            of the local guarantee, in the range that has the best ones.
+            The values of ε₀ for the clone pairs of the table, and the table. The values are closer together than the
+            points of the local guarantee, in the range that has the best ones.
         """
         local, log_delta = self.local.points
         at_zero = int(np.argmin(self._estimate(0.0, local, log_delta)))
