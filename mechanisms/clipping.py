@@ -195,13 +195,13 @@ class _Scaling:
         usable: True for contributions with finite coordinates only.
         norms: norm of each contribution before clipping.
         exponents: exponent of each contribution.
+        factors: second factor, infinite for contributions that are not changed.
     """
 
     usable: Bools
     norms: Floats
     exponents: npt.NDArray[np.int32]
     factors: Floats
-    """Second factor, infinite for contributions that are not changed."""
 
 
 def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm) -> _Scaling:
@@ -231,7 +231,13 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
 
 
 def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
-    """Return the norms of all coordinates times 2^−exponent."""
+    """Return the norm of each contribution times 2^−exponent, over the coordinates of all layers.
+
+    Args:
+        layers: the layers of the contributions.
+        exponents: exponent of each contribution.
+        norm: `l1` or `l2`.
+    """
     totals = np.zeros(len(exponents))
     for layer in layers:
         scaled = np.ldexp(layer.rows, -exponents[:, None])
@@ -240,7 +246,14 @@ def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np
 
 
 def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
-    """Return clipped rows in the layer's own type, as a new array."""
+    """Return the clipped rows of a layer as a new array of the layer's own type; unusable rows become zero.
+
+    Args:
+        layer: the layer.
+        scaling: scaling of each contribution.
+        bound: largest absolute value of a coordinate for `linf`; not used for other norms.
+        norm: the norm to bound.
+    """
     rows = layer.original_rows.copy()
     dtype = rows.dtype
     too_long = np.isfinite(scaling.factors) & scaling.usable

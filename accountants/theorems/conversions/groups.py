@@ -32,25 +32,28 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
 
 
 def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
-    """Compute ln δ at kε for a group of k records, of an (ε, δ) mechanism. Above 0 it is vacuous.
+    """Compute ln δ of a group of k records at kε, for a mechanism that is (ε, δ)-private for one record.
+
+    A value above 0 says nothing.
 
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         group_size: number k of records.
-        reading: as in `log_group_factor`.
+        reading: the formula for the factor of δ: `printed` as in the paper, or the smaller `corrected` one.
     """
     return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
 
 
 def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: int, reading: Reading) -> float:
-    """Compute ln δ₀ such that (ε/n, δ₀) for a record is (ε, δ) for its client (F-69).
+    """Compute ln δ₀ such that a mechanism that is (ε/n, δ₀) for one of n records of a client is (ε, δ) for the client.
 
     Args:
         epsilon: ε of the client.
         log_delta: ln δ of the client.
         samples_per_client: records n of the client.
-        reading: `printed` has δ/n, which is too large (E-18). `corrected` has δ (e^{ε/n} − 1)/(e^ε − 1).
+        reading: `printed` is the paper's δ₀ = δ/n (F-69), which is too large (E-18). `corrected` is
+            δ (e^{ε/n} − 1)/(e^ε − 1).
     """
     if reading == "printed":
         return log_delta - math.log(samples_per_client)
@@ -59,7 +62,7 @@ def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: in
 
 
 def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int) -> float:
-    """Compute ln δ of one record at ε such that a group has δ at kε. It is the inverse of `group_log_delta`.
+    """Compute ln δ of one record at ε from ln δ of a group of k records at kε, the inverse of `group_log_delta`.
 
     Args:
         epsilon: ε of one record.
