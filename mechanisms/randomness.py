@@ -186,9 +186,9 @@ class Seeded:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Several generators, one for each row of every array: the draws of row i depend on generator i only.
+    """Several generators of numpy, one for each row of every array; the draws of row i depend on generator i only.
 
-    The first dimension of every shape is the number of generators.
+    The first dimension of every requested shape must be the number of generators.
     """
 
     generators: Sequence[np.random.Generator]

@@ -106,7 +106,7 @@ class EnumeratedProfile(Profile):
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
-        """Find the ε between two totals at which log δ is `log_delta`."""
+        """Return the ε at which log δ is `log_delta`, in closed form between two neighbouring total losses."""
         solution = self.totals.solve(log_delta)
         return solution._replace(pad=4.0 * self.misplacement + solution.pad)
 
@@ -116,7 +116,7 @@ class EnumeratedProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return the tests of the totals, with the bounds of this profile."""
+        """Return for each false positive rate the test that ends at one of the total losses."""
         return [self.totals.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def _complement_at(self, epsilon: float) -> Interval:
@@ -147,7 +147,9 @@ class EnumeratedProfile(Profile):
 
 
 def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return the product of pairs with few outcomes; None if a pair has no atoms or there are too many kinds of runs.
+    """Return the product of pairs with finitely many outcomes, by enumerating the counts of the outcomes in all runs.
+
+    The result is None if a pair has no list of outcomes, or there are too many lists of counts.
 
     Guarantees: both directions enclose δ of the product of exactly these distributions at every ε ≥ 0. Equal pairs in a
     list are one pair with the sum of their counts.

@@ -188,7 +188,9 @@ def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray
 
 
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
-    """Build the spectrum from the frequencies that matter, and charge the others.
+    """Multiply the powers φ^T by the kernel of δ, and add up the errors of all frequencies.
+
+    Frequencies with negligible values are left out, and charged.
 
     Args:
         line: the tilted distributions.
@@ -274,7 +276,7 @@ class _Runs:
 
     @classmethod
     def of(cls, frequencies: IntArray) -> _Runs:
-        """Split increasing frequencies into runs."""
+        """Write increasing frequencies as k = r a + b, with one r for all of them."""
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
         starts, row = np.unique(frequencies - column, return_inverse=True)
@@ -309,9 +311,9 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
 
 
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
-    """Compute φ^T at every frequency, or at some, by one FFT of each wrapped distribution.
+    """Compute φ^T by one FFT of each distribution, at all frequencies or at given ones.
 
-    Wrapping is exact at these frequencies.
+    Before the FFT, masses at indices that are equal modulo N are added up. This is exact at these frequencies.
 
     Args:
         line: the tilted distributions.

@@ -96,9 +96,15 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield D_k and w_k of every step from the last constant map on.
+    """Yield for each step its contributions to the last model: D_k of its shift, and w_k of its noise variance.
 
-    A map of Lipschitz constant 0 forgets all distance before it, so the steps before it are left out.
+    A map of Lipschitz constant 0 removes all distance before it. The steps before the last such map are left out.
+
+    Args:
+        contractions: Lipschitz constant of each step's map.
+        shifts: largest difference of each step's maps on neighbouring data.
+        noises: standard deviation of each step's noise.
+        initial_distance: distance of the two starts.
     """
     steps, start = len(contractions), Decimal(0)
     influences = [Decimal(1)] * steps

@@ -73,7 +73,7 @@ class RecordPlaces:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """v at which bounds are evaluated: each of the first ones, then the first v of each block."""
+        """Values of v at which bounds are evaluated: all small ones, then the first v of each block."""
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
             return exact
@@ -129,7 +129,7 @@ class EqualSteps:
 
     @cached_property
     def kinds(self) -> tuple[tuple[tuple[RecordPlaces, FloatArray], ...], float]:
-        """Kinds of places with μ at their nodes, and the log weight of one place."""
+        """Kinds of places of the record with μ at their nodes, and the log probability of one place."""
         run = self.run
         step = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)

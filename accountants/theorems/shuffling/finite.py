@@ -42,6 +42,10 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
 
     Args:
         rows: probabilities of the outcomes, one row per input.
+
+    Returns:
+        For each pair, a triple for each outcome: its least probability over all inputs (the privacy blanket), and its
+        probabilities under the two inputs.
     """
     common = [min(column) for column in zip(*rows, strict=True)]
     return tuple(tuple(zip(common, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
@@ -59,8 +63,9 @@ def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
 
 @dataclass(frozen=True)
 class FiniteBlanketBound(ScaledBound):
-    """The largest blanket bound of several pairs of inputs.
+    """The bound by the privacy blanket: the largest one over several pairs of inputs.
 
+    The blanket is the part of a report's distribution that is the same for all inputs.
     Guarantees: the upper bound is at least the exact one, and exceeds it by one part in ten thousand of ε. The lower
     bound is at most the exact one. The cost does not depend on the number of clients.
     """
@@ -111,10 +116,11 @@ class FiniteBlanketBound(ScaledBound):
 
 @dataclass(frozen=True)
 class CountProfile(Profile):
-    """Number of occurrences of one report: B, plus 1 if the victim sends it, with B ~ Bin(trials, `base`).
+    """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
 
-    The victim sends it with probability `high` in the first world and `low` < `high` in the second. Each probability
-    comes with its complement. With κ the least count that favours the first world,
+    B ~ Bin(trials, `base`) counts the other clients. The victim sends the report with probability `high` in the first
+    world and `low` < `high` in the second, which differ in its data. Each probability comes with its complement. With κ
+    the least count that is more likely in the first world, by a factor above e^ε,
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
     """
@@ -138,7 +144,7 @@ class CountProfile(Profile):
     def _event(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
 
-        κ exceeds every count if no count favours the first world.
+        If no count is likely enough in the first world, κ exceeds every count.
         """
         growth = np.expm1(np.minimum(epsilon, 700.0))
         (high, not_high), (low, not_low) = self.high, self.low

@@ -68,7 +68,7 @@ class ScaledBound(Bound):
 
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
-    """The bound by a known pair, the same in both directions."""
+    """The bound by a known pair, which is the larger δ of its two directions."""
 
     pair: Pair
 
@@ -86,7 +86,7 @@ class PairBound(ScaledBound):
 
 @dataclass(frozen=True)
 class ScaledProfile(BoundProfile):
-    """Profile of a bound, with rows at steps of a tenth in log δ where most of the mass is, wider below."""
+    """Profile of a bound. Its tails come from a table, with rows a tenth in log δ apart for the largest δ."""
 
     bound: ScaledBound
 
