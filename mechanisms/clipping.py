@@ -61,7 +61,7 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
     """Scale each contribution down to norm at most `bound`; for `linf`, clip each coordinate to ±`bound`.
 
     Args:
-        values: one array, or a list of arrays (the layers of a model) whose coordinates together have the norm.
+        values: one array, or a list of arrays (the layers of a model). All coordinates together have the norm.
         bound: largest norm of a clipped contribution, from 2^−256 to 2^256.
         norm: the norm to bound, `l1`, `l2` or `linf`.
         records: whether the first axis of each array counts contributions. If false, everything is one contribution.

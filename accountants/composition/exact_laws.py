@@ -1,4 +1,4 @@
-"""Products of pairs whose laws are known exactly: the contour engine, with the lattice as its fallback.
+"""Products of pairs with exactly known distributions of losses: the contour engine, with the lattice as its fallback.
 
 The laws are of Gaussian noise, with or without subsampling, or of Laplace noise. If the contour engine refuses, bounds
 for one large step are tried for Gaussian noise. If these are wide, the lattice composes the same pairs from their

@@ -1,4 +1,4 @@
-"""The search of a product of pairs whose laws are known exactly, and the product itself."""
+"""The search of a product of pairs with exactly known distributions of losses, and the product itself."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ class Pair:
         plateau: an ε from which on δ is at most a rational number.
         parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
             the parts, to preserve accuracy.
-        alternatives: dominating pairs of the same mechanism whose least bound is the pair. Each is composed separately.
+        alternatives: dominating pairs of the same mechanism, with this pair as their least bound. Each is composed
+            separately.
         special_search: search for δ(ε) and ε(δ), if the defaults of `PairSearch` are not used.
     """
 

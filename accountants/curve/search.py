@@ -147,7 +147,7 @@ def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> In
 
 
 def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
-    """Return an ε ≥ 0 whose certified upper bound on log δ is at most `log_delta`; math.inf if none exists.
+    """Return an ε ≥ 0 with a certified upper bound on log δ of at most `log_delta`; math.inf if none exists.
 
     The ε is within a relative 1e-9 of the smallest such ε. The search is inexact, but the returned ε has itself been
     evaluated and meets the target.
@@ -161,7 +161,7 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
 
 
 def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
-    """Return an ε ≥ 0 whose certified lower bound is above `log_delta`, so that the true ε(δ) is larger.
+    """Return an ε ≥ 0 with a certified lower bound on log δ above `log_delta`, so that the true ε(δ) is larger.
 
     The result is 0 if δ(0) may be at most the target.
 
@@ -230,7 +230,7 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
     """Enclose ε(δ) by evaluations at many ε at once; None if the enclosure is too wide.
 
     The points are spaced evenly over the bracket, and geometrically around an interpolated root. The bracket runs from
-    the largest ε whose lower bound is above the target to the smallest ε whose upper bound is not.
+    the largest ε with a lower bound above the target to the smallest ε with an upper bound that is not.
 
     Args:
         read: bounds on log δ at an array of ε.

@@ -215,11 +215,19 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log θ_ε with an error, between its chord and the extended neighbouring chords: it is concave in r.
+    """Interpolate log θ_ε in a table, with a bound on the error that follows from its concavity in r.
 
-    dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave. θ is the integral from 0 of a log-concave function, and so is
-    itself log-concave. Between the nodes r_i and r_{i+1} it is above the chord. The difference is at most the step
-    times the smaller of the two changes of slope at the nodes.
+    The derivative dθ_ε/dr = φ(ε/r − r/2) is log-concave. θ is the integral from 0 of this function, and so is itself
+    log-concave. Between the nodes r_i and r_{i+1} it is above the chord. The difference is at most the step times the
+    smaller of the two changes of slope at the nodes.
+
+    Args:
+        epsilon: ε, in nats.
+        shift: values of r, between the first and the last node.
+        nodes: equally spaced r of the table.
+
+    Returns:
+        log θ_ε(r), and a bound on its absolute error.
     """
     pieces, least, most = nodes.size - 1, nodes[0], nodes[-1]
     value, error = theta_with_error(epsilon, nodes)
@@ -239,7 +247,13 @@ def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Flo
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """Return the largest 1 − B of a chunk if `count` of them are negligible; None otherwise."""
+    """Return the largest 1 − B = 1 − θ_ε(r_c) of a chunk of steps if `count` such terms are negligible; None otherwise.
+
+    Args:
+        epsilon: ε, in nats.
+        least_contraction: least contraction shift r_c of the chunk.
+        count: number of steps of the run.
+    """
     rest = float(log_rest(epsilon, np.asarray([least_contraction]))[0]) + ROUNDING
     return math.exp(rest) if rest < -NEGLIGIBLE - math.log(count) else None
 
@@ -247,10 +261,17 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
 def _factors(
     epsilon: float, contraction: FloatArray, rest: float | None, count: int, *, stops_before: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log B and its error. If every factor of a chunk is negligibly close to 1, it counts as 1.
+    """Return the log contraction factors B = θ_ε(r_c) of a chunk of steps, with bounds on their errors.
 
-    If all factors are negligibly close to 0, and the step before the chunk may be released too, no R_j depends on them.
-    The largest factor then replaces all.
+    If every factor is negligibly close to 1, it counts as 1. If all factors are negligibly close to 0, and the step
+    before the chunk may be released too, no R_j depends on them. The largest factor then replaces all.
+
+    Args:
+        epsilon: ε, in nats.
+        contraction: contraction shifts r_c of the chunk.
+        rest: largest 1 − B if it is negligible; None otherwise.
+        count: number of steps of the run.
+        stops_before: whether the step before the chunk may be released.
     """
     if rest is not None:
         return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
@@ -265,9 +286,17 @@ def _factors(
 def _stop_sums(
     factor: FloatArray, factor_error: FloatArray, stops: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log R_j and its error in a block, from log B there and log(B R) of the first step after the block.
+    """Return log R_j for the steps j of a block, and its error; R_j is the effect of a use at step j on later releases.
 
-    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + inflow), with S_j the sum of log B over the steps after j in the block.
+    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block, and
+    with B R of the first step after the block.
+
+    Args:
+        factor: log B of each step of the block.
+        factor_error: bounds on their errors.
+        stops: mask of the steps that may be released.
+        inflow: log(B R) of the first step after the block.
+        inflow_error: bound on its error.
     """
     after, error = _suffix(factor), _suffix(factor_error) + inflow_error
     distance = np.arange(factor.size, 0.0, -1.0)

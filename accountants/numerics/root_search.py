@@ -273,7 +273,7 @@ def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: 
     Args:
         end: the bound on log δ at an ε ≥ 0.
         log_delta: the target.
-        guess: the estimate whose ε is the start.
+        guess: estimate of ε.
         pad: first distance. If it is positive, the bound must be at or below the target; if negative, above it.
     """
     for _ in range(_PADS):

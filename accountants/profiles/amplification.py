@@ -65,7 +65,7 @@ class Share:
 
     @classmethod
     def at(cls, rate: float) -> Share:
-        """Return the share whose q is exactly this double."""
+        """Return the share with q exactly this double."""
         return cls(rate, 1.0 - rate)
 
     @property

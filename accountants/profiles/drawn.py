@@ -54,7 +54,7 @@ def drawn_epsilon(epsilon: float, rate: float) -> float:
 
 @dataclass(frozen=True)
 class DrawnSearch(PairSearch):
-    """The search of a pair whose batch holds the record with probability q: ε(δ) is searched on the base.
+    """The search of a pair with a batch that holds the record with probability q: ε(δ) is searched on the base.
 
     The forward profile of the pair is the amplified one of the base. The pair is either the distribution with the
     record, subsampled, against the distribution without it, or a profile that bounds both directions.

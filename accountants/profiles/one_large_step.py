@@ -111,7 +111,10 @@ class OneLargeStep:
 
     @classmethod
     def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> OneLargeStep:
-        """Return the composition of laws with counts, without the steps whose loss is always zero."""
+        """Return the composition of steps with given distributions of losses and counts.
+
+        Steps with a loss that is always zero are left out.
+        """
         silent = (count == 0 or law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0 for law, count in laws)
         return cls(
             tuple(RepeatedStep(step_pair(law), n) for (law, n), none in zip(laws, silent, strict=True) if not none)

@@ -158,7 +158,9 @@ class RareComposition(NamedTuple):
 
 
 def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RareComposition | None:
-    """Return the product of many steps whose loss is so small that no lattice resolves it; None for any other product.
+    """Return the product of many steps with losses so small that a lattice would lose them in its roundings.
+
+    The result is None for any other product.
 
     Args:
         parts: pairs, and the number of runs of each.

@@ -59,7 +59,7 @@ class Integrand:
             parts: parts of the composition, with noise left out.
             line: frequencies and tilt.
             chernoff: bounds of D at other tilts, for the alias.
-            truncation: bound of what the frequencies beyond the line add, in units of e^{K − lε}.
+            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K − lε}.
         """
         highest = line.nodes * line.spacing
         values = join_parts(part.resolve(line.tilt, highest).on_line(line) for part in parts)

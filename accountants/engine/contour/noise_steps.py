@@ -253,7 +253,10 @@ class NoiseSums:
         return self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) if tilt > 0.0 else 0.0
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return log of B_y(t)^T for the best of a few heights y, which bounds log |φ(t′)|^T for all t′ ≥ t (A3)."""
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3).
+
+        The bound is log B_y(t)^T for the best of a few heights y of a shifted contour.
+        """
         value, value_error = self.cumulant(tilt)
         log_weights = self._log_weights(tilt) - value
         highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
@@ -269,7 +272,7 @@ class NoiseSums:
         return np.asarray(self.steps.count * np.log(np.clip(np.min(bounds, axis=0) * (1.0 + rounding), TINY, 1.0)))
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at all nodes of the pieces, on the contour at a height (A3)."""
+        """Return the phase θ and log G, the growth of the integrand, at all nodes on the contour at a height (A3)."""
         turns = [panel.piece.turn(panel.nodes, tilt, height) for panel in self.panels]
         return np.concatenate([turn for turn, _ in turns]), np.concatenate([growth for _, growth in turns])
 
@@ -298,7 +301,7 @@ class NoiseSums:
         return np.asarray(bound + self._kink(tilt, frequencies, height) * math.exp(-log_moment))
 
     def _kink(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-        """Return bounds of what the contour of the decay bound has at the edge s/2 of a batch (A8, Decay).
+        """Return bounds on the contribution of the edge s/2 of a batch to the decay bound (A8, Decay).
 
         Args:
             tilt: real part l of z.

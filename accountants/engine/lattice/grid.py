@@ -266,7 +266,7 @@ def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray
     where the merged mass of the cell is put.
 
     Args:
-        side: outline of the side, whose cells are the regions of one width.
+        side: outline of the side. Each of its cells is a region of one width.
         widths: width of the grid's cells in each region, in nats.
         end: distance from zero that is covered, in nats.
         unit: lattice unit, in nats.

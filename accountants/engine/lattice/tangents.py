@@ -242,7 +242,7 @@ class LoweredCells:
 
     @cached_property
     def safe(self) -> FloatArray:
-        """The same, lowered by its own rounding, so that a point below it is below the true ratio."""
+        """`own`, lowered by its rounding error, so that a lattice point below it is below the true ratio."""
         return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
 
 

@@ -62,8 +62,9 @@ def image_diameter(
 ) -> FloatArray:
     """Return the diameter of {w − η ∇F(w): ‖w‖ ≤ ρ}: 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the map.
 
-    For convex β-smooth losses and η ≤ 2/β this is at most 2ρ. For strongly convex losses it is at most 2ρ max(|1 − ηλ|,
-    |1 − ηβ|), for smooth losses that are not convex 2 min(ρ(1 + ηβ), ρ + ηL), and for other losses 2(ρ + ηL).
+    For convex β-smooth losses and η ≤ 2/β this is at most 2ρ. For strongly convex losses it is at most
+    2ρ max(|1 − ηλ|, |1 − ηβ|). For smooth losses that are not convex it is 2 min(ρ(1 + ηβ), ρ + ηL). For other losses
+    it is 2(ρ + ηL).
 
     Args:
         step: step sizes η.

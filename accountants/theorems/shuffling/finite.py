@@ -119,8 +119,8 @@ class CountProfile(Profile):
     """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
 
     B ~ Bin(trials, `base`) counts the other clients. The victim sends the report with probability `high` in the first
-    world and `low` < `high` in the second, which differ in its data. Each probability comes with its complement. With κ
-    the least count that is more likely in the first world, by a factor above e^ε,
+    world and `low` < `high` in the second, which differ in its data. Each probability comes with its complement. Let κ
+    be the least count that is more than e^ε times as likely in the first world. Then
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
     """
