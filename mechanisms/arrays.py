@@ -127,6 +127,13 @@ def round_towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
 
 
 def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str) -> list[_Layer]:
+    """Convert an array, or the layers of a model, to numpy.
+
+    Args:
+        values: an array, or a list of arrays.
+        records: whether the first axis of each array counts records.
+        pointer: JSON pointer to the values, for error messages.
+    """
     is_list = is_list_of_arrays(values)
     layers = []
     for index, layer in enumerate(values if is_list else [values]):
@@ -149,6 +156,18 @@ def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
 
 
 def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
+    """Convert an array of any supported library to numpy without a copy, if its library allows that.
+
+    Args:
+        values: the array, or a nested sequence of numbers.
+        pointer: JSON pointer to the array, for error messages.
+
+    Returns:
+        The numpy array, and a function that converts a numpy array to the caller's library.
+
+    Raises:
+        InvalidInput: `values` is not an array, or cannot be read as one of numpy.
+    """
     if isinstance(values, np.ndarray | np.generic | Sequence | int | float):
         try:
             return np.asarray(values), lambda numbers: numbers

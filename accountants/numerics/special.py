@@ -236,6 +236,7 @@ def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[Floa
 
 
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return log θ_ε(r) and log(1 − θ_ε(r)), broadcast, with the limits at extreme arguments."""
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
         pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
@@ -300,6 +301,7 @@ def log1m_exp_at(x: float) -> float:
 
 
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         a, a_low = _threshold(eps, r)
         log_density = _log_density(a, a_low)

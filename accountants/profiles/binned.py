@@ -47,6 +47,13 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
+    """Return the profile of one direction of a pair, as a lower bound: losses and masses are rounded down.
+
+    Args:
+        log_p: log masses of the outcomes under the first distribution.
+        log_q: log masses under the second distribution.
+        accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+    """
     seen = np.isfinite(log_p)
     if not seen.all():
         log_p, log_q = log_p[seen], log_q[seen]
@@ -141,6 +148,7 @@ class Noise:
         return np.asarray(log_masses)
 
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
+        """Return the log mass of the noise around a mean between `low` and `high`, elementwise."""
         above = low >= mean
         with np.errstate(invalid="ignore"):
             if self.kind == "gaussian":

@@ -146,6 +146,7 @@ class GeometricProfile(Profile):
         return Tails(np.where(some, log_p, self.log_infinite_mass), np.where(some, log_q, -np.inf))
 
     def _log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Return log δ at each ε without bounds on its error, as a sum of positive terms."""
         rate, total = self.decay_rate, self._log_total
         first = max(1, self._least)
         lowest = self._lowest(epsilon)

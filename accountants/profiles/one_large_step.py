@@ -175,6 +175,7 @@ class OneLargeStep:
         return once + math.log(-math.expm1(both - once)) if both < once else -math.inf
 
     def _upper(self, epsilon: float) -> float:
+        """Return the upper bound on log δ(ε), for ε > 0: one large step, or a large sum of all other steps."""
         if not epsilon > 0.0:
             return 0.0
         grid = _geometric(1e-12 * epsilon, epsilon)

@@ -122,16 +122,21 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Outline:
-    """Both sides of one distribution of losses; the remaining mass is at zero."""
+    """Tails of one distribution of losses on both sides of zero; the remaining mass is at zero.
+
+    Attributes:
+        right: tails of the positive losses.
+        left: tails of the negative losses.
+        atomic: whether all mass is known to be at single losses.
+        span: largest number of which every loss with mass is a multiple, if all mass is at single losses.
+        edge: nearest bound of the loss, if it is bounded on either side.
+    """
 
     right: Side
     left: Side
     atomic: bool = False
-    """True if all mass is known to be at single losses."""
     span: float | None = None
-    """Largest number of which every loss with mass is a multiple, if all mass is at single losses."""
     edge: Edge | None = None
-    """Nearest bound of the loss, if it is bounded on either side."""
 
     def without_largest(self, log_mass: float) -> Outline:
         """Return the outline without its largest finite losses.

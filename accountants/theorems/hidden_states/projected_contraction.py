@@ -215,10 +215,10 @@ class AnyOnePass(ScheduledPass):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS, AtMost("first_stop", "steps", "exceeds the steps"))
 
     def check(self) -> None:
-        """Reject strong convexity without convexity.
+        """Check that losses with strong convexity are convex.
 
         Raises:
-            InvalidInput: for such a request.
+            InvalidInput: they are not.
         """
         if self.strong_convexity > 0 and not self.convex:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")
