@@ -123,6 +123,10 @@ class Secure:
         """Draw independent uniform permutations, as the ranks of independent words.
 
         Words are drawn again if two of them are equal. So all permutations have exactly the same probability.
+
+        Args:
+            shape: shape of the array of permutations.
+            count: number of elements that are permuted.
         """
         rows = math.prod(shape)
         permutations = np.empty((rows, count), dtype=np.int64)

@@ -109,9 +109,12 @@ class Curve:
 def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """Return the largest lower bound of the witnesses on ε at the target δ.
 
-    A witness is skipped if it is likely to attain no more than an earlier witness. The criterion compares log δ at the
-    target ε with the target: the shortfall must be at least twice that of the earlier witness. Skipping a witness may
+    A witness is a pair that the mechanism attains. It is skipped if `_falls_short` of an earlier witness. Skipping may
     lower the bound, but never makes it invalid.
+
+    Args:
+        witnesses: the witnesses.
+        target: the target (ε, δ).
     """
     largest, attained = 0.0, -math.inf
     for pair in witnesses:

@@ -196,10 +196,15 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def _narrow(end: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Narrow a bracket of a decreasing function by Illinois false position.
+    """Narrow a bracket of a decreasing function by the Illinois algorithm, to a relative width of 1e-10.
 
-    The bracket satisfies end(failing) > log_delta ≥ end(passing) throughout. The search bisects if the function is
-    flat, jumps or is −inf. It stops at a relative width of 1e-10.
+    The search bisects if the function is flat, jumps or is −inf.
+
+    Args:
+        end: function from an ε to a bound on log δ.
+        log_delta: the target.
+        failing: an ε at which the bound is above the target.
+        passing: an ε at which the bound is at most the target.
     """
     value_failing, value_passing = end(failing) - log_delta, end(passing) - log_delta
     weight_failing = weight_passing = 1.0

@@ -142,6 +142,10 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
 
     Fewer and fewer components are replaced, until the effect on δ is negligible. The effect is charged. The result is
     None if the kernel has no answer.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats.
     """
     if epsilon >= supremum(laws):
         return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)

@@ -72,6 +72,10 @@ def black_box(spec: Approximate, case: Case) -> Guarantee:
     """Return the guarantee of any mechanism with a given (ε, δ), in the relation of the request.
 
     Its pair dominates every such mechanism. There is no lower bound, because the mechanism may be better.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     return Guarantee(
         setting=case.setting,

@@ -52,6 +52,10 @@ def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
     """Return the guarantee by the pair of the noise against its shift along one axis, which neighbours attain.
 
     The spec states the sensitivity in the relation of the request.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     pair = geometric_pair(spec.decay_rate, spec.sensitivity)
     return Guarantee(

@@ -98,6 +98,10 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     """Return the guarantee of a report of a category, which two records with different categories attain; or a refusal.
 
     Add-or-remove-one has no guarantee, because an absent record sends no report.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     if case.setting.relation == "add-or-remove-one":
         return Refusal(EXACT, "whether a record reports at all is not hidden, so adding or removing one has no bound")

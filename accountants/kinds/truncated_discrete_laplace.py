@@ -231,6 +231,10 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
 
     If the ℓ2 bound allows the worst shift, neighbours attain it, and the guarantee is exact. Otherwise the lower bounds
     are those of `allowed_shifts`.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     worst = worst_shift(spec)
     square = squared_bound(spec)
@@ -247,6 +251,10 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
 
     Given that the output is possible for both neighbours, the noise is α²Δ₂²/2-zCDP, with decay rate α and ℓ2
     sensitivity Δ₂.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     worst, square = worst_shift(spec), squared_bound(spec)
     if square is None or square >= worst.square:

@@ -52,8 +52,11 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ_ε(r) and a bound on its absolute error, elementwise, for shifts known to eight units of roundoff.
 
-    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied. A column of ε gives
-    one row for each ε.
+    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied.
+
+    Args:
+        epsilon: ε, or a column of several ε, which gives one row for each.
+        shift: values of r.
     """
     if isinstance(epsilon, float) and _all_large(epsilon, shift):
         value, rest = None, log_rest(epsilon, shift)
@@ -100,9 +103,13 @@ def geometric_sum(rest: float, count: float) -> float:
 
 
 def triangular_sum(rest: float, count: float) -> float:
-    """Return H_T = Σ_{τ=1}^T G_τ, for u = `rest` in [0, 1] and T = `count` ≥ 0.
+    """Return H_T = Σ_{τ=1}^T G_τ of the geometric sums G_τ = Σ_{k<τ} (1 − u)^k.
 
     The relative error is at most 1e-14 for T up to 1e9.
+
+    Args:
+        rest: u in [0, 1].
+        count: T ≥ 0.
     """
     if count <= 0:
         return 0.0

@@ -92,6 +92,7 @@ class BoundProfile(Profile):
 
 
 def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
+    """Enclose the bound at each ε of an array."""
     points = np.asarray(epsilon, dtype=np.float64)
     bounds = bound.log_bounds(points.ravel())
     lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))

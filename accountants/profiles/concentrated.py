@@ -36,9 +36,13 @@ LARGEST_EXPONENT = 709.0
 
 
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
-    """Return log b for the root b of (2b + 1) ρ + log(b/(1 + b)) = ε, to a few units in the last place.
+    """Return log b for the b that gives the least bound on δ from ρ-zCDP, to a few units in the last place.
 
-    The method is Newton's with a bracket. The domain is ρ in (0, 1e9] and ε in [0, 1e9].
+    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. It is found by Newton's method with a bracket.
+
+    Args:
+        rho: ρ, in (0, 1e9].
+        epsilon: values of ε, in [0, 1e9].
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:

@@ -144,7 +144,15 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Return log q + log E_γ(P‖Q) at any ε' well above log(1 − q). For smaller ε' the result is only E ≤ 1."""
+    """Enclose log E_γ' of a subsampled pair at ε', by log q + log E_γ(P‖Q) of the base.
+
+    For ε' near log(1 − q) or below, the result is only E ≤ 1.
+
+    Args:
+        base: function from an ε to bounds on log E_γ of the base.
+        rate: inclusion probability q.
+        epsilon: ε', of any sign, in nats.
+    """
     excess = math.expm1(min(epsilon, 30.0)) / rate
     if not excess > _LEAST:
         return Interval(-math.inf, 0.0)

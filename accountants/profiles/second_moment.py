@@ -62,7 +62,15 @@ class Moment:
 
 
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
-    """Return v and η of a product, in the direction Q‖P if `backward`; None if v + 2η ≥ 1, which has no proof."""
+    """Bound the second moment of the likelihood ratio of a product.
+
+    Args:
+        parts: pairs, and the number of runs of each.
+        backward: whether the direction is Q‖P instead of P‖Q.
+
+    Returns:
+        The bounds v and η; None if v + 2η ≥ 1, for which the theorem has no proof.
+    """
     log_growth, exceeding = 0.0, -math.inf
     for pair, count in parts:
         first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)

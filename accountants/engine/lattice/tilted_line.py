@@ -84,7 +84,15 @@ class TiltedLine:
 
 
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
-    """Return K_j(λ) = log(total − a + Σ m expm1(λL)) and a bound of its error, which shrinks with the losses."""
+    """Return the log moment K_j(λ) of each distribution, and a bound on its error.
+
+    K_j(λ) = log(total − a + Σ m (e^{λL} − 1)) for finite losses L with masses m, and an infinite loss of mass a. The
+    error is small if the losses are.
+
+    Args:
+        laws: the lattice distributions.
+        tilt: λ.
+    """
     flat = laws.flat
     exponent = tilt * flat.location
     plain = flat.log_moments(tilt)
@@ -283,7 +291,12 @@ class _Runs:
         return cls(length, starts, row, column)
 
     def sum(self, law: TiltedDistribution, size: int) -> ComplexArray:
-        """Return Σ w (e^{−iθ} − 1) at each frequency, in blocks of outcomes and of runs that fit the cache."""
+        """Return φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, in blocks of outcomes and of runs that fit the cache.
+
+        Args:
+            law: the tilted distribution, with weights w.
+            size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
+        """
         sums = np.zeros(self.row.size, dtype=np.complex128)
         for first in range(0, self.starts.size, _BLOCK):
             starts = self.starts[first : first + _BLOCK]

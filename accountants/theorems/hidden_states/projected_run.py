@@ -109,7 +109,12 @@ class ProjectedRun:
 
     @classmethod
     def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
-        """Return the run of a spec under a relation; the relation gives the sensitivity, and cyclic order is known."""
+        """Return the run of a spec under a neighbouring relation.
+
+        Args:
+            spec: the run. The order of its batches counts as known if they are cyclic.
+            relation: the relation, which gives the sensitivity.
+        """
         return cls(
             clients=spec.clients,
             participants=spec.participants,

@@ -48,6 +48,10 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
 
     The dominating pair belongs to contributions C and −C of the record, with all other contributions zero.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal

@@ -178,7 +178,12 @@ def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
 
 
 def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the mechanism, without amplification, for a batch that always contains every record."""
+    """Return the guarantee of the mechanism, without amplification, for a batch that always contains every record.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0:
         return Refusal(FULL_BATCH, "the batch leaves records out")
     if spec.sampling == "without-replacement" and spec.batch_size is not None:
@@ -199,6 +204,10 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     It covers add-or-remove-one for every mechanism, and zero-out-one for noisy sums. A zeroed record and a record that
     is not drawn add the same to a sum, so both relations have the same pair. The guarantee is tight if that of the
     mechanism is.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("poisson", POISSON, spec, case):
         return refusal
@@ -224,6 +233,10 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal;
     every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("poisson", POISSON_REPLACE_ONE, spec, case):
         return refusal
@@ -243,6 +256,10 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     The upper bound is the amplified profile, in both directions. The lower bounds are those of two examples of
     neighbouring data sets: all other records equal the replacing record, or, for contributions of bounded norm, all
     others are zero.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("without-replacement", WITHOUT_REPLACEMENT, spec, case):
         return refusal

@@ -52,6 +52,10 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε), with q the inclusion probability, for mechanisms that no theorem amplifies.
 
     Examples are reports under a name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")

@@ -75,6 +75,10 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
     add-or-remove-one is rejected.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
@@ -131,7 +135,12 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records."""
+    """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
     if pools_records(case.root, case.setting.relation):

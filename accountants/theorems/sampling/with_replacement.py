@@ -66,6 +66,10 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a noisy sum under sampling with replacement.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10. Lower bounds come from examples of neighbouring data sets.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("with-replacement", WITH_REPLACEMENT, spec, case):
         return refusal

@@ -98,7 +98,12 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(max(lower), max(upper))
 
     def _bound_pair(self, table: FloatArray, epsilon: float) -> tuple[float, float]:
-        """Return lower and upper bounds of log δ(ε) for one pair of inputs."""
+        """Return lower and upper bounds on log δ(ε) for one pair of inputs.
+
+        Args:
+            table: blanket weight, and probabilities under both inputs, of each outcome.
+            epsilon: ε, in nats.
+        """
         common, p, q = table
         gain = p - math.exp(min(epsilon, 700.0)) * q
         size = p + math.exp(min(epsilon, 700.0)) * q

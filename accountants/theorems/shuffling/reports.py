@@ -94,6 +94,10 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     """Return pairs that neighbouring data sets attain for a server that sees the shuffled reports, for lower bounds.
 
     They are known for Gaussian reports and for randomized response. Other mechanisms and observers have none.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
     """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
@@ -113,6 +117,10 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
 
     Lower bounds are those of the report if the observer knows its sender, and those of `attained_pairs` otherwise.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := not_replaced(LOCAL, case):
         return refusal
@@ -148,7 +156,12 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the clone pair, for reports with δ₀ = 0 at some ε₀; or a refusal."""
+    """Return the guarantee by the clone pair, for reports with δ₀ = 0 at some ε₀; or a refusal.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     local = _local_curve(CLONES, spec, case)
     if isinstance(local, Refusal):
         return local
@@ -163,6 +176,10 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
     """Return the guarantee by clone pairs for reports with δ₀ > 0 at every ε₀, or a refusal.
 
     At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
     """
     local = _local_curve(APPROXIMATE_CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -179,6 +196,10 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     The blanket is the part of a report's distribution that does not depend on the category. The bound is an exact sum
     for two categories, and a certified contour integral for more.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -201,6 +222,10 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     The blanket is the part of a report's distribution that does not depend on the contribution. The worst case is a
     pair of opposite contributions.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal
