@@ -241,27 +241,30 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
         read: bounds on log δ at an array of ε.
         log_delta: the target.
     """
-    at, before = _SWEPT_FIRST, (math.nan, math.nan)
+    points = _SWEPT_FIRST
+    previous_bracket = (math.nan, math.nan)
     for _ in range(_MOST_SWEEPS):
-        ends = read(at)
-        above, below = np.flatnonzero(ends.lower > log_delta), np.flatnonzero(ends.upper <= log_delta)
-        if below.size == at.size:
+        bounds = read(points)
+        above = np.flatnonzero(bounds.lower > log_delta)
+        below = np.flatnonzero(bounds.upper <= log_delta)
+        if below.size == points.size:
             return Interval(0.0, 0.0)
         if above.size == 0:
             return None
-        low = float(at[above[-1]])
+        low = float(points[above[-1]])
         if below.size == 0:
             return Interval(low, math.inf)
-        high, width = float(at[below[0]]), float(at[below[0]]) - low
+        high = float(points[below[0]])
+        width = high - low
         if 0.0 < width <= 1e-10 * high:
             return Interval(low, high)
-        if width <= 0.0 or (low, high) == before:
+        if width <= 0.0 or (low, high) == previous_bracket:
             return None
-        before = low, high
-        first, last = (0.5 * float(ends.lower[place] + ends.upper[place]) for place in (above[-1], below[0]))
-        share = (first - log_delta) / (first - last) if -math.inf < last < first else 0.5
+        previous_bracket = low, high
+        at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (above[-1], below[0]))
+        share = (at_low - log_delta) / (at_low - at_high) if -math.inf < at_high < at_low else 0.5
         inner = low + width * np.concatenate([_EVEN_SHARES, share + _AROUND])
-        at = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
+        points = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
     return None
 
 
@@ -273,24 +276,30 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
         log_delta: the target, log δ.
         guess: initial estimate. By default it is interpolated from the ε in `PROBES`, as √−log δ is nearly linear in ε.
     """
-    zero = read(0.0)
-    if zero.upper <= log_delta:
+
+    def read_lower(epsilon: float) -> float:
+        """Return the lower bound on log δ at an ε."""
+        return read(epsilon).lower
+
+    at_zero = read(0.0)
+    if at_zero.upper <= log_delta:
         return Interval(0.0, 0.0)
-    guess = guess or _interpolate(read, log_delta, zero.upper)
+    guess = guess or _interpolate(read, log_delta, at_zero.upper)
     sides = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
-    if zero.lower <= log_delta:
+    if at_zero.lower <= log_delta:
         return Interval(0.0, sides.below)
     if math.isinf(sides.below):
-        return Interval(lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=math.inf), math.inf)
-    near = Guess(sides.above, guess.steepness)
-    if read(sides.above).lower > log_delta:
+        return Interval(lower_epsilon(read_lower, log_delta, guess=math.inf), math.inf)
+    if read_lower(sides.above) > log_delta:
         return Interval(sides.above, sides.below)
-    ends = read(sides.below)
-    width = ends.upper - ends.lower if ends.upper > -math.inf else 0.0
+    # The lower bound on log δ crosses the target slightly below the upper one.
+    bounds = read(sides.below)
+    width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
     pad = 2.0 * width / guess.steepness + 1e-10 * sides.below
-    lower = closest(lambda epsilon: read(epsilon).lower, log_delta, near, -pad)
+    near = Guess(sides.above, guess.steepness)
+    lower = closest(read_lower, log_delta, near, -pad)
     if lower is None:
-        lower = crossing(lambda epsilon: read(epsilon).lower, log_delta, near).above
+        lower = crossing(read_lower, log_delta, near).above
     return Interval(min(lower, sides.below), sides.below)
 
 
@@ -302,19 +311,20 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
         log_delta: the target, log δ.
         at_zero: log δ at ε = 0.
     """
-    low, before = 0.0, at_zero
+    low, at_low = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
-        after = read(high).upper
-        if after <= log_delta:
+        at_high = read(high).upper
+        if at_high <= log_delta:
             break
-        low, before = high, after
+        low, at_low = high, at_high
     else:
         return Guess(low, 1.0)
-    wanted, first, second = (math.sqrt(max(-value, 0.0)) for value in (log_delta, before, max(after, -1e6)))
-    if not second > first:
+    wanted, root_low, root_high = (math.sqrt(max(-value, 0.0)) for value in (log_delta, at_low, max(at_high, -1e6)))
+    if not root_high > root_low:
         return Guess(high, 1.0)
-    epsilon = low + (high - low) * min((wanted - first) / (second - first), 1.0)
-    return Guess(epsilon, max(2.0 * wanted * (second - first) / (high - low), 1e-9))
+    share = (wanted - root_low) / (root_high - root_low)
+    epsilon = low + (high - low) * min(share, 1.0)
+    return Guess(epsilon, max(2.0 * wanted * (root_high - root_low) / (high - low), 1e-9))
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:

@@ -127,12 +127,12 @@ def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> L
         return Least(left.lower, left.place)
     if rising <= 0.0:
         return Least(right.lower, right.place)
-    # If one line falls and the other rises, the lower of the two is everywhere at most their intersection.
-    meeting = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
-    meeting = min(max(meeting, left.place), right.place)
-    fallen, risen = falling * (meeting - left.place), rising * (meeting - right.place)
-    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - fallen - risen)
-    return Least(min(left.lower + fallen, right.lower + risen) - slack, meeting)
+    # The function is above both lines, and so above their intersection if one line falls and the other rises.
+    intersection = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
+    intersection = min(max(intersection, left.place), right.place)
+    from_left, from_right = falling * (intersection - left.place), rising * (intersection - right.place)
+    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - from_left - from_right)
+    return Least(min(left.lower + from_left, right.lower + from_right) - slack, intersection)
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:

@@ -41,12 +41,12 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
     The error is one rounding for each term, and the roundings of |logs|.
     """
-    most = logs.max(axis=0)
-    most = np.where(np.isneginf(most), 0.0, most)
-    shares = logs - most
+    largest = logs.max(axis=0)
+    largest = np.where(np.isneginf(largest), 0.0, largest)
+    shares = logs - largest
     np.exp(shares, out=shares)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares.sum(axis=0)) + most)
+        return np.asarray(np.log(shares.sum(axis=0)) + largest)
 
 
 class PointRuns(NamedTuple):
