@@ -270,9 +270,13 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
 
 
 def _least(meets: Callable[[int], bool], guess: int) -> int:
-    """Return the least integer ≥ 0 that meets a monotone condition.
+    """Return the least integer ≥ 0 that meets a condition.
 
-    Steps double away from an initial estimate, and bisection follows.
+    The search doubles its steps away from an initial estimate, and then bisects.
+
+    Args:
+        meets: a condition that holds from some integer on.
+        guess: the initial estimate, at least 0.
     """
     low, high, step = guess - 1, guess, 1
     while not meets(high):

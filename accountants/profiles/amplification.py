@@ -328,7 +328,7 @@ def with_laws_around(
         backward: profile of the backward direction.
         share: the inclusion probability q.
         shift: norm of one contribution, in standard deviations of the noise.
-        direction: direction of the law.
+        direction: direction of the pairs.
     """
     below, above = share.around
     upper = Pair(forward, backward, law=SampledGaussianLaw(above, shift, direction))

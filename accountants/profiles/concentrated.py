@@ -107,7 +107,13 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 
 
 class Chord(NamedTuple):
-    """The upper end of the chord, with log δ there and log Q(L > ε) below it."""
+    """The chord of the bound in α = e^ε, which makes it convex.
+
+    Attributes:
+        epsilon: ε at the chord's upper end.
+        log_delta: log of the bound there.
+        log_q: log Q(L > ε) along the chord.
+    """
 
     epsilon: float
     log_delta: float
@@ -157,7 +163,7 @@ class ConcentratedProfile(Profile):
         return Chord(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
     def _inside(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of the chord's height."""
+        """Return the log of the bound on δ along the chord, which replaces the bound up to the chord's end."""
         end = self._chord
         beyond = np.minimum(epsilon, end.epsilon)
         return np.asarray(

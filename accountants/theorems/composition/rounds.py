@@ -60,6 +60,10 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 
     Laws: `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
 
+    Args:
+        spec: the repeated or composed mechanisms.
+        case: the requested setting and effort.
+
     Raises:
         BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
     """

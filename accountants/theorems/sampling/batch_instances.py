@@ -60,7 +60,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Return the pairs of contributions C and −C under replace-one, with all other contributions zero.
+    """Return the pair of contributions C and −C of a record under replace-one, with all other contributions zero.
 
     Several Gaussian releases of one batch are one Gaussian release along the line through both contributions.
 
@@ -149,7 +149,7 @@ def noise_of_contribution(mechanism: Spec) -> tuple[Noise, float] | None:
 
 
 def multiplicity_pairs(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) -> tuple[Pair, ...]:
-    """Return the pairs of a record that is drawn several times, for sampling with replacement.
+    """Return pairs that neighbouring data sets attain under sampling with replacement, for lower bounds on δ.
 
     If the record is replaced, its contribution changes from C to −C, and all others are −C; for Gaussian noise a second
     pair has all others zero. Integers change from their sensitivity to zero, with all others zero. If the record is

@@ -54,9 +54,9 @@ POINTS_KEPT, CLONES_KEPT = 8, 48
 
 @dataclass(frozen=True)
 class LocalCurve:
-    """(ε₀, δ₀) pairs of one local guarantee, for every two inputs in both directions.
+    """The points (ε₀, δ₀) of a local guarantee: the guarantee of a single report, for every two inputs.
 
-    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is one pair, log δ₀ = −inf.
+    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is a single point with log δ₀ = −inf.
     """
 
     pair: Pair
@@ -81,9 +81,9 @@ class LocalCurve:
         return fine, self.pair.log_delta(fine).upper
 
     def rough_lower_bound(self, epsilon: float) -> float:
-        """Estimate a lower bound of log δ₀ at ε: the value at the next point, −∞ beyond the last one.
+        """Estimate a lower bound on log δ₀ at ε by the value at the next point; −∞ beyond the last one.
 
-        It decides only which bounds are evaluated.
+        The estimate decides only which bounds are evaluated.
         """
         places, log_delta = self.points
         following = int(np.searchsorted(places, epsilon))

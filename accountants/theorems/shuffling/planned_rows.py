@@ -59,7 +59,13 @@ class Rows(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates of log δ at increasing ε from 0: of each choice (columns), and of the bound without a choice."""
+    """Estimates of log δ.
+
+    Attributes:
+        epsilon: increasing ε from 0.
+        choices: estimate for each ε (rows) and clone pair (columns).
+        local: estimate of the bound without shuffling at each ε.
+    """
 
     epsilon: FloatArray
     choices: FloatArray
@@ -93,7 +99,12 @@ def cell_representative(pair: Pair) -> Pair:
 
 
 class Costs(NamedTuple):
-    """Charges at one noise: the log distance of the reports from each choice's pair, and the bound without a choice."""
+    """The part of a table that depends on the noise.
+
+    Attributes:
+        log_distance: log total variation distance of the reports from each clone pair.
+        local: function from ε to log δ of the bound without shuffling.
+    """
 
     log_distance: FloatArray
     local: Callable[[FloatArray], FloatArray]
@@ -217,7 +228,7 @@ def _evaluate(estimates: Estimates, places: FloatArray, pairs: Pairs, times: flo
 
 
 class _Run(NamedTuple):
-    """Consecutive rows, from `start` and before `end`, and a choice for all of them."""
+    """Consecutive rows, from `start` and before `end`, and the index of one clone pair for all of them."""
 
     choice: int
     start: int
