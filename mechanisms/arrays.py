@@ -54,7 +54,13 @@ def is_list_of_arrays(values: object) -> bool:
 
 @dataclass(frozen=True)
 class _Layer:
-    """One array, with the shape of one record in it."""
+    """One array of the caller, such as a layer of a model, converted to numpy.
+
+    Attributes:
+        numbers: the numpy array.
+        record_shape: shape of one record in it.
+        restorer: conversion of a numpy array to the caller's library.
+    """
 
     numbers: AnyNumbers
     record_shape: tuple[int, ...]
@@ -121,6 +127,13 @@ def round_towards_zero(values: Floats, dtype: AnyType) -> AnyNumbers:
 
 
 def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str) -> list[_Layer]:
+    """Convert an array, or the layers of a model, to numpy.
+
+    Args:
+        values: an array, or a list of arrays.
+        records: whether the first axis of each array counts records.
+        pointer: JSON pointer to the values, for error messages.
+    """
     is_list = is_list_of_arrays(values)
     layers = []
     for index, layer in enumerate(values if is_list else [values]):
@@ -131,7 +144,11 @@ def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str)
 
 
 def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
-    """Return the common length of the first axes."""
+    """Return the number of records, the common length of the first axes of all layers.
+
+    Raises:
+        InvalidInput: a layer has no axis, or the lengths differ.
+    """
     counts = {layer.numbers.shape[:1] for layer in layers}
     if len(counts) > 1 or counts == {()}:
         raise InvalidInput.at(pointer, "need a first axis that counts contributions, of one length in all layers")
@@ -139,6 +156,18 @@ def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
 
 
 def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
+    """Convert an array of any supported library to numpy without a copy, if its library allows that.
+
+    Args:
+        values: the array, or a nested sequence of numbers.
+        pointer: JSON pointer to the array, for error messages.
+
+    Returns:
+        The numpy array, and a function that converts a numpy array to the caller's library.
+
+    Raises:
+        InvalidInput: `values` is not an array, or cannot be read as one of numpy.
+    """
     if isinstance(values, np.ndarray | np.generic | Sequence | int | float):
         try:
             return np.asarray(values), lambda numbers: numbers
@@ -156,7 +185,11 @@ def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
 
 
 def _array_namespace(values: Array, pointer: str) -> Array:
-    """Return the module that holds `from_dlpack` of an array's library."""
+    """Return the module that has the function `from_dlpack` of an array's library.
+
+    Raises:
+        InvalidInput: the library has no such function.
+    """
     if hasattr(values, "__array_namespace__"):
         return values.__array_namespace__()
     library = sys.modules.get(type(values).__module__.partition(".")[0])

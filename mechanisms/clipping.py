@@ -61,7 +61,7 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
     """Scale each contribution down to norm at most `bound`; for `linf`, clip each coordinate to ±`bound`.
 
     Args:
-        values: one array, or a list of arrays (the layers of a model) whose coordinates together have the norm.
+        values: one array, or a list of arrays (the layers of a model). All coordinates together have the norm.
         bound: largest norm of a clipped contribution, from 2^−256 to 2^256.
         norm: the norm to bound, `l1`, `l2` or `linf`.
         records: whether the first axis of each array counts contributions. If false, everything is one contribution.
@@ -195,13 +195,13 @@ class _Scaling:
         usable: True for contributions with finite coordinates only.
         norms: norm of each contribution before clipping.
         exponents: exponent of each contribution.
+        factors: second factor, infinite for contributions that are not changed.
     """
 
     usable: Bools
     norms: Floats
     exponents: npt.NDArray[np.int32]
     factors: Floats
-    """Second factor, infinite for contributions that are not changed."""
 
 
 def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm) -> _Scaling:
@@ -231,7 +231,13 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
 
 
 def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
-    """Return the norms of all coordinates times 2^−exponent."""
+    """Return the norm of each contribution times 2^−exponent, over the coordinates of all layers.
+
+    Args:
+        layers: the layers of the contributions.
+        exponents: exponent of each contribution.
+        norm: `l1` or `l2`.
+    """
     totals = np.zeros(len(exponents))
     for layer in layers:
         scaled = np.ldexp(layer.rows, -exponents[:, None])
@@ -240,7 +246,14 @@ def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np
 
 
 def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm: Norm) -> AnyNumbers:
-    """Return clipped rows in the layer's own type, as a new array."""
+    """Return the clipped rows of a layer as a new array of the layer's own type; unusable rows become zero.
+
+    Args:
+        layer: the layer.
+        scaling: scaling of each contribution.
+        bound: largest absolute value of a coordinate for `linf`; not used for other norms.
+        norm: the norm to bound.
+    """
     rows = layer.original_rows.copy()
     dtype = rows.dtype
     too_long = np.isfinite(scaling.factors) & scaling.usable

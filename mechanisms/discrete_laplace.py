@@ -98,8 +98,10 @@ class _BlockWeights:
         low = _block_weights(starts.low, first[0], sum(full.low), sum(last.low), precision)
         high = _block_weights(starts.high, first[1], sum(full.high), sum(last.high), precision)
         high = [weight + 1 for weight in high]
-        unit = 1 << precision
-        return IntegerBounds((*reversed(low), unit, *low), (*reversed(high), unit, *high))
+        weight_of_zero = 1 << precision
+        signed_low = (*reversed(low), weight_of_zero, *low)
+        signed_high = (*reversed(high), weight_of_zero, *high)
+        return IntegerBounds(signed_low, signed_high)
 
 
 def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int, precision: int) -> list[int]:

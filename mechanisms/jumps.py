@@ -73,7 +73,9 @@ def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
 
 
 def jumps(weights: Weights, bits: int) -> IntegerBounds:
-    """Return bounds on ⌊2^bits F_k⌋ for every outcome k except the last.
+    """Return bounds on the cumulative probabilities F_k of a distribution, as ⌊2^bits F_k⌋.
+
+    They are the jumps of the distribution function. The last one, F = 1, is left out.
 
     Args:
         weights: the weights of the outcomes.
@@ -90,7 +92,13 @@ def jumps(weights: Weights, bits: int) -> IntegerBounds:
 
 @dataclass(frozen=True)
 class Inversion:
-    """A distribution, with 64-bit bounds on its jumps, that turns random words into outcomes."""
+    """A distribution on 0, 1, … that turns random words into outcomes by inversion, exactly.
+
+    Attributes:
+        weights: function from a precision to bounds on the weights of the outcomes.
+        low: lower bound on each cumulative probability, in units of 2^−64.
+        high: upper bound on each cumulative probability.
+    """
 
     weights: Weights
     low: Words
@@ -98,7 +106,7 @@ class Inversion:
 
     @classmethod
     def from_weights(cls, weights: Weights) -> Inversion:
-        """Compute the jumps of a distribution at 64 bits."""
+        """Return the inversion of a distribution with given weights, which need not sum to 1."""
         largest = (1 << WORD) - 1
         bounds = jumps(weights, WORD)
         low = [min(jump, largest) for jump in bounds.low]
@@ -120,10 +128,10 @@ class Inversion:
         return outcomes
 
     def resolve(self, word: int, next_word: Callable[[], int]) -> int:
-        """Return the outcome of a uniform number whose first 64 bits may be those of a jump.
+        """Return the outcome of a uniform number that 64 bits cannot decide.
 
-        A jump is a value of the distribution function. The outcome is the number of jumps below the uniform number. 64
-        bits are appended to the number until its comparison with every jump is certain.
+        The outcome is the number of cumulative probabilities below the uniform number. In each pass, 64 bits are
+        appended to the number, until its comparison with every cumulative probability is certain.
 
         Args:
             word: the first 64 bits of the uniform number.

@@ -81,7 +81,11 @@ def unpack(message: bytes, count: int, bits: int) -> Integers:
 
 
 def _overlaps(byte: int, bits: int) -> list[tuple[int, int]]:
-    """Return the numbers of a group of eight that overlap a byte of the group.
+    """Return the numbers that share bits with one byte of a group of eight packed numbers.
+
+    Args:
+        byte: index of the byte in the group.
+        bits: bits per number.
 
     Returns:
         For each number its index in the group, and the shift that aligns its last bit with the last bit of the byte.

@@ -123,6 +123,10 @@ class Secure:
         """Draw independent uniform permutations, as the ranks of independent words.
 
         Words are drawn again if two of them are equal. So all permutations have exactly the same probability.
+
+        Args:
+            shape: shape of the array of permutations.
+            count: number of elements that are permuted.
         """
         rows = math.prod(shape)
         permutations = np.empty((rows, count), dtype=np.int64)
@@ -186,9 +190,9 @@ class Seeded:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Several generators, one for each row of every array: the draws of row i depend on generator i only.
+    """Several generators of numpy, one for each row of every array; the draws of row i depend on generator i only.
 
-    The first dimension of every shape is the number of generators.
+    The first dimension of every requested shape must be the number of generators.
     """
 
     generators: Sequence[np.random.Generator]

@@ -1,4 +1,4 @@
-"""Products of pairs whose laws are known exactly: the contour engine, with the lattice as its fallback.
+"""Products of pairs with exactly known distributions of losses: the contour engine, with the lattice as its fallback.
 
 The laws are of Gaussian noise, with or without subsampling, or of Laplace noise. If the contour engine refuses, bounds
 for one large step are tried for Gaussian noise. If these are wide, the lattice composes the same pairs from their
@@ -154,7 +154,11 @@ class ExactProfile(PointwiseProfile):
         return self.behind.log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε by the contour engine, or by the closest of the other bounds if it refuses."""
+        """Enclose log δ at one ε by the contour engine.
+
+        If the engine has no certificate, the bounds are the closest of those for rare large losses, of the lattice, and
+        of the Gaussian pair without sampling.
+        """
         enclosed = self.enclose_log_delta(epsilon)
         if enclosed is not None:
             return enclosed
@@ -168,7 +172,7 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(bounds.lower, lower_by_rounding(lower)), min(least, raise_by_rounding(upper)))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Enclose log δ at one ε by the contour engine; None if the engine refuses."""
+        """Enclose log δ at one ε by the contour engine; None if the engine has no certificate."""
         try:
             return self._outward(self._exact_log_delta, epsilon)
         except NO_CERTIFICATE:
@@ -181,7 +185,12 @@ class ExactProfile(PointwiseProfile):
         return exact.log_delta(self.laws, epsilon, widest=self.widest)
 
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
-        """Evaluate log δ of the laws, and move both bounds outward by the possible effect of rounded shifts."""
+        """Enclose log δ, with both bounds moved outward by the possible effect of rounded shifts.
+
+        Args:
+            log_delta: function from an ε to bounds on log δ for the rounded shifts.
+            epsilon: ε, in nats.
+        """
         if self.moved == 0.0:
             lower, upper = log_delta(epsilon)
         else:
@@ -190,7 +199,11 @@ class ExactProfile(PointwiseProfile):
         return Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0))
 
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
-        """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, and whether it is narrow."""
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the contour engine or by bounds for rare losses.
+
+        Returns:
+            The enclosure, and whether it is narrow, so that no other engine is necessary.
+        """
         slack = ROUNDED_SHIFT * (1.0 + abs(log_delta))
         try:
             lower, upper = self._exact_epsilon(log_delta, slack)
@@ -226,7 +239,7 @@ class ExactProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether δ(ε) is at most the target, by a quick bound or else by the contour engine."""
+        """Return whether δ(ε) is certainly at most the target, by a Chernoff bound or by the contour engine."""
         if self.is_at_most(epsilon, log_delta):
             return True
         enclosed = self.enclose_log_delta(epsilon)
@@ -246,7 +259,10 @@ class ExactProfile(PointwiseProfile):
         return tests._replace(log_delta_at_zero=Interval(lower_by_rounding(lower), min(raise_by_rounding(upper), 0.0)))
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
-        """Return upper bounds on log δ from the nodes for the middle ε, if the kernel answers."""
+        """Return upper bounds on log δ at several ε, by the kernel with the quadrature nodes for the middle one.
+
+        If the kernel has no answer, each ε is evaluated separately.
+        """
         if not self.finds_best_tests:
             return super().upper_log_deltas(epsilons)
         middle = sorted(epsilons)[len(epsilons) // 2]
@@ -256,9 +272,13 @@ class ExactProfile(PointwiseProfile):
         return [min(raise_by_rounding(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Return a test L > ε of about each size α in (0, 1) under Q, with log δ around its ε, which may have any sign.
+        """Find a test L > ε with each false positive rate in (0, 1), approximately, and log δ around its ε.
 
-        If the contour engine refuses, the tests are the lattice's for Laplace losses, and None for other losses.
+        If the contour engine has no certificate, the tests are those of the lattice for Laplace losses, and None for
+        other losses.
+
+        Args:
+            sizes: the false positive rates.
         """
         if self.is_quicker_behind:
             return [None for _ in sizes]
@@ -276,14 +296,14 @@ class ExactProfile(PointwiseProfile):
         return NearTest(sized.epsilon, bounds, sized.width, sized.steepness)
 
     def _near_log_delta(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
-        """Return log δ on existing nodes; −∞ to 0 if the nodes are too far away."""
+        """Enclose log δ by a function that is accurate near the ε of a test; −∞ to 0 if ε is too far from there."""
         try:
             return self._outward(log_delta, epsilon)
         except NO_CERTIFICATE:
             return Interval(-math.inf, 0.0)
 
     def is_beyond_doubles(self, epsilon: float) -> bool:
-        """Return whether the contour engine refuses and the lattice has no lower bound: δ is below every double."""
+        """Return whether δ is far below every double, so that neither engine has a positive lower bound."""
         if self.laplace or not self._normal_log_delta(epsilon) < _BEYOND_DOUBLES:
             return False
         try:

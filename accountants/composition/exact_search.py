@@ -1,4 +1,4 @@
-"""The search of a product of pairs whose laws are known exactly, and the product itself."""
+"""The search of a product of pairs with exactly known distributions of losses, and the product itself."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class ExactSearch(PairSearch):
     evaluated: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose the larger δ of both directions. The last few enclosures are stored."""
+        """Enclose the larger δ of both directions at an ε.
+
+        The enclosure is stored. If there are `_KEPT` stored ones, they are first dropped.
+        """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
             enclosed = super().log_delta_bounds(epsilon)
@@ -57,10 +60,14 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the larger ε of both directions.
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` in both directions.
 
-        If a direction is not narrow, and log δ at `near` is just below the target, ε is enclosed next to `near`. If log
-        δ is not, the fallback's bounds are used too.
+        If the contour engine's enclosure is wide, `near` is used as the upper bound if log δ there is just below the
+        target. Otherwise the enclosure is combined with that of the fallback.
+
+        Args:
+            log_delta: the target, log δ.
+            near: an ε at which log δ may be about the target; 0 if none is known.
         """
         solved, all_narrow = self._solve_directions(log_delta)
         if not all_narrow:
@@ -72,9 +79,15 @@ class ExactSearch(PairSearch):
         return Interval(self._move_down(solved, log_delta), self._move_up(solved, log_delta))
 
     def _enclose_next_to(self, near: float, log_delta: float) -> Interval | None:
-        """Return an enclosure of ε with the upper bound `near`; None if the smallest ε may be far from it.
+        """Return an enclosure of the smallest ε that meets the target, with `near` as its upper bound.
 
-        Both bounds have been evaluated.
+        Args:
+            near: an ε > 0.
+            log_delta: the target, log δ.
+
+        Returns:
+            The enclosure, with both bounds evaluated; None if `near` misses the target or the smallest ε may be far
+            below it.
         """
 
         def excess(epsilon: float) -> float:
@@ -110,7 +123,11 @@ class ExactSearch(PairSearch):
         return self._move_down(solved, log_delta)
 
     def _solve_directions(self, log_delta: float) -> tuple[Interval, bool]:
-        """Return the larger ε of both directions by their own engine, and whether both enclosures are narrow."""
+        """Enclose the larger ε of both directions by the contour engine.
+
+        Returns:
+            The enclosure, and whether the enclosures of all directions are narrow.
+        """
         larger, all_narrow = Interval(0.0, 0.0), True
         for place, profile in enumerate(self.profiles):
             if place and profile.surely_meets(larger.lower, log_delta):
@@ -126,10 +143,14 @@ class ExactSearch(PairSearch):
         return math.inf if profile.laplace else profile.unsampled.epsilon(log_delta).upper
 
     def _move_up(self, enclosed: Interval, log_delta: float) -> float:
-        """Return the upper bound, moved up until a second enclosure of log δ confirms it.
+        """Return the upper bound on ε, moved up until `log_delta_bounds` confirms that it meets the target.
 
-        The bound is already certified. A second enclosure that is wider than one of exact laws is less informative. It
-        moves nothing.
+        The bound is certified already, possibly by another computation of log δ. The move makes both computations
+        agree. It stops if the enclosure of log δ is wider than the contour engine's.
+
+        Args:
+            enclosed: enclosure of ε.
+            log_delta: the target, log δ.
         """
         upper = enclosed.upper
         pad = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
@@ -140,7 +161,7 @@ class ExactSearch(PairSearch):
         return upper
 
     def _move_down(self, enclosed: Interval, log_delta: float) -> float:
-        """Return the lower bound, moved down until a second enclosure of log δ confirms it."""
+        """Return the lower bound on ε, moved down until `log_delta_bounds` confirms that it misses the target."""
         lower = enclosed.lower
         pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
@@ -151,10 +172,10 @@ class ExactSearch(PairSearch):
 
 
 def exact_pair(laws: Sequence[tuple[Law, int]], fallback: Callable[[], Pair]) -> Pair:
-    """Return the product of pairs with exactly known laws.
+    """Return the composition of pairs with exactly known distributions of their losses.
 
     Args:
-        laws: the law of each pair, and its number of runs.
+        laws: the distribution of the losses of each pair, and its number of runs.
         fallback: makes a pair that encloses the product if the contour engine refuses. A second call returns the same
             pair.
     """

@@ -131,14 +131,14 @@ class RareMethod(Method):
     cost = "integrals over the profiles of the steps"
 
     def replace_fallback(self, parts: Parts, fallback: Fallback) -> Fallback:
-        """Return these bounds, combined with those of the fallback, or the fallback if they do not apply.
+        """Return a fallback that tightens the given one by bounds for many steps with tiny losses.
 
-        They are close from the standard deviation of the total loss on. They do not apply to fewer than a million
-        steps, nor if `rare_composition` returns None.
+        The new bounds are close for ε of at least the standard deviation of the total loss. The given fallback is
+        returned for fewer than a million steps, and if the total loss is too large (`rare_composition` returns None).
 
         Args:
             parts: the pairs, each with its number of runs.
-            fallback: the composition on a lattice, which gives the tails.
+            fallback: the composition on a lattice. Its bounds and the tails of its loss distribution are still used.
         """
         if sum(times for _, times in parts) < _FEWEST_STEPS:
             return fallback
@@ -160,9 +160,23 @@ class ContourMethod(Method):
     cost = "some hundred nodes at each ε"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Compose by the transform; None if its bounds are wide at an ε at which the fallback's are close."""
-        laws = [(law, times) for part, times in parts if (law := _law_of(part)) is not None]
-        if len(laws) < len(parts) or not falls_enough(laws):
+        """Compose by integrating the transform of the total loss along a contour.
+
+        Args:
+            parts: the pairs, each with its number of runs.
+            fallback: the composition that the pair uses where the contour integral fails.
+
+        Returns:
+            The product; None if the transform of a part is unknown, does not decay, or gives wide bounds at an ε at
+            which those of the fallback are close.
+        """
+        laws: list[tuple[Law, int]] = []
+        for part, times in parts:
+            law = _law_of(part)
+            if law is None:
+                return None
+            laws.append((law, times))
+        if not falls_enough(laws):
             return None
         pair = exact_pair(laws, fallback.make)
         if fallback.close_from is None:
@@ -172,7 +186,7 @@ class ContourMethod(Method):
 
 
 def _law_of(part: Pair) -> Law | None:
-    """Return the law whose transform is known; None if there is none."""
+    """Return the distribution of the losses of a pair if its transform is known; None otherwise."""
     return part.law if part.laplace_shift is None else LaplaceLaw(part.laplace_shift)
 
 

@@ -25,10 +25,10 @@ BUDGETS: dict[Effort, Budget] = {"coarse": Budget.coarse(), "default": Budget(),
 
 
 def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Return the product pair.
+    """Return the pair of a composition: the product of the pairs of its parts.
 
-    If a part is the least of several pairs, each choice is composed separately, and the least of the products is
-    returned.
+    A part may be the least of several dominating pairs. Then the first pairs of all parts are composed, then the second
+    ones, and so on, and the least of these products is returned.
 
     Args:
         parts: pairs, and the number of runs of each.
@@ -48,7 +48,14 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
 
 
 def _product(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
-    """Try the methods in order. The lattice is the fallback of all methods, unless a method replaces it."""
+    """Compose by the first of `METHODS` that applies.
+
+    The fallback is the composition on a lattice, unless a method replaces it. It is computed at its first use.
+
+    Args:
+        parts: pairs without alternatives, and the number of runs of each.
+        effort: limit on the work of one δ.
+    """
     if len(parts) == 1 and parts[0][1] == 1 and parts[0][0].parts:
         return parts[0][0]
     joined: Sequence[tuple[Pair, int]] = list(unfold(parts))

@@ -25,7 +25,9 @@ def search_run(
     rounds: int,
     guess: float,
 ) -> float | None:
-    """Estimate the shift, the number of rounds or the rate at which δ(ε) is the target's; None without an answer.
+    """Estimate the shift, the number of rounds or the rate at which the run has δ at the target's ε.
+
+    The result is an estimate without error bounds. It is None if the compiled kernel is missing or finds no root.
 
     Args:
         unknown: name of the unknown: the shift (the reciprocal of the noise), the rounds or the rate. The argument of
@@ -37,7 +39,7 @@ def search_run(
         rate: inclusion probability of a record.
         noise: noise multiplier.
         rounds: number of times that the step is run.
-        guess: start of the search, for the unknown.
+        guess: initial estimate of the unknown.
     """
     try:
         directions = _pairs_to_search(sampling, relation, rate, noise)
@@ -52,9 +54,15 @@ def search_run(
 def _pairs_to_search(
     sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> list[SampledGaussianLaw] | list[DrawnGaussianLaw]:
-    """Return the laws of all directions: one law if the pair is symmetric.
+    """Return the distribution of the losses in each direction; one entry if both directions have the same.
 
-    The list is empty if the kernel cannot search.
+    The list is empty for sampling schemes that the kernel cannot search.
+
+    Args:
+        sampling: sampling scheme of the batches.
+        relation: neighbouring relation.
+        rate: inclusion probability of a record.
+        noise: noise multiplier.
     """
     if sampling == "without-replacement":
         return [DrawnGaussianLaw(rate, 2.0 / noise)]

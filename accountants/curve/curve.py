@@ -75,7 +75,8 @@ class Curve:
     def epsilon_of_target(self, target: Target) -> Interval:
         """Enclose ε at the target δ with few evaluations.
 
-        A search that has no initial estimate starts at the target's ε.
+        Args:
+            target: the target (ε, δ). A search without another initial estimate starts at its ε.
 
         Guarantees: both bounds have been evaluated, and each is on its side of the true ε.
         """
@@ -108,9 +109,12 @@ class Curve:
 def _largest_realised_epsilon(witnesses: Iterable[Pair], target: Target) -> float:
     """Return the largest lower bound of the witnesses on ε at the target δ.
 
-    A witness is skipped if it is likely to attain no more than an earlier witness. The criterion compares log δ at the
-    target ε with the target: the shortfall must be at least twice that of the earlier witness. Skipping a witness may
+    A witness is a pair that the mechanism attains. It is skipped if `_falls_short` of an earlier witness. Skipping may
     lower the bound, but never makes it invalid.
+
+    Args:
+        witnesses: the witnesses.
+        target: the target (ε, δ).
     """
     largest, attained = 0.0, -math.inf
     for pair in witnesses:

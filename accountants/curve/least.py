@@ -69,10 +69,10 @@ class LeastProfile(Profile):
         return self._least_of(self.profiles, epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound at one ε, from the profiles that may be the least."""
+        """Return the upper bound on log δ at one ε, without the profiles that are certainly or likely not the least."""
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         for place, profile in enumerate(self._composed):
-            if (place or self._closed) and _out_of_the_running(profile, epsilon, least):
+            if (place or self._closed) and _is_likely_larger(profile, epsilon, least):
                 continue
             least = min(least, profile.upper_log_delta(epsilon))
         return least
@@ -97,9 +97,12 @@ class LeastProfile(Profile):
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether the estimates of all composed profiles exceed the least bound of the others.
+        """Return whether the closed forms are likely to be least, so that no composition must be evaluated.
 
-        The estimates must exceed it by the fraction `share` of its log δ.
+        Args:
+            epsilon: ε, in nats.
+            share: fraction of the least closed form's log δ by which the estimates of all composed profiles must
+                exceed it.
         """
         if not self._closed:
             return False
@@ -112,7 +115,7 @@ class LeastProfile(Profile):
         if self._closed:
             least = Interval(*map(float, self._least_of(self._closed, np.asarray(epsilon))))
         for place, profile in enumerate(self._composed):
-            if (place or self._closed) and _out_of_the_running(profile, epsilon, least.upper):
+            if (place or self._closed) and _is_likely_larger(profile, epsilon, least.upper):
                 continue
             lower, upper = (float(end[0]) for end in profile.log_delta(np.asarray([epsilon])))
             least = Interval(min(least.lower, lower), min(least.upper, upper))
@@ -123,11 +126,16 @@ class LeastProfile(Profile):
         return self._chosen.log_tails(epsilon)
 
 
-def _out_of_the_running(profile: Profile, epsilon: float, log_delta: float) -> bool:
-    """Return whether an estimate or a quick upper bound is far above log δ `log_delta`.
+def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:
+    """Return whether an estimate, or a quick upper bound, of a profile's log δ is far above `log_delta`.
 
-    The expensive bound is then also likely to be above it. Leaving the profile out is safe. The answer then is the
-    least of the other profiles, with both bounds of that.
+    The expensive bound of the profile is then likely to be above it too, and is not evaluated. Leaving it out is valid:
+    the result then encloses the least of the other profiles, which also bounds δ.
+
+    Args:
+        profile: one of the alternatives.
+        epsilon: ε, in nats.
+        log_delta: least known upper bound on log δ of the other alternatives.
     """
     margin = _LEAST_MARGIN + _MARGIN * abs(log_delta)
     if profile.likely_log_delta(epsilon) > log_delta + _ROUGHLY * margin:
@@ -170,7 +178,7 @@ class LeastSearch(PairSearch):
 
 def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
     """Return whether δ of a symmetric pair at ε is above the target, certainly or by a quick bound."""
-    if pair.forward.estimated and _out_of_the_running(pair.forward, epsilon, log_delta):
+    if pair.forward.estimated and _is_likely_larger(pair.forward, epsilon, log_delta):
         return True
     return pair.log_delta_bounds(epsilon).lower > log_delta
 

@@ -22,15 +22,18 @@ Chords between points then give its slope.
 
 
 class NearTest(NamedTuple):
-    """A test L > ε of about the requested size under Q.
+    """A likelihood ratio test, which rejects Q if the loss L exceeds ε, with a false positive rate near a given α.
+
+    The true positive rate of the best test at α is the least γ α + E_γ over γ = e^ε, with E_γ(P‖Q) the hockey-stick
+    divergence.
 
     Attributes:
         epsilon: ε, of any sign, in nats.
-        log_delta: encloses log E_{e^ε}(P‖Q) at any ε near `epsilon`.
-        width: relative width of the enclosures there, or a few times the relative width of γ α + E_γ if this is less.
+        log_delta: encloses log E_γ(P‖Q) at any ε near `epsilon`.
+        width: relative width of these enclosures, or a few times the relative width of γ α + E_γ if this is less.
         steepness: about |d log Q(L > ε)/dε|.
-        bent: True if E has a corner there, as a function of γ.
-        expensive: True if nodes for another ε are expensive. Then these nodes serve if they are about as accurate.
+        bent: True if E_γ has a corner there, as a function of γ.
+        expensive: True if evaluations for another test are expensive. Then this test serves if it is about as accurate.
     """
 
     epsilon: float
@@ -66,10 +69,14 @@ class BestTests(NamedTuple):
 
 
 def adapt_width(test: NearTest, size: float) -> NearTest:
-    """Return the test with a width that suits γ α + E_γ, if E_γ has a small share of that sum.
+    """Return the test with a smaller `width` if E_γ is a small share of γ α + E_γ, the bound on the true positive rate.
 
-    The width becomes a few times the relative width of γ α + E_γ. Points around the test are then placed closer
+    The width becomes a few times the relative width of that sum. Points around the test are then placed closer
     together.
+
+    Args:
+        test: the test.
+        size: false positive rate α.
     """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:

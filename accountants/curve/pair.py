@@ -43,7 +43,8 @@ class Pair:
         plateau: an ε from which on δ is at most a rational number.
         parts: factors of the pair, if it is a product, and the number of runs of each. Composition then uses
             the parts, to preserve accuracy.
-        alternatives: dominating pairs of the same mechanism whose least bound is the pair. Each is composed separately.
+        alternatives: dominating pairs of the same mechanism, with this pair as their least bound. Each is composed
+            separately.
         special_search: search for δ(ε) and ε(δ), if the defaults of `PairSearch` are not used.
     """
 
@@ -87,13 +88,15 @@ class Pair:
         return self.search.log_delta_bounds(epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the upper bound of `log_delta_bounds`, without the work that only the lower bound needs."""
+        """Return only the upper bound on log δ at one ε, without the work for the lower bound."""
         return self.search.upper_log_delta(epsilon)
 
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
-        """Return an upper bound at an ε close to one that has been evaluated.
+        """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
 
-        The bound comes from the same work if the profiles share nodes.
+        Args:
+            epsilon: ε, in nats.
+            evaluated: the close ε. Profiles that store its quadrature nodes use them again.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
@@ -125,15 +128,20 @@ class Pair:
         return Interval(min(lower, most), most)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return the upper bound of `epsilon`, without the work that only the lower bound needs."""
+        """Return only the upper bound on ε(δ), without the work for the lower bound."""
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return the lower bound of `epsilon`, or one about as close, without the work of the upper bound."""
+        """Return only a lower bound on ε(δ), about as close as that of `epsilon`."""
         return self._limit_to_plateau(self.search.lower_epsilon(log_delta, near), log_delta)
 
     def _limit_to_plateau(self, epsilon: float, log_delta: float) -> float:
-        """Return the smaller of ε and the plateau's ε, if δ of the plateau is at most the target."""
+        """Return the smaller of an ε and the plateau's ε, which counts only if the plateau's δ is at most the target.
+
+        Args:
+            epsilon: the given ε.
+            log_delta: the target, log δ.
+        """
         plateau = self.plateau
         if plateau is None or epsilon <= plateau.epsilon or not asks_for(log_delta, plateau.delta):
             return epsilon

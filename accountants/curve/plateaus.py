@@ -26,9 +26,10 @@ class Plateau:
 
 
 def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of q δ(log(1 + (e^ε' − 1)/q)). The other direction is nowhere larger.
+    """Return the plateau of a mechanism that is amplified by subsampling, with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 
-    For ε' of at least log(1 + q (e^ε₀ − 1)), rounded up, the amplified δ is at most q δ₀.
+    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. The amplified δ' is at most q δ₀ from
+    log(1 + q (e^ε₀ − 1)) on, which is rounded up. The other direction of the pair is nowhere larger.
 
     Args:
         base: the plateau of δ, if it has one.
@@ -50,7 +51,8 @@ def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
     """Return the plateau of a composition: Σ ε_i, rounded up, and 1 − Π (1 − δ_i).
 
-    Without infinite losses, the sum of the losses is at most Σ ε_i.
+    A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every ε ≥ ε_i. Except with probability 1 − Π (1 − δ_i), the total
+    loss is at most Σ ε_i.
 
     Args:
         parts: the plateau of each part, and the number of runs of the part.

@@ -155,9 +155,12 @@ class Profile(ABC):
 
     # Tests of given sizes -------------------------------------------------------------------------------------------
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Return a test L > ε of about each size under Q; None for a size without a test.
+        """Return for each false positive rate a test L > ε that has it approximately; None for a rate without a test.
 
-        Return () if no size has one.
+        The result is () if there is no test at all, which is the default.
+
+        Args:
+            sizes: false positive rates, under Q.
         """
         del sizes
         return ()

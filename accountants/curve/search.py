@@ -43,8 +43,7 @@ class PairSearch:
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose the larger δ of both directions at one ε.
 
-        The second direction is not evaluated if a cheap bound shows that it is at most the first. No other function
-        combines two directions.
+        The second direction is not evaluated if a cheap bound shows that it is at most the first.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
@@ -55,7 +54,7 @@ class PairSearch:
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Apply `log_delta_bounds` elementwise. Whole arrays are evaluated at once unless a profile is pointwise."""
+        """Enclose the larger δ of both directions at each ε of an array."""
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
             points = np.asarray(epsilon, dtype=np.float64)
@@ -105,7 +104,7 @@ class PairSearch:
         return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
     def _solve(self, log_delta: float) -> Interval | None:
-        """Certify the larger solution of both directions; None if a solution is missing or unusable."""
+        """Enclose ε(δ) around the profiles' own solutions; None if a solution is missing or cannot be certified."""
         solutions = [profile.solve(log_delta) for profile in self.profiles]
         usable = [solution for solution in solutions if solution is not None]
         if len(usable) < len(solutions):
@@ -117,7 +116,7 @@ class PairSearch:
         return solved_epsilon(self.upper_log_delta, self.lower_log_delta, log_delta, largest)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
-        """Return the upper bound of `epsilon`, without the work that only the lower bound needs.
+        """Return only the upper bound on ε(δ), without the work for the lower bound.
 
         Args:
             log_delta: the target, log δ ≤ 0.
@@ -126,7 +125,7 @@ class PairSearch:
         return self.epsilon(log_delta, near).upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound about as close as the lower bound of `epsilon`.
+        """Return only a lower bound on ε(δ), about as close as that of `epsilon`.
 
         Args:
             log_delta: the target, log δ ≤ 0.
@@ -148,7 +147,7 @@ def bracketed_epsilon(read: Callable[[float], Interval], log_delta: float) -> In
 
 
 def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
-    """Return an ε ≥ 0 whose certified upper bound on log δ is at most `log_delta`; math.inf if none exists.
+    """Return an ε ≥ 0 with a certified upper bound on log δ of at most `log_delta`; math.inf if none exists.
 
     The ε is within a relative 1e-9 of the smallest such ε. The search is inexact, but the returned ε has itself been
     evaluated and meets the target.
@@ -162,7 +161,7 @@ def upper_epsilon(upper: Callable[[float], float], log_delta: float) -> float:
 
 
 def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: float) -> float:
-    """Return an ε ≥ 0 whose certified lower bound is above `log_delta`, so that the true ε(δ) is larger.
+    """Return an ε ≥ 0 with a certified lower bound on log δ above `log_delta`, so that the true ε(δ) is larger.
 
     The result is 0 if δ(0) may be at most the target.
 
@@ -197,10 +196,15 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def _narrow(end: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
-    """Narrow a bracket of a decreasing function by Illinois false position.
+    """Narrow a bracket of a decreasing function by the Illinois algorithm, to a relative width of 1e-10.
 
-    The bracket satisfies end(failing) > log_delta ≥ end(passing) throughout. The search bisects if the function is
-    flat, jumps or is −inf. It stops at a relative width of 1e-10.
+    The search bisects if the function is flat, jumps or is −inf.
+
+    Args:
+        end: function from an ε to a bound on log δ.
+        log_delta: the target.
+        failing: an ε at which the bound is above the target.
+        passing: an ε at which the bound is at most the target.
     """
     value_failing, value_passing = end(failing) - log_delta, end(passing) - log_delta
     weight_failing = weight_passing = 1.0
@@ -231,33 +235,36 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
     """Enclose ε(δ) by evaluations at many ε at once; None if the enclosure is too wide.
 
     The points are spaced evenly over the bracket, and geometrically around an interpolated root. The bracket runs from
-    the largest ε whose lower bound is above the target to the smallest ε whose upper bound is not.
+    the largest ε with a lower bound above the target to the smallest ε with an upper bound that is not.
 
     Args:
         read: bounds on log δ at an array of ε.
         log_delta: the target.
     """
-    at, before = _SWEPT_FIRST, (math.nan, math.nan)
+    points = _SWEPT_FIRST
+    previous_bracket = (math.nan, math.nan)
     for _ in range(_MOST_SWEEPS):
-        ends = read(at)
-        above, below = np.flatnonzero(ends.lower > log_delta), np.flatnonzero(ends.upper <= log_delta)
-        if below.size == at.size:
+        bounds = read(points)
+        above = np.flatnonzero(bounds.lower > log_delta)
+        below = np.flatnonzero(bounds.upper <= log_delta)
+        if below.size == points.size:
             return Interval(0.0, 0.0)
         if above.size == 0:
             return None
-        low = float(at[above[-1]])
+        low = float(points[above[-1]])
         if below.size == 0:
             return Interval(low, math.inf)
-        high, width = float(at[below[0]]), float(at[below[0]]) - low
+        high = float(points[below[0]])
+        width = high - low
         if 0.0 < width <= 1e-10 * high:
             return Interval(low, high)
-        if width <= 0.0 or (low, high) == before:
+        if width <= 0.0 or (low, high) == previous_bracket:
             return None
-        before = low, high
-        first, last = (0.5 * float(ends.lower[place] + ends.upper[place]) for place in (above[-1], below[0]))
-        share = (first - log_delta) / (first - last) if -math.inf < last < first else 0.5
+        previous_bracket = low, high
+        at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (above[-1], below[0]))
+        share = (at_low - log_delta) / (at_low - at_high) if -math.inf < at_high < at_low else 0.5
         inner = low + width * np.concatenate([_EVEN_SHARES, share + _AROUND])
-        at = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
+        points = np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
     return None
 
 
@@ -265,59 +272,67 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     """Enclose ε(δ) with few evaluations, each of which is expensive and gives both bounds on log δ.
 
     Args:
-        read: bounds on log δ at one ε.
-        log_delta: the target.
-        guess: start of the search. By default it is interpolated at `PROBES`, because √−log δ is about linear in ε.
+        read: function from an ε to bounds on log δ.
+        log_delta: the target, log δ.
+        guess: initial estimate. By default it is interpolated from the ε in `PROBES`, as √−log δ is nearly linear in ε.
     """
-    zero = read(0.0)
-    if zero.upper <= log_delta:
+
+    def read_lower(epsilon: float) -> float:
+        """Return the lower bound on log δ at an ε."""
+        return read(epsilon).lower
+
+    at_zero = read(0.0)
+    if at_zero.upper <= log_delta:
         return Interval(0.0, 0.0)
-    guess = guess or _interpolate(read, log_delta, zero.upper)
+    guess = guess or _interpolate(read, log_delta, at_zero.upper)
     sides = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
-    if zero.lower <= log_delta:
+    if at_zero.lower <= log_delta:
         return Interval(0.0, sides.below)
     if math.isinf(sides.below):
-        return Interval(lower_epsilon(lambda epsilon: read(epsilon).lower, log_delta, guess=math.inf), math.inf)
-    near = Guess(sides.above, guess.steepness)
-    if read(sides.above).lower > log_delta:
+        return Interval(lower_epsilon(read_lower, log_delta, guess=math.inf), math.inf)
+    if read_lower(sides.above) > log_delta:
         return Interval(sides.above, sides.below)
-    ends = read(sides.below)
-    width = ends.upper - ends.lower if ends.upper > -math.inf else 0.0
+    # The lower bound on log δ crosses the target slightly below the upper one.
+    bounds = read(sides.below)
+    width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
     pad = 2.0 * width / guess.steepness + 1e-10 * sides.below
-    lower = closest(lambda epsilon: read(epsilon).lower, log_delta, near, -pad)
+    near = Guess(sides.above, guess.steepness)
+    lower = closest(read_lower, log_delta, near, -pad)
     if lower is None:
-        lower = crossing(lambda epsilon: read(epsilon).lower, log_delta, near).above
+        lower = crossing(read_lower, log_delta, near).above
     return Interval(min(lower, sides.below), sides.below)
 
 
 def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
-    """Return an estimate of ε at the target, and the slope of log δ there.
+    """Estimate the ε at the target, and the slope of log δ there, by linear interpolation of √−log δ.
 
-    The estimate is linear interpolation of √−log δ between the two probes around the target.
+    Args:
+        read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
+        log_delta: the target, log δ.
+        at_zero: log δ at ε = 0.
     """
-    low, before = 0.0, at_zero
+    low, at_low = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):
-        after = read(high).upper
-        if after <= log_delta:
+        at_high = read(high).upper
+        if at_high <= log_delta:
             break
-        low, before = high, after
+        low, at_low = high, at_high
     else:
         return Guess(low, 1.0)
-    wanted, first, second = (math.sqrt(max(-value, 0.0)) for value in (log_delta, before, max(after, -1e6)))
-    if not second > first:
+    wanted, root_low, root_high = (math.sqrt(max(-value, 0.0)) for value in (log_delta, at_low, max(at_high, -1e6)))
+    if not root_high > root_low:
         return Guess(high, 1.0)
-    epsilon = low + (high - low) * min((wanted - first) / (second - first), 1.0)
-    return Guess(epsilon, max(2.0 * wanted * (second - first) / (high - low), 1e-9))
+    share = (wanted - root_low) / (root_high - root_low)
+    epsilon = low + (high - low) * min(share, 1.0)
+    return Guess(epsilon, max(2.0 * wanted * (root_high - root_low) / (high - low), 1e-9))
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
-    """Return an estimate of ε at the target from the line of √−log δ through ε = 0 and `near`.
-
-    The result is None if the line does not rise.
+    """Estimate the ε at the target on the line of √−log δ through ε = 0 and `near`; None if the line does not rise.
 
     Args:
-        read: bounds on log δ at one ε.
-        log_delta: the target.
+        read: function from an ε to bounds on log δ.
+        log_delta: the target, log δ.
         near: an ε > 0 at which log δ is about the target.
     """
     wanted, at_zero, there = (
@@ -332,14 +347,15 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Certify an approximate solution slightly to either side of it.
+    """Enclose ε(δ) by evaluating certified bounds slightly above and slightly below an approximate solution.
 
-    The result is None if a bound fails there and no slope is known.
+    If the bounds do not confirm these ε, a longer search starts from the solution and its slope. Without a slope the
+    result is None.
 
     Args:
-        upper: upper bound on log δ at one ε.
-        lower: lower bound likewise.
-        log_delta: the target.
+        upper: function from an ε to an upper bound on log δ.
+        lower: function from an ε to a lower bound on log δ.
+        log_delta: the target, log δ.
         solution: an approximate ε at which log δ meets the target.
     """
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)

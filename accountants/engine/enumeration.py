@@ -106,7 +106,7 @@ class EnumeratedProfile(Profile):
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
-        """Find the ε between two totals at which log δ is `log_delta`."""
+        """Return the ε at which log δ is `log_delta`, in closed form between two neighbouring total losses."""
         solution = self.totals.solve(log_delta)
         return solution._replace(pad=4.0 * self.misplacement + solution.pad)
 
@@ -116,7 +116,7 @@ class EnumeratedProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
-        """Return the tests of the totals, with the bounds of this profile."""
+        """Return for each false positive rate the test that ends at one of the total losses."""
         return [self.totals.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def _complement_at(self, epsilon: float) -> Interval:
@@ -147,7 +147,9 @@ class EnumeratedProfile(Profile):
 
 
 def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return the product of pairs with few outcomes; None if a pair has no atoms or there are too many kinds of runs.
+    """Return the product of pairs with finitely many outcomes, by enumerating the counts of the outcomes in all runs.
+
+    The result is None if a pair has no list of outcomes, or there are too many lists of counts.
 
     Guarantees: both directions enclose δ of the product of exactly these distributions at every ε ≥ 0. Equal pairs in a
     list are one pair with the sum of their counts.
@@ -184,7 +186,15 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
 
 
 def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | None:
-    """Return the distinct directions of the product; None if it cannot be enumerated."""
+    """Enumerate the composition of pairs with finitely many outcomes.
+
+    Args:
+        parts: pairs, and how often each is run.
+
+    Returns:
+        One profile if all pairs are symmetric, and otherwise one for each direction; None if a pair has no list of
+        outcomes, or there would be more than `MOST_KINDS` terms.
+    """
     laws: dict[FiniteLaw, int] = {}
     for pair, count in parts:
         if pair.atoms is None or not pair.atoms.losses:
@@ -204,7 +214,11 @@ def _enumerate(parts: Sequence[tuple[Pair, int]]) -> list[EnumeratedProfile] | N
 
 
 def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
-    """Enumerate the totals of one direction."""
+    """Enumerate the total losses of one direction of a composition, with bounds on their errors.
+
+    Args:
+        laws: distributions with finitely many outcomes, and how often each is run.
+    """
     total: FloatArray = np.zeros(1)
     log_mass: FloatArray = np.zeros(1)
     error = extent = 0.0
@@ -238,12 +252,14 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 
 
 class _Outcome(NamedTuple):
-    """One step of the enumeration, for one outcome.
+    """One step of an enumeration of counts, which adds one outcome.
+
+    After the step there is one entry for each list of counts of the outcomes so far.
 
     Attributes:
-        of: index of the kind of the previous step that each kind extends.
-        times: number of times that each kind has this outcome.
-        log_factorial: log n! of this number.
+        of: index of the list before the step that each new list extends.
+        times: count n of the added outcome in each new list.
+        log_factorial: log n! of this count.
     """
 
     of: IntArray
@@ -271,7 +287,7 @@ def _few_outcomes(size: int, count: int) -> tuple[_Outcome, ...]:
 
 
 def _kinds(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return total loss and log probability of every kind of `count` runs."""
+    """Return the total loss and the log probability of every list of counts of the outcomes in `count` runs."""
     size = len(law.losses)
     few = size * math.comb(count + size - 1, size - 1) <= _MOST_KEPT
     total, log_mass = np.zeros(1), np.asarray(gammaln(np.asarray([count + 1.0])))

@@ -71,7 +71,10 @@ def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float, *, widest: float 
 
 
 def _query_kernel(enclose: Callable[[], kernel.KernelEnclosure | None]) -> kernel.KernelEnclosure | None:
-    """Return the kernel's enclosure; None if the kernel rejects the laws and the contour engine may answer.
+    """Return the compiled kernel's enclosure; None if it has none but the contour engine may have one.
+
+    Args:
+        enclose: calls the kernel.
 
     Raises:
         ContourRefused: the contour engine would reject them too.
@@ -88,7 +91,7 @@ def _has_mixtures(laws: Sequence[tuple[Law, int]]) -> bool:
 
 
 def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence[tuple[Law, int]], float]:
-    """Move the largest and rarest components of mixtures, which contribute about 1e-9 of δ.
+    """Replace the largest and rarest shifts of mixtures by the most likely one, for an effect of about 1e-9 of δ.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -114,7 +117,10 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
 
 
 def _simplest(law: MixedLaw) -> Law:
-    """Return an equal law with fewer parameters, for which the kernel has more methods; or the law itself."""
+    """Return a mixture as a simpler distribution with the same losses if there is one; otherwise unchanged.
+
+    The kernel has more methods for the simpler ones.
+    """
     components = law.components
     if isinstance(law, DrawnMixtureLaw):
         return DrawnGaussianLaw(law.rate, law.largest) if len(components) == 1 else law
@@ -132,9 +138,14 @@ def _log_sum(first: float, second: float) -> float:
 
 
 def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> kernel.KernelEnclosure | None:
-    """Enclose log δ with the rarest components of mixtures moved.
+    """Enclose log δ by the compiled kernel, after the rarest components of mixtures are replaced by `_shorten`.
 
-    Rarer and rarer components are moved, until their effect on δ is negligible.
+    Fewer and fewer components are replaced, until the effect on δ is negligible. The effect is charged. The result is
+    None if the kernel has no answer.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        epsilon: ε in nats.
     """
     if epsilon >= supremum(laws):
         return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)
@@ -218,9 +229,10 @@ def epsilon(
 
 
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate; None if the kernel rejects the laws.
+    """Enclose the true positive rate of the best test at each false positive rate; None if the kernel has no answer.
 
-    With components moved δ falls by at most e^leak. So does the true positive rate, the least γ α + δ(log γ).
+    If `_shorten` replaces components of mixtures, δ decreases by at most e^leak. So does the true positive rate, which
+    is the least γ α + δ(log γ) over γ. The upper bounds are raised by this.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -246,7 +258,10 @@ def _raise_test(test: BestTest, log_excess: float) -> BestTest:
 
 
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> Sequence[float] | None:
-    """Return upper bounds of log δ at several ε, from the kernel's nodes for the first; None if it rejects the laws."""
+    """Return upper bounds on log δ at several ε, all with the kernel's quadrature nodes for the first ε.
+
+    The result is None if the kernel has no answer.
+    """
     if not _has_mixtures(laws):
         return kernel.upper_log_deltas(laws, epsilons)
     first = _upper_log_delta_of_mixtures(laws, epsilons[0])
@@ -260,11 +275,11 @@ def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float])
 def thresholds(
     laws: Sequence[tuple[Law, int]], log_sizes: Sequence[float], *, widest: float = WIDEST
 ) -> list[SizedTest | None]:
-    """Find the test S > ε of each size e^x under Q, and log δ around it.
+    """Find the test S > ε of the total loss S with each false positive rate Q(S > ε) = e^x, and log δ around its ε.
 
     Args:
         laws: distributions of the losses, with their counts.
-        log_sizes: logarithms x of the sizes.
+        log_sizes: logarithms x of the false positive rates.
         widest: largest width of log δ.
 
     Returns:
@@ -274,7 +289,16 @@ def thresholds(
 
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
-    """Find the test of one size by the kernel, or in Python on the line that suits it; None if neither certifies."""
+    """Find the test with one false positive rate, by the compiled kernel or by the contour engine in Python.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        log_size: logarithm of the false positive rate.
+        widest: largest width of log δ.
+
+    Returns:
+        The test; None if neither can certify δ around it.
+    """
     try:
         test = kernel.threshold(_shorten(laws, log_size)[0], log_size)
         if test is not None and test.width <= widest:
@@ -289,7 +313,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
 
 
 def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:
-    """Enclose log δ(ε); by −∞ and 0 if it cannot be certified."""
+    """Enclose log δ(ε); the bounds are −∞ and 0 if there is no certificate."""
     try:
         return log_delta(laws, epsilon)
     except NO_CERTIFICATE:

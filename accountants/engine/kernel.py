@@ -100,7 +100,7 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
 
     Args:
         laws: distributions of the losses, with their counts.
-        rates: false positive rates, in (0, 1). The nodes that suit the first one serve the others, where they can.
+        rates: false positive rates, in (0, 1). The others use the quadrature nodes of the first one if these suit them.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
     """
     composed = _compiled_sum(tuple(laws))
@@ -133,7 +133,7 @@ def search(
         unknown: the quantity to find.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
-        guess: first value of the unknown.
+        guess: initial estimate of the unknown.
     """
     make = load_kernel()
     if make is None:
@@ -163,11 +163,15 @@ def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelE
 
 
 def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[float, float, float] | None:
-    """Return the numbers of an answer; None if the kernel rejects the laws and the contour engine may answer.
+    """Return the numbers of a kernel's answer; None if there are none but the contour engine may have some.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+        answer: the kernel's answer.
 
     Raises:
-        NoLineDecays: the integrand decays on no line, and the contour engine has no better lines for these laws. It has
-            for batches of a fixed size, for Laplace losses, and for much noise.
+        NoLineDecays: the integrand decays on no line, and the contour engine would fail too. It may succeed for batches
+            of a fixed size, for Laplace losses, and if the noise is large.
     """
     if isinstance(answer, tuple):
         return answer
@@ -194,7 +198,10 @@ def _as_steps(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> Sampled
 
 
 def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
-    """Return one kind of steps of a mixture in the kernel's format; the rate is that of batches without replacement."""
+    """Return one kind of steps with a random sensitivity, in the kernel's format.
+
+    Its first number, the inclusion probability, is used only for batches without replacement. Otherwise it is 1/2.
+    """
     if isinstance(law, GaussianMixtureLaw):
         rate, direction, components = 0.5, _DIRECTION_NUMBERS[law.direction], law.components
     else:
@@ -205,7 +212,14 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
-    """Return the composition in the kernel; None if it has no loss, is out of range, or the kernel is not built."""
+    """Return the kernel's object for a composition; None if it has no loss, is out of range, or there is no kernel.
+
+    Equal distributions are counted together. All Gaussian steps without sampling become one step. The last `_KEPT`
+    results are stored.
+
+    Args:
+        laws: distributions of the losses, with their counts.
+    """
     make = load_kernel()
     if make is None:
         return None

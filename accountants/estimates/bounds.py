@@ -22,10 +22,14 @@ def alternatives(curve: Curve) -> tuple[Curve, ...]:
 
 
 def likely_least(curve: Curve, epsilon: float) -> int:
-    """Return the index of the alternative that is likely to be least at ε.
+    """Return the index of the alternative of a curve that is likely to have the least bound at ε.
 
-    Its single round is the least at a fraction of ε. This is an estimate, because composing an alternative is
-    expensive.
+    Composing an alternative is expensive, so single rounds are compared, at the share `LIKELY_SHARE` of ε. The index
+    is 0 if an alternative is not a composition of one kind of round.
+
+    Args:
+        curve: a curve with the least of several alternatives as its upper bound.
+        epsilon: ε, in nats.
     """
     rounds = [pair.parts for pair in alternatives_of(curve.upper)]
     if any(len(parts) != 1 for parts in rounds):
@@ -46,12 +50,12 @@ def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
 
 
 def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
-    """Return whether bounds in closed form are likely to be least at ε.
+    """Return whether a bound in closed form is likely to be the least at ε, so that no composition is necessary.
 
     Args:
-        curve: the curve.
+        curve: a curve with the least of several alternatives as its upper bound.
         epsilon: ε, in nats.
-        share: distance of all composed bounds above the least closed form, relative to its log δ.
+        share: fraction of the least closed form's log δ by which all composed bounds must exceed it.
     """
     return all(profile.closed_decides(epsilon, share) for profile in curve.upper.directions())
 

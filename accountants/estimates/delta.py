@@ -69,12 +69,12 @@ def central_log_delta(epsilon: float, mu: float) -> float:
 
 
 def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
-    """Return whether log δ(ε) of μ-Gaussian differential privacy is about below a log δ.
+    """Return whether an estimate of log δ(ε) of μ-Gaussian differential privacy is below a given log δ.
 
     Args:
         log_mu: log μ.
         epsilon: ε, in nats.
-        log_delta: the log δ to compare with.
+        log_delta: the given log δ.
     """
     return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
 
@@ -112,15 +112,30 @@ def _below(place: float) -> float:
 
 
 def is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is below the root of s² = (1 − e^{−s²}) · fall.
+    """Return whether s² is below the positive root of s² = (1 − e^{−s²}) · `fall`.
 
-    At the root, log μ decreases by `fall` for each unit of log noise.
+    s is the sensitivity over the noise. At the root, log μ decreases by `fall` for each unit of log noise.
+
+    Args:
+        square: s².
+        fall: the decrease.
     """
     return square < -math.expm1(-square) * fall
 
 
 class _Tilted(NamedTuple):
-    """One step at a tilt: losses with the weights of both signs, log M, and mean and variance of the tilted loss."""
+    """The distribution of the loss of one step, tilted by λ, on quadrature nodes.
+
+    Attributes:
+        loss: loss at each node, above 0.
+        above: tilted weights of these losses.
+        below: tilted weights of the opposite losses.
+        rest: tilted weight of the loss 0.
+        spacing: distance of neighbouring losses, approximately, divided by `_TOLD`.
+        log_moment: log M, the logarithm of the moment generating function at λ.
+        mean: mean of the tilted loss.
+        variance: variance of the tilted loss.
+    """
 
     loss: FloatArray
     above: FloatArray
@@ -139,7 +154,12 @@ def _rule() -> tuple[FloatArray, FloatArray]:
 
 
 def _tilt(mu: float, rate: float, tilt: float) -> _Tilted:
-    """Return the distribution at a real tilt.
+    """Tilt the distribution of the loss of one step on a batch of fixed size.
+
+    Args:
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
+        tilt: λ, real.
 
     Raises:
         ArithmeticError: its numbers leave the range of doubles, or it needs too many panels.
@@ -177,10 +197,19 @@ class _Saddle(NamedTuple):
 
 
 def _saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
-    """Find the minimum of M^T e^{−λε}/(λ(1 + λ)) over λ, by Newton's steps on log λ within a bracket.
+    """Find the saddle point, the minimum of M^T e^{−λε}/(λ(1 + λ)) over the tilt λ > 0.
+
+    The method is Newton's on log λ, within a bracket. M is the moment generating function of the loss of one step.
+
+    Args:
+        epsilon: ε, in nats.
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
+        rounds: number T of rounds.
+        start: initial estimate of λ.
 
     Returns:
-        The last tilt at which the distribution stays within the doubles, with the distribution.
+        The tilt with the tilted distribution; if the search leaves the range of doubles, the last tilt within it.
 
     Raises:
         ArithmeticError: the distribution leaves the doubles at every tilt that is tried.

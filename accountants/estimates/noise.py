@@ -87,7 +87,9 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
 def central_mu(target: Target) -> float:
-    """Return approximately the μ whose δ(ε) is the target's, by plain differences of tails. It decides no answer.
+    """Estimate the μ of Gaussian differential privacy that has the target's δ at the target's ε.
+
+    The result is accurate to the bisection, but not certified. It is used only to start searches.
 
     Source: Balle and Wang 2018, Theorem 8.
     """
@@ -106,7 +108,7 @@ def central_mu(target: Target) -> float:
 
 
 def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
-    """Return approximately the log μ at which log δ(ε) has a value below 0, by secant steps on log |log δ|.
+    """Estimate the log μ of Gaussian differential privacy that has a given log δ at ε, by secant steps on log |log δ|.
 
     The function decreases. A step that leaves the bracket is replaced by bisection: for huge ε, log δ nearly jumps at
     the mean loss ε.
@@ -157,7 +159,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
 
 
 def rise(target: Target) -> float:
-    """Return the decrease of log |log δ| at the target for each e-fold of μ."""
+    """Estimate by how much log |log δ| at the target's ε decreases if μ increases by a factor of e."""
     mu = central_mu(target)
     here, there = (central_log_delta(target.epsilon, mu * factor) for factor in (1.0, SLOPE_STEP))
     return max(math.log(here / there) / math.log(SLOPE_STEP), 1e-3)
@@ -190,26 +192,26 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
 
 
 def _log_variance(noise: float, distance: float) -> float:
-    """Return the logarithm of the variance of the likelihood ratio of one round, over the squared rate."""
+    """Return the logarithm of the variance of the likelihood ratio of one round, divided by the squared rate."""
     square = min(distance / noise, _LARGEST_RATIO) ** 2
     return log_expm1(square) if square > sys.float_info.min else 2.0 * (math.log(distance) - math.log(noise))
 
 
 def _likely_mu(target: Target) -> float:
-    """Return the μ whose ε(δ) is about the target."""
+    """Estimate the μ of Gaussian differential privacy that has the target's ε at its δ, by Gaussian tail bounds."""
     quantile = math.sqrt(-2.0 * target.log_delta)
     return max(math.sqrt(-2.0 * target.log_delta + 2.0 * target.epsilon) - quantile, 1e-12)
 
 
 class Chart(NamedTuple):
-    """Coordinates in which a search for noise is nearly linear. They decide no answer.
+    """Coordinates in which a search for noise is nearly linear. They affect only the number of steps.
 
     δ is represented by the μ that has it at the target ε, and noise by its μ in the central limit. The coordinate of a
     noise is log 1/μ, up to a constant, with μ ∝ √(e^{s²} − 1) for the ratio s of sensitivity and noise.
 
     Attributes:
-        start: logarithm of the noise at which `square` holds.
-        square: s² at the start; 0 without random sampling.
+        start: logarithm of a noise.
+        square: s² at this noise; 0 without random sampling.
     """
 
     start: float = 0.0
@@ -284,7 +286,19 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """Return the root by secant steps from the central limit; None if they do not converge or nothing is subsampled."""
+    """Solve for the noise at which the estimated δ of a run with batches of fixed size is the target's.
+
+    The method is the secant method, from the noise of the central limit theorem.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+
+    Returns:
+        The logarithm of the noise, and the slope there; None if the steps do not converge or q = 1.
+    """
     if rate == 1.0 or not target.log_delta < 0.0:
         return None
     wanted, tilt = math.log(-target.log_delta), 1.0
@@ -309,7 +323,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 
 
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise by the central limit theorem."""
+    """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem."""
     usual = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / usual > _LARGEST_RATIO:
         return usual
@@ -320,7 +334,7 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
 
 
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Return an estimate of the slope by the central limit theorem."""
+    """Estimate the slope of log |log δ| in the logarithm of the noise by the central limit theorem."""
     mu = min(distance / noise, math.sqrt(_LARGEST_SQUARE))
     less = batch_variance(mu * math.exp(-_STEP), rate)
     fall = 0.25 * math.log(batch_variance(mu * math.exp(_STEP), rate) / less) / _STEP

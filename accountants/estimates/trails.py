@@ -18,9 +18,13 @@ FURTHEST = 0.4
 
 
 class TrailPoint(NamedTuple):
-    """The result for a target: logarithms of its μ and of the noise, the slope of the search there, and its way.
+    """The result of one calibration.
 
-    The way is a choice that the search makes itself.
+    Attributes:
+        log_mu: logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.
+        log_noise: logarithm of the noise.
+        slope: slope of the search's function at the result.
+        way: index of the method that the search used; its meaning is the search's own.
     """
 
     log_mu: float
@@ -30,7 +34,7 @@ class TrailPoint(NamedTuple):
 
 
 class Trail:
-    """The last few points of one release."""
+    """Results of recent calibrations of the same release for different targets, at most `POINTS_KEPT`."""
 
     def __init__(self) -> None:
         self._points: list[TrailPoint] = []
@@ -41,7 +45,14 @@ class Trail:
         self._points = [*distinct[-POINTS_KEPT + 1 :], point]
 
     def likely(self, log_mu: float) -> TrailPoint | None:
-        """Return the point on the curve through the nearest points; None if they are fewer than two, or far away."""
+        """Estimate the result for another target by interpolating log noise over the two or three nearest targets.
+
+        Args:
+            log_mu: logarithm of the target's μ.
+
+        Returns:
+            The estimate, with slope and way of the nearest point; None if fewer than two points are near.
+        """
         near = sorted(self._points, key=lambda point: abs(point.log_mu - log_mu))[:3]
         if len(near) < 2 or abs(near[0].log_mu - log_mu) > FURTHEST or abs(near[1].log_mu - log_mu) > 2.0 * FURTHEST:
             return None
@@ -60,7 +71,10 @@ class Trails:
         self._trails: dict[Hashable, Trail] = {}
 
     def of(self, release: Hashable) -> Trail:
-        """Return the trail of a release. All trails are deleted if there are too many."""
+        """Return the trail of a release, and make it if there is none.
+
+        If there are already `TRAILS_KEPT` trails, they are first deleted.
+        """
         if release not in self._trails and len(self._trails) >= TRAILS_KEPT:
             self._trails.clear()
         return self._trails.setdefault(release, Trail())

@@ -69,9 +69,13 @@ EXTREMAL = Theorem(
 
 
 def black_box(spec: Approximate, case: Case) -> Guarantee:
-    """Return the extremal pair as an upper bound. There is no lower bound: the mechanism may be better.
+    """Return the guarantee of any mechanism with a given (ε, δ), in the relation of the request.
 
-    The guarantee is meant for the relation of the request.
+    Its pair dominates every such mechanism. There is no lower bound, because the mechanism may be better.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     return Guarantee(
         setting=case.setting,

@@ -49,9 +49,13 @@ EXACT = Theorem(
 
 
 def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
-    """Return the noise against its shift along one axis, which neighbours at that distance attain.
+    """Return the guarantee by the pair of the noise against its shift along one axis, which neighbours attain.
 
-    The sensitivity is meant for the relation of the request.
+    The spec states the sensitivity in the relation of the request.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     pair = geometric_pair(spec.decay_rate, spec.sensitivity)
     return Guarantee(

@@ -54,9 +54,13 @@ EXACT = Theorem(
 
 
 def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
-    """Return μ-Gaussian differential privacy with μ = sensitivity/σ, which two contributions at that distance attain.
+    """Return the guarantee of μ-Gaussian differential privacy with μ = sensitivity/σ, which neighbours attain.
 
     Source: Balle and Wang 2018, Theorem 8.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     mu = sensitivity_factor(case.setting.relation) / spec.noise_multiplier
     pair = gaussian_pair(mu)

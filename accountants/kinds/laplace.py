@@ -63,9 +63,13 @@ EXACT = Theorem(
 
 
 def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
-    """Return two Laplace distributions shifted by the sensitivity, which two contributions along one axis attain.
+    """Return the guarantee by two Laplace distributions, shifted by the sensitivity, which neighbours attain.
 
     Source: docs/shifted-noise.md.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     shift = sensitivity_factor(case.setting.relation) / spec.scale_multiplier
     pair = laplace_pair(shift)

@@ -31,9 +31,13 @@ class RandomizedResponseInputs:
 
 
 def response_pair(epsilon: float, categories: int) -> Pair:
-    """Return the distribution of the report on one category against that on another.
+    """Return the pair of the reports of two clients with different categories.
 
-    The losses are −ε and ε, and 0 from the other categories.
+    The loss is ε for a report of the first category, −ε for one of the second, and 0 for any other report.
+
+    Args:
+        epsilon: ε of a report.
+        categories: number of categories.
     """
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
     losses, log_masses = [-epsilon, epsilon], [log_true - epsilon, log_true]
@@ -91,7 +95,14 @@ ZEROED = Theorem(
 
 
 def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Refusal:
-    """Return the pair of two categories, which two records with different categories attain."""
+    """Return the guarantee of a report of a category, which two records with different categories attain; or a refusal.
+
+    Add-or-remove-one has no guarantee, because an absent record sends no report.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
     if case.setting.relation == "add-or-remove-one":
         return Refusal(EXACT, "whether a record reports at all is not hidden, so adding or removing one has no bound")
     pair = response_pair(spec.epsilon, spec.categories)

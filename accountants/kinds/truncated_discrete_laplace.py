@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Shift(NamedTuple):
-    """An integer shift.
+    """The difference of two neighbours' integer vectors: some coordinates of one size, and one of another size.
 
     Attributes:
         coordinates: number of coordinates that differ by `size`.
@@ -64,9 +64,10 @@ class Shift(NamedTuple):
 
 
 def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
-    """Return as many coordinates of the largest size as the norms allow, and then the largest remainder.
+    """Return the shift with as many coordinates of the largest size as the norms allow, and then the largest remainder.
 
-    Without `square` the shift majorises every shift within the norms. With `square` it is one of those shifts.
+    Without a bound on the ℓ2 norm, this shift majorises every shift within the norms, and so reveals most. With such a
+    bound it is only one of the allowed shifts.
 
     Args:
         dimension: number of coordinates.
@@ -89,7 +90,10 @@ def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = No
 
 
 def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
-    """Return the worst shift under the ℓ1 and ℓ∞ bounds, after the ℓ2 bound has tightened them."""
+    """Return the shift that reveals most within the ℓ1 and ℓ∞ bounds of a spec.
+
+    A bound on the ℓ2 norm is used only as far as it implies smaller ℓ1 and ℓ∞ bounds.
+    """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     square = squared_bound(spec)
     if square is not None:
@@ -103,10 +107,14 @@ def squared_bound(spec: TruncatedDiscreteLaplace) -> int | None:
 
 
 def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, ...]:
-    """Return two shifts within all three norms.
+    """Return one or two shifts within the bounds on all three norms, for lower bounds on δ.
 
-    The first has the largest coordinates, and its outputs escape most. The second has the largest ℓ1 norm among a few
-    sizes, and so the largest common loss.
+    The first shift has the largest coordinates. Its outputs are most likely to be impossible for the neighbour. The
+    second shift has the largest ℓ1 norm among a few sizes of coordinates, and so the largest finite loss.
+
+    Args:
+        spec: the noise and the sensitivities.
+        square: bound on the squared ℓ2 norm.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     sizes = {min(linf, 2**power) for power in range(max(linf, 1).bit_length())} | {linf}
@@ -116,7 +124,7 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
 
 
 def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
-    """Return the composition of the dominating pairs of all coordinates.
+    """Return the pair of the noise against its shift, composed over all coordinates.
 
     Args:
         spec: the noise.
@@ -219,9 +227,14 @@ BY_L2 = Theorem(
 
 
 def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
-    """Return the pair of the worst shift.
+    """Return the guarantee by the pair of the worst shift within the ℓ1 and ℓ∞ bounds.
 
-    Neighbours attain the worst shift if the ℓ2 bound allows it, and otherwise two shifts within all bounds.
+    If the ℓ2 bound allows the worst shift, neighbours attain it, and the guarantee is exact. Otherwise the lower bounds
+    are those of `allowed_shifts`.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
     """
     worst = worst_shift(spec)
     square = squared_bound(spec)
@@ -234,7 +247,15 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
 
 
 def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
-    """Return the better of both bounds at every ε, and of their compositions."""
+    """Return the guarantee by the ℓ2 bound, or by `exact` where that is better; a refusal if the ℓ2 bound adds nothing.
+
+    Given that the output is possible for both neighbours, the noise is α²Δ₂²/2-zCDP, with decay rate α and ℓ2
+    sensitivity Δ₂.
+
+    Args:
+        spec: the mechanism.
+        case: the requested setting and effort.
+    """
     worst, square = worst_shift(spec), squared_bound(spec)
     if square is None or square >= worst.square:
         return Refusal(BY_L2, "there is no bound on the ℓ2 distance, or the others imply it")

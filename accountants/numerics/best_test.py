@@ -25,9 +25,10 @@ def gaussian_minimum(mu: float, rate: float) -> float:
 def interpolated_minimum(
     places: FloatArray, values: FloatArray, *, low: float, high: float, rate: float
 ) -> tuple[float, float, float]:
-    """Estimate the minimiser of h between two places, h″/h there, and h itself.
+    """Estimate the minimum of h(t) = α e^t + E(t) over an interval, from some values of E.
 
-    √−log E is about linear in t if E is small, and log −log E is about linear if E is near 1.
+    The minimum is the true positive rate of the best test, with E the hockey-stick divergence at ε = t. E is
+    interpolated by √−log E, which is nearly linear in t if E is small, or by log −log E, if E is near 1.
 
     Args:
         places: t of the known points, the nearest to the minimum first.
@@ -35,6 +36,9 @@ def interpolated_minimum(
         low: lower limit of the search, as t.
         high: upper limit of the search, as t.
         rate: false positive rate α.
+
+    Returns:
+        The minimiser t, h″/h there, and h there.
     """
     bent = -np.log(values)
     large = bool(bent[0] < _LARGE)

@@ -78,7 +78,7 @@ class MakeSum(Protocol):
 
         Args:
             directions: the steps of the run in one direction or in both.
-            unknown: number of the unknown, as above.
+            unknown: 0 if the shift is unknown, 1 for the count, 2 for the rate.
             epsilon: ε, in nats.
             log_delta: the target, log δ.
             guess: initial estimate of the unknown.
@@ -140,11 +140,16 @@ def _load() -> MakeSum:
 
 
 def agrees(make: MakeSum) -> bool:
-    """Return whether a kernel, with its linked mathematical library, gives the known ε of a few questions."""
+    """Return whether a kernel, with its linked mathematical library, gives the known ε of a few compositions.
+
+    Args:
+        make: the kernel's type of compositions.
+    """
     for composition, epsilon in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)
-        if not isinstance(answer, tuple) or not (
-            epsilon * (1.0 - _APART) <= answer[0] <= answer[1] <= epsilon * (1.0 + _APART)
-        ):
+        if not isinstance(answer, tuple):
+            return False
+        lower, upper, _ = answer
+        if not epsilon * (1.0 - _APART) <= lower <= upper <= epsilon * (1.0 + _APART):
             return False
     return True

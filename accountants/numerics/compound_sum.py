@@ -152,7 +152,7 @@ class CompoundSum:
     start: float | None = None
 
     def at(self, tilt: float) -> _TiltedSum:
-        """Return K(λ) = n log M(λ), its error and its derivatives."""
+        """Return K(λ) = n log M(λ) at λ = `tilt` with a bound on its error, and its first two derivatives."""
         places, weights, place_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * places)
         size = np.abs(change)
@@ -264,9 +264,9 @@ class CompoundSum:
         return smooth * math.sqrt(2.0 * gap + 8.0)
 
     def _period(self, negligible: float) -> tuple[float, float, float]:
-        """Return a period with a negligible alias, the log of the alias bound, and its largest tilt.
+        """Return the period A of the trapezoid sum, the log of a bound on its alias, and the bound's largest tilt.
 
-        The alias bound is in units of e^{K(λ)}.
+        The alias bound is in units of e^{K(λ)}. It is about `negligible` nats below the estimate of E[S₊].
         """
         here, period, log_alias = self._saddle, 0.0, -math.inf
         sides = (
@@ -297,7 +297,7 @@ class CompoundSum:
         return mass * np.exp(log_share - self._saddle.log_transform / self.count) * (1.0 - 1e-9), half
 
     def _log_modulus(self, t: float, smooth: float) -> float:
-        """Return an upper bound on n log |φ|, with the Gaussian's factor. It decreases in t."""
+        """Return an upper bound on n log |φ(t)|, if a Gaussian of deviation `smooth` is added. It decreases in t."""
         share, a = self._shares
         if share.size == 0:
             return 0.5 * smooth * smooth * (self._saddle.tilt**2 - t * t)
@@ -311,7 +311,10 @@ class CompoundSum:
         return self.count * math.log1p(-held) + 0.5 * smooth * smooth * (self._saddle.tilt**2 - t * t)
 
     def _truncation(self, spacing: float, negligible: float) -> tuple[float, int, float]:
-        """Return the deviation of the added Gaussian, the index of the last node, and a bound on the part beyond it."""
+        """Return the deviation of the added Gaussian, the index of the last node, and a bound on the part beyond it.
+
+        The deviation is 0 if the transform decays fast enough by itself. An index above `_MOST_NODES` is a failure.
+        """
 
         def beyond(last: int, smooth: float) -> float:
             return self._log_modulus(last * spacing, smooth) - math.log(math.pi * last * spacing)

@@ -52,8 +52,11 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ_ε(r) and a bound on its absolute error, elementwise, for shifts known to eight units of roundoff.
 
-    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied. A column of ε gives
-    one row for each ε.
+    Near θ = 1 the error is relative to log θ itself, so that ten million factors may be multiplied.
+
+    Args:
+        epsilon: ε, or a column of several ε, which gives one row for each.
+        shift: values of r.
     """
     if isinstance(epsilon, float) and _all_large(epsilon, shift):
         value, rest = None, log_rest(epsilon, shift)
@@ -100,9 +103,13 @@ def geometric_sum(rest: float, count: float) -> float:
 
 
 def triangular_sum(rest: float, count: float) -> float:
-    """Return H_T = Σ_{τ=1}^T G_τ, for u = `rest` in [0, 1] and T = `count` ≥ 0.
+    """Return H_T = Σ_{τ=1}^T G_τ of the geometric sums G_τ = Σ_{k<τ} (1 − u)^k.
 
     The relative error is at most 1e-14 for T up to 1e9.
+
+    Args:
+        rest: u in [0, 1].
+        count: T ≥ 0.
     """
     if count <= 0:
         return 0.0
@@ -215,11 +222,19 @@ def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log θ_ε with an error, between its chord and the extended neighbouring chords: it is concave in r.
+    """Interpolate log θ_ε in a table, with a bound on the error that follows from its concavity in r.
 
-    dθ_ε/dr = φ(ε/r − r/2), whose logarithm is concave. θ is the integral from 0 of a log-concave function, and so is
-    itself log-concave. Between the nodes r_i and r_{i+1} it is above the chord. The difference is at most the step
-    times the smaller of the two changes of slope at the nodes.
+    The derivative dθ_ε/dr = φ(ε/r − r/2) is log-concave. θ is the integral from 0 of this function, and so is itself
+    log-concave. Between the nodes r_i and r_{i+1} it is above the chord. The difference is at most the step times the
+    smaller of the two changes of slope at the nodes.
+
+    Args:
+        epsilon: ε, in nats.
+        shift: values of r, between the first and the last node.
+        nodes: equally spaced r of the table.
+
+    Returns:
+        log θ_ε(r), and a bound on its absolute error.
     """
     pieces, least, most = nodes.size - 1, nodes[0], nodes[-1]
     value, error = theta_with_error(epsilon, nodes)
@@ -239,7 +254,13 @@ def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Flo
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """Return the largest 1 − B of a chunk if `count` of them are negligible; None otherwise."""
+    """Return the largest 1 − B = 1 − θ_ε(r_c) of a chunk of steps if `count` such terms are negligible; None otherwise.
+
+    Args:
+        epsilon: ε, in nats.
+        least_contraction: least contraction shift r_c of the chunk.
+        count: number of steps of the run.
+    """
     rest = float(log_rest(epsilon, np.asarray([least_contraction]))[0]) + ROUNDING
     return math.exp(rest) if rest < -NEGLIGIBLE - math.log(count) else None
 
@@ -247,10 +268,17 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
 def _factors(
     epsilon: float, contraction: FloatArray, rest: float | None, count: int, *, stops_before: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log B and its error. If every factor of a chunk is negligibly close to 1, it counts as 1.
+    """Return the log contraction factors B = θ_ε(r_c) of a chunk of steps, with bounds on their errors.
 
-    If all factors are negligibly close to 0, and the step before the chunk may be released too, no R_j depends on them.
-    The largest factor then replaces all.
+    If every factor is negligibly close to 1, it counts as 1. If all factors are negligibly close to 0, and the step
+    before the chunk may be released too, no R_j depends on them. The largest factor then replaces all.
+
+    Args:
+        epsilon: ε, in nats.
+        contraction: contraction shifts r_c of the chunk.
+        rest: largest 1 − B if it is negligible; None otherwise.
+        count: number of steps of the run.
+        stops_before: whether the step before the chunk may be released.
     """
     if rest is not None:
         return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
@@ -265,9 +293,17 @@ def _factors(
 def _stop_sums(
     factor: FloatArray, factor_error: FloatArray, stops: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log R_j and its error in a block, from log B there and log(B R) of the first step after the block.
+    """Return log R_j for the steps j of a block, and its error; R_j is the effect of a use at step j on later releases.
 
-    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + inflow), with S_j the sum of log B over the steps after j in the block.
+    R_j = e^{S_j} (Σ_{stops τ ≥ j} e^{−S_τ} + B R), with S_j the sum of log B over the steps after j in the block, and
+    with B R of the first step after the block.
+
+    Args:
+        factor: log B of each step of the block.
+        factor_error: bounds on their errors.
+        stops: mask of the steps that may be released.
+        inflow: log(B R) of the first step after the block.
+        inflow_error: bound on its error.
     """
     after, error = _suffix(factor), _suffix(factor_error) + inflow_error
     distance = np.arange(factor.size, 0.0, -1.0)

@@ -19,9 +19,10 @@ RATIO = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 def golden_section(cost: Callable[[float], float], low: float, high: float, *, width: float, most: int = 200) -> float:
-    """Return the minimiser of a unimodal function on an interval, to `width`, or to 0.62^`most` of the interval.
+    """Search the minimiser of a unimodal function on an interval by the golden section.
 
-    The same arguments give the same points. A choice of a parameter by this search is therefore reproducible.
+    Each step shortens the interval by a factor of 0.62. The search is deterministic, so a parameter that it chooses is
+    reproducible.
 
     Args:
         cost: the function.
@@ -69,10 +70,14 @@ class Least(NamedTuple):
 
 
 def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
-    """Return a lower bound on a convex function from two or more points in increasing order.
+    """Return a lower bound on a convex function from bounds on its values at several points.
 
-    Guarantees: consider any convex function with such slopes whose values at all points are within the bounds. The
-    returned value is at most its minimum between the first and the last point.
+    Args:
+        known: two or more points in increasing order, with bounds on the function there.
+        slopes: bounds on the slope of the function.
+
+    Guarantees: the returned value is at most the minimum, between the first and the last point, of every convex
+    function with such slopes and with values within the bounds.
     """
     bounds = {place: _between(known, place, slopes, 1) for place in _intervals_of_minimum(known)}
     seen: set[int] = set()
@@ -85,9 +90,10 @@ def least_value(known: Sequence[Known], slopes: Slopes) -> Least:
 
 
 def _intervals_of_minimum(known: Sequence[Known]) -> range:
-    """Return the intervals that may contain the minimum, each by the index of its first point.
+    """Return the intervals between neighbouring points that may contain the minimum, by the index of the first point.
 
-    If a point is above the next point towards the lowest, a convex function increases from there outwards.
+    If a point is certainly above its neighbour on the side of the lowest point, a convex function increases from there
+    outwards. Intervals beyond such a point are left out.
     """
     lowest = min(range(len(known)), key=lambda place: known[place].upper)
     first, last = 0, len(known) - 1
@@ -106,10 +112,10 @@ def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> L
     """Return the lower bound on one interval: the intersection of the extended chords from the left and from the right.
 
     Args:
-        known: the points.
+        known: points in increasing order, with bounds on the function there.
         place: index of the interval's first point.
-        slopes: bounds on the slope.
-        most: limit on the points on either side to which chords are drawn.
+        slopes: bounds on the slope of the function.
+        most: number of points on either side of the interval from which chords are extended into it.
     """
     left, right = known[place], known[place + 1]
     falling, rising = slopes
@@ -121,12 +127,12 @@ def _between(known: Sequence[Known], place: int, slopes: Slopes, most: int) -> L
         return Least(left.lower, left.place)
     if rising <= 0.0:
         return Least(right.lower, right.place)
-    # If one line falls and the other rises, the lower of the two is everywhere at most their intersection.
-    meeting = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
-    meeting = min(max(meeting, left.place), right.place)
-    fallen, risen = falling * (meeting - left.place), rising * (meeting - right.place)
-    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - fallen - risen)
-    return Least(min(left.lower + fallen, right.lower + risen) - slack, meeting)
+    # The function is above both lines, and so above their intersection if one line falls and the other rises.
+    intersection = (right.lower - left.lower + falling * left.place - rising * right.place) / (falling - rising)
+    intersection = min(max(intersection, left.place), right.place)
+    from_left, from_right = falling * (intersection - left.place), rising * (intersection - right.place)
+    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - from_left - from_right)
+    return Least(min(left.lower + from_left, right.lower + from_right) - slack, intersection)
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:

@@ -41,12 +41,12 @@ def log_sums(logs: FloatArray) -> FloatArray:
 
     The error is one rounding for each term, and the roundings of |logs|.
     """
-    most = logs.max(axis=0)
-    most = np.where(np.isneginf(most), 0.0, most)
-    shares = logs - most
+    largest = logs.max(axis=0)
+    largest = np.where(np.isneginf(largest), 0.0, largest)
+    shares = logs - largest
     np.exp(shares, out=shares)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares.sum(axis=0)) + most)
+        return np.asarray(np.log(shares.sum(axis=0)) + largest)
 
 
 class PointRuns(NamedTuple):
@@ -58,7 +58,12 @@ class PointRuns(NamedTuple):
 
 
 def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
-    """Return blocks of an array of points; None if the sum of all terms at all points costs no more."""
+    """Return blocks of consecutive points; None if there are so few terms or points that blocks save no time.
+
+    Args:
+        terms: number of terms of the sum.
+        points: the points at which the sum is evaluated.
+    """
     if terms < _FEWEST_TERMS or points.size < _FEWEST_POINTS:
         return None
     starts = np.arange(0, points.size, _BLOCK)
@@ -67,7 +72,9 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
-    """Yield the terms that matter on each run of blocks, for several sums with the same number of terms.
+    """Yield the range of terms that are not negligible on each run of blocks, for sums with equally many terms.
+
+    A run is a number of consecutive blocks with the same range.
 
     Args:
         blocks: the result of `blocks_of`.
@@ -92,6 +99,11 @@ def _runs(changes: Sequence[int], blocks: int) -> Iterator[tuple[int, int]]:
 
 
 def _may_matter(first: FloatArray, last: FloatArray) -> FloatArray:
-    """Return whether each term may matter in each block."""
-    least = np.minimum(first, last).max(axis=0)
-    return np.asarray(np.maximum(first, last) > least - _NEGLIGIBLE)
+    """Return a mask of the terms (rows) that are not certainly negligible in a block (columns).
+
+    Args:
+        first: logarithms of the terms at the least point of each block.
+        last: logarithms of the terms at the largest point of each block.
+    """
+    largest_term = np.minimum(first, last).max(axis=0)
+    return np.asarray(np.maximum(first, last) > largest_term - _NEGLIGIBLE)

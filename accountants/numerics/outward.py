@@ -22,8 +22,8 @@ def round_up(value: Fraction) -> float:
 def sum_up(values: Iterable[float]) -> float:
     """Return the least double that is not below the exact sum of finite floats.
 
-    `math.fsum` rounds the exact sum to the nearest double. It also gives exactly the sign of the sum of all values and
-    of minus that double. This sign decides on which side of the exact sum the double is.
+    `math.fsum` gives the double nearest to the exact sum. A second `math.fsum`, of all values and of minus that double,
+    has the exact sign of the difference. If the double is below the sum, the next one is returned.
     """
     terms = list(values)
     nearest = math.fsum(terms)
@@ -46,7 +46,7 @@ def raise_by_units(value: float, units: float) -> float:
 
 
 def raise_log_by_units(value: float, units: float) -> float:
-    """Return an upper bound of a logarithm whose error is at most `units` units of roundoff of 1 + |value|."""
+    """Return an upper bound of a logarithm with an error of at most `units` units of roundoff times 1 + |value|."""
     return value + units * UNIT_ROUNDOFF * (1.0 + abs(value)) if math.isfinite(value) else value
 
 
@@ -63,7 +63,7 @@ def root_up(square: Fraction) -> float:
 
 
 def round_to_digits(value: float, digits: int, *, up: bool) -> float:
-    """Return a number with few significant decimal digits on one side of a value; the value itself if there is none.
+    """Round a value up or down to few significant decimal digits; return the value itself if no double is on that side.
 
     Args:
         value: a number. An infinite number is returned as it is.

@@ -122,7 +122,9 @@ def _narrow(
     place: Callable[[Point, Point, float], Point],
     every: int,
 ) -> tuple[Point, Point]:
-    """Run the Illinois algorithm: false position that halves the value of a point that stays in two successive steps.
+    """Run the Illinois algorithm, a variant of false position that cannot stall.
+
+    If one side of the bracket stays in two successive steps, the stored value on that side is halved.
 
     Args:
         excess: a decreasing function.
@@ -200,17 +202,17 @@ def crossing(
     *,
     within: tuple[float, float] = (0.0, math.inf),
 ) -> Crossing:
-    """Find the two sides of the ε ≥ 0 at which a bound of log δ(ε) crosses a target.
+    """Enclose the ε ≥ 0 at which a bound on log δ(ε) falls to a target.
 
     Args:
-        end: the bound of log δ at an ε ≥ 0.
-        log_delta: the target.
+        end: function from an ε ≥ 0 to the bound on log δ.
+        log_delta: the target, log δ.
         guess: initial estimate of ε, and of the slope there.
         within: the least and the largest ε at which the bound may be evaluated.
 
-    Guarantees: each returned ε is at least 0, has itself been evaluated, and is on its side of the target. The
-    exception is the 0 that is returned if no ε is above the target. The two differ by a relative 1e-10 if the bound
-    decreases.
+    Guarantees: the bound has been evaluated at both returned ε, and is above the target at one and not above it at the
+    other. The exceptions are 0 and math.inf, which are returned if no such ε was evaluated. The two differ by a
+    relative 1e-10 if the bound decreases.
 
     Raises:
         ValueError: the search leaves `within`.
@@ -244,7 +246,15 @@ def crossing(
 
 
 def _bracket_crossing(excess: Callable[[float], float], guess: Guess) -> tuple[float, float] | None:
-    """Return two ε on either side of the target; None if there are none."""
+    """Step away from the estimate with growing steps until the sign changes, and return the last two ε.
+
+    Args:
+        excess: function from ε to log δ minus the target.
+        guess: initial estimate of ε, and of the slope there.
+
+    Returns:
+        The smaller and the larger ε; None if the sign does not change between 0 and `LARGEST_EPSILON`.
+    """
     here = min(max(guess.epsilon, 0.0), LARGEST_EPSILON)
     value = excess(here)
     forward = value > 0.0
@@ -263,7 +273,7 @@ def closest(end: Callable[[float], float], log_delta: float, guess: Guess, pad: 
     Args:
         end: the bound on log δ at an ε ≥ 0.
         log_delta: the target.
-        guess: the estimate whose ε is the start.
+        guess: estimate of ε.
         pad: first distance. If it is positive, the bound must be at or below the target; if negative, above it.
     """
     for _ in range(_PADS):
@@ -289,7 +299,15 @@ class RootEvaluations:
         self._points: list[tuple[float, float]] = []
 
     def add(self, place: float, value: float) -> float | None:
-        """Store a value, and return the slope from the previous value; None if the function does not decrease there."""
+        """Store a value, and return the slope between it and the previous one.
+
+        Args:
+            place: the point at which the function was evaluated.
+            value: the function there.
+
+        Returns:
+            The slope, at least −1e6; None if it is above −1e-3, or if there is no previous value at another point.
+        """
         before = self._points[-1] if self._points else None
         self._points.append((place, value))
         if before is None or before[0] == place:
@@ -327,10 +345,14 @@ class RootEvaluations:
         return min(self._points, key=lambda point: abs(point[1]))[0]
 
     def at(self, wanted: float, newton: float) -> float:
-        """Estimate the place at which the function is `wanted`.
+        """Estimate the point at which the function has a given value.
 
-        The method is inverse interpolation in three points, or Newton's step. Bisection keeps the place between the
-        known places above and below `wanted`.
+        The method is inverse quadratic interpolation in the last three points, or Newton's step if that is not close.
+        If the result is outside the known bracket of the value, the middle of the bracket is returned.
+
+        Args:
+            wanted: the value.
+            newton: the point that Newton's step gives.
         """
         place = newton
         last = self._points[-3:]

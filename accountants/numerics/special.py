@@ -114,9 +114,14 @@ def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
-    """Return a = ε/r − r/2 as high + low, by one Newton correction of the division with an exact remainder.
+    """Return a = ε/r − r/2 as an unevaluated sum of two doubles, high + low.
 
-    For ε = 1e9 and r = 5e4 the plain quotient has an error of 1e-11, which a²/2 would amplify to 1e-6.
+    The division has one Newton correction with an exact remainder. For ε = 1e9 and r = 5e4 the plain quotient has an
+    error of 1e-11, which a²/2 would amplify to 1e-6.
+
+    Args:
+        epsilon: ε.
+        shift: r.
     """
     square, square_low = _two_product(shift, shift)
     half, half_low = 0.5 * square, 0.5 * square_low
@@ -179,11 +184,16 @@ def _odd_moment_series(c: FloatArray, shift: FloatArray) -> FloatArray:
 
 
 def _odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """Return the sum of `_odd_moment_series` for one c, from M_0. This is quicker for few numbers.
+    """Return the result of `_odd_moment_series` for one c, which is quicker for few numbers.
 
     As h_n ≤ n/c and h_n ≤ √n, a term is at most q = (r/(2 max(1, c)))² times the previous one. From q^J < 2^−60 on, the
     terms are below a unit of the first. In the backward recurrence an error of h_N is multiplied at each n by
     h_n/(c + h_{n+1}). The product is about e^{−2c(√N − √n)} if √n is beyond c, and less than n/c² for each n otherwise.
+
+    Args:
+        c: ε/r.
+        first: M_0, the Mills ratio at c.
+        shift: r.
     """
     step = 0.5 * shift / max(1.0, c)
     terms = min(math.ceil(_NEGLIGIBLE_TERM / max(-2.0 * math.log(step), 1e-9)), _SERIES_TERMS) if step > 0.0 else 1
@@ -236,6 +246,7 @@ def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[Floa
 
 
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return log θ_ε(r) and log(1 − θ_ε(r)), broadcast, with the limits at extreme arguments."""
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
         pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
@@ -300,6 +311,7 @@ def log1m_exp_at(x: float) -> float:
 
 
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return log θ_ε(r) and log(1 − θ_ε(r)) for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         a, a_low = _threshold(eps, r)
         log_density = _log_density(a, a_low)

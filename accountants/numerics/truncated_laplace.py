@@ -40,8 +40,8 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
     """Yield within a decimal context with digits for the cancellation at α and m, and with exponents of any size.
 
     Args:
-        decay_rate: α.
-        levels: m.
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
         further: number of additional digits.
     """
     lost = 0.0 if decay_rate == 0.0 else max(0.0, -math.log10(decay_rate))
@@ -56,12 +56,17 @@ def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[Non
 
 
 def _scaled_total(decay: Decimal, levels: int) -> Decimal:
-    """Return D = (1 − e^−α) Z."""
+    """Return D = (1 − e^−α) Z = 1 + e^−α − 2 e^(−α(m+1)), where Z normalises the distribution."""
     return 1 + (-decay).exp() - 2 * (-decay * (levels + 1)).exp()
 
 
 def normaliser(decay_rate: float, levels: int) -> Decimal:
-    """Return Z = Σ e^(−α|y|) over |y| ≤ m: equation (4)."""
+    """Return Z = Σ e^(−α|y|) over |y| ≤ m (Das et al., equation (4)).
+
+    Args:
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
+    """
     if decay_rate == 0.0:
         return Decimal(2 * levels + 1)
     with digits_for(decay_rate, levels):
@@ -70,12 +75,12 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
 
 
 def probability(decay_rate: float, levels: int, value: int) -> Decimal:
-    """Return P(Y = y): equation (3). It is 0 beyond m.
+    """Return P(Y = y) of the noise Y (Das et al., equation (3)); 0 for |y| > m.
 
     Args:
-        decay_rate: α.
-        levels: m.
-        value: y.
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
+        value: the integer y.
     """
     if abs(value) > levels:
         return Decimal(0)
@@ -95,9 +100,12 @@ def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
 
 
 class _Shifted(NamedTuple):
-    """Probabilities of escape and of no escape for one shifted coordinate, and the number of coordinates.
+    """Probability that the noise of a shifted coordinate gives an output that the unshifted noise cannot give.
 
-    Both probabilities have all digits.
+    Attributes:
+        escaping: this probability.
+        staying: 1 − `escaping`, computed separately so that it keeps its digits.
+        times: number of coordinates with this shift.
     """
 
     escaping: Decimal
@@ -106,9 +114,14 @@ class _Shifted(NamedTuple):
 
 
 def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
-    """Return the probabilities for each shift separately.
+    """Return the probabilities of an escape, for each shift separately.
 
-    The probability of no escape is the mass of the levels below.
+    Noise shifted by k escapes the support of the unshifted noise if it is in its top k levels.
+
+    Args:
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
+        parts: pairs of a shift k and the number of coordinates with that shift.
     """
     decay = Decimal(decay_rate)
     edge = (-decay * (levels + 1)).exp()
@@ -125,18 +138,18 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
 
 
 def log_top(decay_rate: float, levels: int, count: int) -> Decimal:
-    """Return log P(Y in its top `count` levels): −∞ for no level, 0 for all levels.
+    """Return the log probability that the noise Y takes one of its `count` largest values; −∞ for a count of 0.
 
     Args:
-        decay_rate: α.
-        levels: m.
-        count: number of levels.
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise, which has 2m + 1 values.
+        count: number of values.
     """
     if count <= 0:
         return Decimal("-Infinity")
     with digits_for(decay_rate, levels):
-        ((escaping, staying, _),) = _shift_probabilities(decay_rate, levels, ((count, 1),))
-        return escaping.ln() if count <= levels else _log_rest(staying)
+        shifted = _shift_probabilities(decay_rate, levels, [(count, 1)])[0]
+        return shifted.escaping.ln() if count <= levels else _log_rest(shifted.staying)
 
 
 def _log_rest(value: Decimal) -> Decimal:
@@ -145,23 +158,25 @@ def _log_rest(value: Decimal) -> Decimal:
 
 
 def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
-    """Return P(Y ≤ y).
+    """Return P(Y ≤ y) of the noise Y.
 
     Args:
-        decay_rate: α.
-        levels: m.
-        value: y.
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
+        value: the integer y.
     """
     with digits_for(decay_rate, levels):
         return log_top(decay_rate, levels, levels + value + 1).exp()
 
 
 def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> Decimal:
-    """Return log Π (1 − esc k)^count: the mass that both neighbours can give; −∞ if there is none.
+    """Return the log probability that no coordinate escapes, log Π (1 − p_k)^count; −∞ if that is impossible.
+
+    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k.
 
     Args:
-        decay_rate: α.
-        levels: m.
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
     """
     with digits_for(decay_rate, levels):
@@ -172,13 +187,15 @@ def log_survival(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]
 
 
 def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> LogProbability:
-    """Return bounds on log(1 − Π (1 − esc k)^count): Theorem E of the errata, for α‖k‖₁ ≤ ε.
+    """Return bounds on the log probability that a coordinate escapes, log(1 − Π (1 − p_k)^count).
 
-    The accuracy is 1e-40, or 2 e^value if no other quantity is a double any more.
+    A coordinate escapes if its output is impossible for the neighbour. p_k is the probability of this at shift k. By
+    Theorem E of the errata this is log δ if α‖k‖₁ ≤ ε. The bounds differ by 2e-40 if some p_k is at least 1e-26, and
+    otherwise by that and the probability itself.
 
     Args:
-        decay_rate: α.
-        levels: m.
+        decay_rate: rate α of the noise.
+        levels: largest absolute value m of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
     """
     return _log_escape(decay_rate, levels, tuple(parts))
@@ -186,10 +203,10 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
 
 @functools.lru_cache(maxsize=64)
 def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogProbability:
-    """Return the bounds of `log_escape`, stored for a few noises because an answer needs the same ones several times.
+    """Return the bounds of `log_escape`, stored for recent arguments because an answer needs them several times.
 
-    1 − Π loses the digits of the largest escape probability, at most 27. They are carried in addition to the usual
-    digits.
+    The subtraction 1 − Π loses as many digits as the largest p_k has leading zeros, at most 27. So many more digits are
+    carried.
     """
     with digits_for(decay_rate, levels, CANCELLED):
         probabilities = _shift_probabilities(decay_rate, levels, parts)
@@ -209,12 +226,12 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
-    """Return the least m with escape probability at most δ, exactly; 0 for δ = 1.
+    """Return the least m with an escape probability (`log_escape`) of at most δ, exactly; 0 for δ = 1.
 
     The escape probability decreases with m (errata, D-1).
 
     Args:
-        decay_rate: α.
+        decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
         log_delta: ln δ.
     """
@@ -230,7 +247,7 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
     x = e^(−α(m+1)), g x/(1 + e^−α − 2x) coordinates are expected to escape.
 
     Args:
-        decay_rate: α.
+        decay_rate: rate α of the noise.
         parts: pairs of a shift k and the number of coordinates with that shift.
         log_delta: ln δ.
     """
@@ -253,9 +270,13 @@ def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delt
 
 
 def _least(meets: Callable[[int], bool], guess: int) -> int:
-    """Return the least integer ≥ 0 that meets a monotone condition.
+    """Return the least integer ≥ 0 that meets a condition.
 
-    Steps double away from an initial estimate, and bisection follows.
+    The search doubles its steps away from an initial estimate, and then bisects.
+
+    Args:
+        meets: a condition that holds from some integer on.
+        guess: the initial estimate, at least 0.
     """
     low, high, step = guess - 1, guess, 1
     while not meets(high):
@@ -276,7 +297,10 @@ def largest_rate(epsilon: float, total: int) -> float:
 
 @functools.lru_cache(maxsize=64)
 def variance(decay_rate: float, levels: int) -> float:
-    """Return E Y² in squared grid steps, by Lemma 1's closed form with enough digits for its cancellation."""
+    """Return the variance E Y² of the noise in squared grid steps, with enough digits for its cancellation.
+
+    Source: the closed form of Das et al., Lemma 1.
+    """
     if decay_rate == 0.0:
         return levels * (levels + 1) / 3
     with digits_for(decay_rate, levels):
@@ -288,7 +312,12 @@ def variance(decay_rate: float, levels: int) -> float:
 
 
 def bits_per_coordinate(quantization_levels: int, noise_levels: int) -> int:
-    """Return ⌈log₂(2(s + m) + 1)⌉: equation (7), exactly."""
+    """Return the bits ⌈log₂(2(s + m) + 1)⌉ of one coordinate, exactly (Das et al., equation (7)).
+
+    Args:
+        quantization_levels: largest absolute value s of the rounded coordinate.
+        noise_levels: largest absolute value m of the noise.
+    """
     return (2 * (quantization_levels + noise_levels)).bit_length()
 
 

@@ -65,7 +65,7 @@ class Share:
 
     @classmethod
     def at(cls, rate: float) -> Share:
-        """Return the share whose q is exactly this double."""
+        """Return the share with q exactly this double."""
         return cls(rate, 1.0 - rate)
 
     @property
@@ -270,11 +270,18 @@ def with_and_without(base: Pair, rate: float) -> Pair:
 
 
 def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
-    """Return the dominating pair of subsampling, with the record against without it, and a pair that is attained.
+    """Return the dominating pair of Poisson subsampling, and a pair that the mechanism attains.
 
-    Both are one pair unless q is not a double. The law of a composed loss belongs to exactly one double. The dominating
-    pair then uses a double above q, and the attained pair a double below it. This is valid because the pair at a
-    smaller q is a post-processing of the pair at a larger q.
+    The pair is (1 − q) Q + q P against Q. If q is not a double, the dominating pair uses the next double above q, and
+    the attained pair the next one below. This is valid because the pair at a smaller q is a post-processing of the pair
+    at a larger q.
+
+    Args:
+        base: the pair P against Q of the mechanism on a batch that includes the record.
+        share: inclusion probability q.
+
+    Returns:
+        A pair for upper bounds on δ, and a pair for lower bounds. They are one object if q is a double.
     """
     if share.rate == 1.0:
         return base, base
@@ -292,13 +299,14 @@ def drawn_or_not(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
-    """Return the base's amplified profile as a bound of both directions of a pair.
+    """Return a symmetric pair with the amplified profile of a base pair in both directions.
 
-    The base must bound both directions of that pair.
+    For a Gaussian base the inclusion probability is rounded up to a double. The profile increases with q, so the result
+    dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
 
-    For a Gaussian base the pair is that of a double q′ at or above q. The profile rises with q, so this pair dominates
-    in every composition, and profile and law are of the same q′: both bounds on its δ enclose one number (certificate,
-    A8, Rounded rates).
+    Args:
+        base: a pair that bounds both directions of the mechanism on the batch.
+        share: inclusion probability q.
     """
     mu = base.gaussian_dp_mu
     share = share if mu is None else Share.at(share.around[1])
@@ -310,16 +318,17 @@ def amplified_in_both_orders(base: Pair, share: Share) -> Pair:
 def with_laws_around(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
-    """Return a pair with its exact law at a double above q, and a pair with the law at a double below q.
+    """Return two pairs with exactly known losses: one at the next double above q, and one at the next double below.
 
-    The δ of the pair must increase with q. The two are one pair if q is a double.
+    The δ of the pair must increase with q, so that the pairs give upper and lower bounds. If q is a double, they are
+    one object.
 
     Args:
         forward: profile of the forward direction.
         backward: profile of the backward direction.
         share: the inclusion probability q.
         shift: norm of one contribution, in standard deviations of the noise.
-        direction: direction of the law.
+        direction: direction of the pairs.
     """
     below, above = share.around
     upper = Pair(forward, backward, law=SampledGaussianLaw(above, shift, direction))

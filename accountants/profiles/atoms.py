@@ -126,7 +126,7 @@ class AtomicProfile(Profile):
         return Interval(value - slack if value > LEAST_LOG else -math.inf, min(value + slack, 0.0))
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
-        """Return the place between two losses where log δ is `log_delta`."""
+        """Return the ε at which log δ is `log_delta`, in closed form between two neighbouring losses."""
         epsilon = self.estimated_epsilon(log_delta)
         return EpsilonEstimate(epsilon, PAD * (1.0 + abs(epsilon)))
 

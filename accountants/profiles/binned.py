@@ -47,6 +47,13 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 
 
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
+    """Return the profile of one direction of a pair, as a lower bound: losses and masses are rounded down.
+
+    Args:
+        log_p: log masses of the outcomes under the first distribution.
+        log_q: log masses under the second distribution.
+        accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+    """
     seen = np.isfinite(log_p)
     if not seen.all():
         log_p, log_q = log_p[seen], log_q[seen]
@@ -141,6 +148,7 @@ class Noise:
         return np.asarray(log_masses)
 
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
+        """Return the log mass of the noise around a mean between `low` and `high`, elementwise."""
         above = low >= mean
         with np.errstate(invalid="ignore"):
             if self.kind == "gaussian":
@@ -153,9 +161,10 @@ class Noise:
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:
-    """Return the pair of two mixtures, merged into cells.
+    """Return the pair of two mixtures of shifted noise, merged into cells of the line for lower bounds on δ.
 
-    Means and edges are rounded. This changes a log mass by units of the largest edge over the narrowest cell.
+    The rounding of means and edges is charged. It changes a log mass by units of the largest edge over the narrowest
+    cell.
 
     Args:
         p: the first mixture.

@@ -39,7 +39,7 @@ class Bound(ABC):
         return self
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
-        """Return `log_bound` at each ε, up to roundings within its bounds, if many evaluations together cost less."""
+        """Return the results of `log_bound` at several ε, up to rounding; a subclass may evaluate them together."""
         return [self.log_bound(float(epsilon)) for epsilon in epsilons]
 
 
@@ -58,7 +58,7 @@ class BoundProfile(Profile):
         return {}
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the bound at each ε separately."""
+        """Enclose the bound at each ε separately, and store the results."""
         points = np.asarray(epsilon, dtype=np.float64)
         for point in points.ravel():
             if float(point) not in self._known:
@@ -92,6 +92,7 @@ class BoundProfile(Profile):
 
 
 def _pointwise(bound: Bound, epsilon: FloatArray) -> Enclosure:
+    """Enclose the bound at each ε of an array."""
     points = np.asarray(epsilon, dtype=np.float64)
     bounds = bound.log_bounds(points.ravel())
     lower, upper = (np.asarray(side).reshape(points.shape) for side in zip(*bounds, strict=True))

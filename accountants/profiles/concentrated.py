@@ -36,9 +36,13 @@ LARGEST_EXPONENT = 709.0
 
 
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
-    """Return log b for the root b of (2b + 1) ρ + log(b/(1 + b)) = ε, to a few units in the last place.
+    """Return log b for the b that gives the least bound on δ from ρ-zCDP, to a few units in the last place.
 
-    The method is Newton's with a bracket. The domain is ρ in (0, 1e9] and ε in [0, 1e9].
+    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. It is found by Newton's method with a bracket.
+
+    Args:
+        rho: ρ, in (0, 1e9].
+        epsilon: values of ε, in [0, 1e9].
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
@@ -61,7 +65,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
 
 
 def minimiser_at(rho: float, epsilon: float, *, near: float = UNIT_ROUNDOFF) -> float:
-    """Return the same as `minimiser` for one ε, which is quicker for few numbers.
+    """Return the result of `minimiser` for one ε, which is quicker for few numbers.
 
     Args:
         rho: ρ > 0 of the concentrated guarantee.
@@ -103,7 +107,13 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 
 
 class Chord(NamedTuple):
-    """The upper end of the chord, with log δ there and log Q(L > ε) below it."""
+    """The chord of the bound in α = e^ε, which makes it convex.
+
+    Attributes:
+        epsilon: ε at the chord's upper end.
+        log_delta: log of the bound there.
+        log_q: log Q(L > ε) along the chord.
+    """
 
     epsilon: float
     log_delta: float
@@ -153,7 +163,7 @@ class ConcentratedProfile(Profile):
         return Chord(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
     def _inside(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of the chord's height."""
+        """Return the log of the bound on δ along the chord, which replaces the bound up to the chord's end."""
         end = self._chord
         beyond = np.minimum(epsilon, end.epsilon)
         return np.asarray(

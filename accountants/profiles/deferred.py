@@ -133,7 +133,7 @@ class DeferredProfile(Profile):
 
 @dataclass(frozen=True, eq=False)
 class DeferredValue(Generic[Value]):
-    """A function without arguments whose value is made at the first call and stored. Its pickle omits the value."""
+    """A function without arguments that makes its value at the first call and stores it. Its pickle omits the value."""
 
     make: Callable[[], Value]
 
@@ -159,9 +159,12 @@ def _backward(make: Callable[[], Pair]) -> Profile:
 
 
 def deferred_pair(make: Callable[[], Pair]) -> Pair:
-    """Return a pair whose profiles are both made at the first use of one of them.
+    """Return a pair that calls a function for its profiles at the first use of one of them.
 
-    A search that uses only upper bounds never evaluates an attained pair, so that pair is never made.
+    A search that uses only upper bounds never evaluates an attained pair. Its profiles are then never computed.
+
+    Args:
+        make: function without arguments that returns the pair.
     """
     made = DeferredValue(make)
     forward, backward = functools.partial(_forward, made), functools.partial(_backward, made)

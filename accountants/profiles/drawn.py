@@ -54,7 +54,7 @@ def drawn_epsilon(epsilon: float, rate: float) -> float:
 
 @dataclass(frozen=True)
 class DrawnSearch(PairSearch):
-    """The search of a pair whose batch holds the record with probability q: ε(δ) is searched on the base.
+    """The search of a pair with a batch that holds the record with probability q: ε(δ) is searched on the base.
 
     The forward profile of the pair is the amplified one of the base. The pair is either the distribution with the
     record, subsampled, against the distribution without it, or a profile that bounds both directions.
@@ -69,10 +69,14 @@ class DrawnSearch(PairSearch):
     rate: float
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) near the ε at which the base's δ is the target over q.
+        """Enclose ε(δ) near the ε at which the δ of the mechanism without subsampling is the target over q.
 
-        If the base has two directions, its ε may be that of the direction that is not subsampled. Its lower bound
-        then fails, and the search starts without an estimate.
+        If that mechanism has two directions, its ε may belong to the direction that is not amplified here. The lower
+        bound then fails, and a search without an initial estimate follows.
+
+        Args:
+            log_delta: the target, log δ.
+            near: not used.
         """
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
@@ -96,7 +100,16 @@ class DrawnSearch(PairSearch):
         return bracketed_epsilon(self.log_delta_bounds, log_delta).lower if lower is None else lower
 
     def _end(self, base: float, log_delta: float, side: int) -> float | None:
-        """Return a certified ε' on its side of the target, near the base's bound; None if none can be certified."""
+        """Return a certified bound on ε'(δ), near the one that follows from a bound of the base.
+
+        Args:
+            base: bound on the ε of the base.
+            log_delta: the target, log δ.
+            side: 1 for an upper bound, −1 for a lower bound.
+
+        Returns:
+            The bound; None if none can be certified near there.
+        """
         if base == 0.0:
             met = side < 0 or self.upper_log_delta(0.0) <= log_delta
             return 0.0 if met else None
@@ -131,7 +144,15 @@ def drawn_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Return log q + log E_γ(P‖Q) at any ε' well above log(1 − q). For smaller ε' the result is only E ≤ 1."""
+    """Enclose log E_γ' of a subsampled pair at ε', by log q + log E_γ(P‖Q) of the base.
+
+    For ε' near log(1 − q) or below, the result is only E ≤ 1.
+
+    Args:
+        base: function from an ε to bounds on log E_γ of the base.
+        rate: inclusion probability q.
+        epsilon: ε', of any sign, in nats.
+    """
     excess = math.expm1(min(epsilon, 30.0)) / rate
     if not excess > _LEAST:
         return Interval(-math.inf, 0.0)

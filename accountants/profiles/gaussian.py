@@ -120,7 +120,7 @@ class GaussianProfile(Profile):
         half = 0.5 * mu
 
         def excess(epsilon: float) -> tuple[float, float]:
-            """Return log δ less the target, and |d log δ/dε|; where δ is nearly 1, as if it were 1."""
+            """Return log δ minus the target, and |d log δ/dε|. A δ that is nearly 1 counts as 1."""
             middle = epsilon / mu
             if middle - half < _NEARLY_ONE:
                 return -log_delta, 0.0
@@ -212,7 +212,12 @@ class GaussianMixture:
         return log_masses
 
     def _windows(self, x: FloatArray, terms: Callable[[FloatArray], FloatArray]) -> Iterable[TermWindow]:
-        """Return the components that matter at each block of points, for terms that are monotone in x."""
+        """Return the components that are not negligible at each block of points.
+
+        Args:
+            x: the points.
+            terms: function from points to the logarithm of each component's term, which is monotone in x.
+        """
         blocks = blocks_of(len(self.means), x)
         if blocks is None:
             return (TermWindow(slice(None), slice(None)),)
@@ -221,7 +226,7 @@ class GaussianMixture:
 
 @dataclass(frozen=True)
 class MixtureProfile(Profile):
-    """Two Gaussian mixtures whose log-ratio log dP/dQ is monotone in x: increasing if `side` is 1, decreasing if −1.
+    """Two Gaussian mixtures with a monotone loss log dP/dQ: increasing in x if `side` is 1, decreasing if it is −1.
 
     The event {L > ε} is a half-line whose boundary is computed numerically. The hockey-stick divergence is a supremum
     over events, so an error of the boundary has only a second-order effect. This effect is charged.
@@ -235,14 +240,15 @@ class MixtureProfile(Profile):
 
     @cached_property
     def _table(self) -> tuple[FloatArray, FloatArray]:
-        """Places within 60 standard deviations of every mean, and the increasing product of loss and `side` there."""
+        """Points x within 60 standard deviations of every mean, and the product of the loss and `side` there."""
         means = (*self.p.means, *self.q.means)
         places = np.linspace(min(means) - 60.0, max(means) + 60.0, _TABLE)
         return places, self.side * (self.p.log_density_ratio(places) - self.q.log_density_ratio(places))
 
     def _end(self, epsilon: FloatArray) -> FloatArray:
-        """Return x with L(x) = ε; ±inf if the loss stays on one side of ε over 60 standard deviations of every mean.
+        """Return the x with loss L(x) = ε.
 
+        The result is ±inf if the loss is on one side of ε within 60 standard deviations of every mean.
         The root is interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next
         step would be a rounding.
         """
@@ -289,7 +295,7 @@ class MixtureProfile(Profile):
 
 
 def mixture_pair(p: GaussianMixture, q: GaussianMixture) -> Pair:
-    """Return the pair of two mixtures whose likelihood ratio P/Q increases with x."""
+    """Return the pair of two mixtures with a likelihood ratio P/Q that increases with x."""
     forward = MixtureProfile(p, q, side=1)
     mirrored = GaussianMixture(p.log_weights, tuple(-mean for mean in p.means)) == q
     return Pair(forward, forward if mirrored else MixtureProfile(q, p, side=-1))

@@ -99,9 +99,10 @@ class GeometricProfile(Profile):
         return self._escape[1]
 
     def atoms(self) -> FiniteLaw | None:
-        """Return the pair as a finite law, from P(y ≤ 0), P(y = c) and P(y ≥ k) on the common support.
+        """Return the pair as two distributions on finitely many outcomes.
 
-        The result is None if there are many atoms, or if the levels are fewer than the shift.
+        The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Outputs outside
+        the common support have an infinite loss. The result is None if k is large, or larger than the number of levels.
         """
         shift, rate = self.shift, self.decay_rate
         if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
@@ -145,6 +146,7 @@ class GeometricProfile(Profile):
         return Tails(np.where(some, log_p, self.log_infinite_mass), np.where(some, log_q, -np.inf))
 
     def _log_delta(self, epsilon: FloatArray) -> FloatArray:
+        """Return log δ at each ε without bounds on its error, as a sum of positive terms."""
         rate, total = self.decay_rate, self._log_total
         first = max(1, self._least)
         lowest = self._lowest(epsilon)

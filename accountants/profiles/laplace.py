@@ -103,7 +103,7 @@ class OppositeLaplaceProfile(Profile):
         return Enclosure(lower.lower, upper.upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of the half-line beyond x = s + log u."""
+        """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions."""
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         inside = log_u < 0
         beyond = self.shift + np.minimum(log_u, 0.0)

@@ -50,7 +50,7 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step."""
+    """Return the pair of one step with a given distribution of the losses."""
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
     if isinstance(law, DrawnMixtureLaw):
@@ -111,7 +111,10 @@ class OneLargeStep:
 
     @classmethod
     def of(cls, laws: Sequence[tuple[NormalLaw, int]]) -> OneLargeStep:
-        """Return the composition of laws with counts, without the steps whose loss is always zero."""
+        """Return the composition of steps with given distributions of losses and counts.
+
+        Steps with a loss that is always zero are left out.
+        """
         silent = (count == 0 or law.distance == 0.0 or getattr(law, "rate", 1.0) == 0.0 for law, count in laws)
         return cls(
             tuple(RepeatedStep(step_pair(law), n) for (law, n), none in zip(laws, silent, strict=True) if not none)
@@ -126,7 +129,7 @@ class OneLargeStep:
         return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Return certified bounds on the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf at worst."""
+        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are wide there."""
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
@@ -140,7 +143,10 @@ class OneLargeStep:
         return Interval(min(lower, upper), upper)
 
     def _start(self, log_delta: float) -> float | None:
-        """Return about the ε at which Σ_t δ_t is the target, by successively finer grids; None if it is not above 0."""
+        """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
+
+        The result is None if the sum does not cross the target within the first grid.
+        """
         grid = _STARTS
         for _ in range(_FINER):
             above = self._sum(grid).upper > log_delta
@@ -169,6 +175,7 @@ class OneLargeStep:
         return once + math.log(-math.expm1(both - once)) if both < once else -math.inf
 
     def _upper(self, epsilon: float) -> float:
+        """Return the upper bound on log δ(ε), for ε > 0: one large step, or a large sum of all other steps."""
         if not epsilon > 0.0:
             return 0.0
         grid = _geometric(1e-12 * epsilon, epsilon)
@@ -184,7 +191,11 @@ class OneLargeStep:
         return min(bound + _SLACK * (1.0 + abs(bound)), 0.0) if math.isfinite(bound) else min(bound, 0.0)
 
     def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return for each cut b a bound on log P(Σ L_t > c, every L_t ≤ b), as a function of c."""
+        """Return Bennett's bound on log P(Σ L_t > c, every L_t ≤ b) as a function of c, with an entry for each b.
+
+        Args:
+            cuts: values of b, increasing.
+        """
         square, mean = np.zeros_like(cuts), np.zeros_like(cuts)
         lower = np.append(0.0, cuts[:-1])
         for step in self.steps:

@@ -83,7 +83,11 @@ class PowerProfile(Profile):
         return Chord(end, log_f, float(log1m_exp(log_f)) - float(np.logaddexp(end, 0.0)))
 
     def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
-        """Return the y at which a decreasing function is one, from above."""
+        """Return the least double y at which a decreasing function of y is at most one, by bisection.
+
+        Args:
+            log_value: the logarithm of the function. It must have both signs.
+        """
         low, high = -1.0, 1.0
         while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0

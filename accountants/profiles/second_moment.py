@@ -43,7 +43,12 @@ _ROUNDING = 1.0 + 1e-9
 
 @dataclass(frozen=True)
 class Moment:
-    """The second moment of a composition: v and log η as above."""
+    """Bounds on the second moment of the likelihood ratio of a composition, with large losses cut off.
+
+    Attributes:
+        variance: v with E_Q X² ≤ 1 + v, where X is the likelihood ratio P/Q, or 0 if a step has a loss above the cut.
+        log_exceeding: log η, where η bounds the probability under P of such a loss.
+    """
 
     variance: float
     log_exceeding: float
@@ -57,7 +62,15 @@ class Moment:
 
 
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:
-    """Return v and η of a product, in the direction Q‖P if `backward`; None if v + 2η ≥ 1, which has no proof."""
+    """Bound the second moment of the likelihood ratio of a product.
+
+    Args:
+        parts: pairs, and the number of runs of each.
+        backward: whether the direction is Q‖P instead of P‖Q.
+
+    Returns:
+        The bounds v and η; None if v + 2η ≥ 1, for which the theorem has no proof.
+    """
     log_growth, exceeding = 0.0, -math.inf
     for pair, count in parts:
         first, second = (pair.backward, pair.forward) if backward else (pair.forward, pair.backward)
@@ -153,7 +166,9 @@ class RareComposition(NamedTuple):
 
 
 def rare_composition(parts: Sequence[tuple[Pair, int]], behind: Callable[[], Pair]) -> RareComposition | None:
-    """Return the product of many steps whose loss is so small that no lattice resolves it; None for any other product.
+    """Return the product of many steps with losses so small that a lattice would lose them in its roundings.
+
+    The result is None for any other product.
 
     Args:
         parts: pairs, and the number of runs of each.

@@ -155,7 +155,11 @@ class MultiplicityProfile(Profile):
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray) -> Tails:
-        """Return log Σ w_k P_k and log Σ w_k Q_k beyond each point, from the groups that matter there."""
+        """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε), without the groups that are negligible at an ε.
+
+        Args:
+            base: values of ε for the base profiles.
+        """
         blocks = blocks_of(self._column.size, base)
         if blocks is None:
             return Tails(*map(self._weigh, self.groups.log_tails(base)))
@@ -178,7 +182,7 @@ class MultiplicityProfile(Profile):
 
 
 def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
-    """Return the pair of a law."""
+    """Return the pair of one step with a random sensitivity, in the direction of the law."""
     log_weights = tuple(math.log(weight) for _, weight in law.components)
     means = tuple(sensitivity for sensitivity, _ in law.components)
     second = GaussianMixture((0.0,), (0.0,))
@@ -189,7 +193,7 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
 
 
 def drawn_mixture_pair(law: DrawnMixtureLaw) -> Pair:
-    """Return the symmetric pair of a law. Every shift is positive."""
+    """Return the symmetric pair of one step on a batch without replacement, with a random positive shift."""
     log_weights = tuple(math.log(weight) + math.log(law.rate) for _, weight in law.components)
     groups = GaussianGroups(tuple(shift for shift, _ in law.components))
     profile = MultiplicityProfile(groups, log_weights, law.rate, 16 * UNIT_ROUNDOFF, law.log_rest)

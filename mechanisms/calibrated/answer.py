@@ -128,7 +128,12 @@ class Answer:
 
 
 def _member(value: Any, name: str) -> Any:
-    """Return the entry of a mapping, list or object, or None if it has none."""
+    """Return one entry of a mapping, list or object; None if there is no such entry.
+
+    Args:
+        value: the mapping, list or object.
+        name: the key, the index, or the name of the attribute.
+    """
     if isinstance(value, Mapping):
         # JSON gives the exact digits of a huge integer in a second field.
         exact_name = f"{name}_exact"

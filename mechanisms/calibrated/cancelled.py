@@ -165,7 +165,7 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
     """Build the mechanism of noise cancellation from the answer of its calibrator.
 
     Args:
-        answer: the answer, whose schedule states the noise rule and whether a client or the server adds the noise.
+        answer: the answer. Its schedule states the noise rule and whether a client or the server adds the noise.
 
     Returns:
         The mechanism. Its weight and its contribution bound are rounded down, so that no contribution to a release has

@@ -129,9 +129,9 @@ class GaussianRelease(Release):
 
 
 def client_mean(answer: Answer) -> GaussianRelease:
-    """Build the release of a client's mean of `batch_size` gradients.
+    """Build the release of a client's mean of `batch_size` gradients, with noise that the client adds.
 
-    If the guarantee protects clients, the client's whole mean is one contribution.
+    A gradient is one contribution. If the guarantee protects clients, the client's whole mean is one contribution.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     norm_in_sum = _norm_in_sum(answer)
@@ -155,9 +155,12 @@ def server_sum(answer: Answer) -> GaussianRelease:
 
 
 def fixed_mean(answer: Answer) -> GaussianRelease:
-    """Build the release of the server's sum of updates, each clipped to `clipping_norm`, divided by a fixed number M.
+    """Build the release of the server's sum of clipped updates, divided by the fixed number `participants`.
 
-    M is `participants`. The division is a weight of 1/M.
+    The division is a weight of 1/`participants`, rounded down.
+
+    Raises:
+        InvalidInput: the answer has an adaptive clipping norm, or contradicts itself.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     if answer.get(f"{parameters}/adaptive_clipping") is not None:
@@ -202,7 +205,11 @@ def client_step(answer: Answer) -> GaussianRelease:
 
 
 def plain_sum(answer: Answer) -> GaussianRelease:
-    """Build the release of the server's sum of contributions, each clipped to the caller's `clipping_norm`."""
+    """Build the release of the server's sum of contributions, each clipped to the caller's `clipping_norm`.
+
+    Raises:
+        InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.
+    """
     if answer.clipping_norm is None:
         raise InvalidInput.at("/clipping_norm", "is needed: the answer's noise is in units of it")
     if not 0.0 < answer.clipping_norm < math.inf:
@@ -219,7 +226,11 @@ def plain_sum(answer: Answer) -> GaussianRelease:
 
 
 def _norm_in_sum(answer: Answer) -> Fraction:
-    """Return the norm bound, implied by the answer, of one contribution's part of the noisy sum."""
+    """Return the bound on the norm of one contribution in the noisy sum: `noise_std` over `noise_multiplier`.
+
+    Raises:
+        InvalidInput: the answer's sensitivity contradicts it.
+    """
     parameters = answer.parameters
     noise_std = Fraction(answer.number(f"{parameters}/noise_std"))
     norm_in_sum = noise_std / Fraction(answer.number(f"{parameters}/noise_multiplier"))
@@ -236,7 +247,16 @@ def _gaussian_release(
     step_noise_stds: tuple[float, ...] | None = None,
     most_contributions: int | None = None,
 ) -> GaussianRelease:
-    """Build a release with noise that covers the bound and the weight as rounded to doubles."""
+    """Build a release with at least the noise of the answer, and enough noise for the rounded bound and weight.
+
+    Args:
+        answer: the answer of a calibrator.
+        added_by: the party that adds the noise.
+        contribution_bound: largest norm of a contribution.
+        weight: factor of the sum.
+        step_noise_stds: noise of each step; None if all steps have the same.
+        most_contributions: largest number of contributions of a release; None for no limit.
+    """
     parameters = answer.parameters
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
     least_std = round_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
@@ -253,7 +273,11 @@ def _gaussian_release(
 
 
 def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
-    """Return the noise of each step, or None if all steps have the same noise."""
+    """Return the standard deviation of the noise of each step; None if all steps have the same.
+
+    Raises:
+        InvalidInput: the kind of the schedule is unknown, or its values do not fit the rounds or `noise_std`.
+    """
     parameters = answer.parameters
     schedule = f"{parameters}/noise_schedule"
     kind = answer.text(f"{schedule}/kind")

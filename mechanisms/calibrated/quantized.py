@@ -156,7 +156,11 @@ class QuantizedRelease(Release):
 
 
 def quantized_release(answer: Answer) -> QuantizedRelease:
-    """Build the release with the grid and the noise of the answer, and check the bits that the answer charges."""
+    """Build the release with the grid and the noise of a calibrator's answer.
+
+    Raises:
+        InvalidInput: the answer has too many levels for the sampler, or states another number of bits per coordinate.
+    """
     parameters = answer.parameters
     levels = answer.integer(f"{parameters}/quantization_levels")
     noise_levels = answer.integer(f"{parameters}/noise_levels")
@@ -182,7 +186,13 @@ def _demand_at_most(pointer: str, value: int, most: int) -> None:
 
 
 def _dimension(answer: Answer) -> int | None:
-    """Return the number of coordinates of a message: its bits over the bits of a coordinate."""
+    """Return the number of coordinates of a message: its bits over the bits of a coordinate.
+
+    The result is None if the answer has no communication cost.
+
+    Raises:
+        InvalidInput: the quotient is not a whole number.
+    """
     if answer.get("/communication") is None:
         return None
     per_client = answer.integer("/communication/bits_per_round_per_client")

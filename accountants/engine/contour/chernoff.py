@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 class ChernoffBounds(NamedTuple):
-    """log D(ε) ≤ log_bounds − μ ε for each of some tilts μ ≥ 0, increasing from 0 (A1)."""
+    """Chernoff bounds log D(ε) ≤ b(μ) − μ ε at several tilts μ (A1).
+
+    Attributes:
+        tilts: μ ≥ 0, increasing from 0.
+        log_bounds: b(μ), upper bounds on log C(μ) + K(μ).
+    """
 
     tilts: FloatArray
     log_bounds: FloatArray
@@ -34,7 +39,9 @@ class ChernoffBounds(NamedTuple):
         return min(float((self.log_bounds - self.tilts * epsilon + rounding).min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
-        """Return log of the bound on Σ_{m≠0} e^{lmA} D(ε + mA), a geometric series on either side of l.
+        """Return the log of a bound on the alias Σ_{m≠0} e^{lmA} D(ε + mA) of the trapezoidal rule.
+
+        The Chernoff bounds give a geometric series on either side of l.
 
         Args:
             tilt: l of the line.
@@ -50,7 +57,7 @@ class ChernoffBounds(NamedTuple):
         return float(np.logaddexp(above, below)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(above) + abs(below))
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Return a period with which the excess is about e^`log_excess` at most.
+        """Return the shortest period A of the trapezoidal rule with an alias of at most about e^`log_excess`.
 
         Args:
             tilt: l of the line.

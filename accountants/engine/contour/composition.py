@@ -57,9 +57,13 @@ _TRIALS = 12
 
 
 def build_parts(laws: Laws) -> list[Part]:
-    """Return the parts of a composition, none if no loss can be anything but zero.
+    """Group the steps of a composition by the form of their transform; no parts if every loss is zero.
 
-    Law: k entries of count 1 equal one entry of count k.
+    Equal distributions become one part with the sum of their counts. All Gaussian steps without sampling become one
+    part.
+
+    Args:
+        laws: distributions of the losses with their counts.
 
     Raises:
         ContourRefused: a law is a mixture.
@@ -139,10 +143,14 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
 
 
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
-    """Return the Chernoff bound of log δ(ε) at the saddle: about as much too high as λ + 1 is above one (A1).
+    """Return the Chernoff bound on log δ(ε) at the saddle point λ (docs/engine-certificate.md, A1).
+
+    Args:
+        laws: distributions of the losses with their counts.
+        epsilon: ε in nats.
 
     Raises:
-        ContourRefused: no tilt.
+        ContourRefused: no usable tilt was found.
     """
     parts = build_parts(laws)
     if not parts or epsilon >= supremum(laws):
@@ -180,10 +188,17 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
-    """Estimate the ε, of any sign, at which Q(S > ε) = e^`log_size`, and an integrand on a line that suits it.
+    """Estimate the ε, of any sign, at which the total loss S has Q(S > ε) = e^`log_size`.
+
+    Args:
+        laws: distributions of the losses with their counts.
+        log_size: log of the false positive rate of the test S > ε.
+
+    Returns:
+        The ε, and an integrand that is accurate near it.
 
     Raises:
-        ContourRefused: no such line, or there is no loss at all.
+        ContourRefused: no such integrand was found, or every loss is zero.
     """
     if not (parts := build_parts(laws)):
         raise ContourRefused(RefusalReason.NO_TILT, "no loss")
@@ -191,10 +206,14 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
 
 
 def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
-    """Return the saddle-point estimate of log δ(ε).
+    """Estimate log δ(ε) by the saddle-point approximation.
+
+    Args:
+        parts: parts of the composition.
+        epsilon: ε in nats.
 
     Raises:
-        ContourRefused: the noise that is left out at most weighs more than δ (A5, What the noise reaches).
+        ContourRefused: the noise outside the computed range is more likely than δ (A5, What the noise reaches).
     """
     estimate = find_saddle_below(parts, epsilon).log_delta_at(epsilon)
     log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
@@ -234,18 +253,20 @@ def _find_root(
     least: float,
     widest: float = WIDEST_LINE,
 ) -> tuple[float, Integrand]:
-    """Return the ε at which a falling function has a value, and the integrand on a line for it.
+    """Find the ε at which a decreasing function of ε has a value, and an integrand that is accurate there.
+
+    Each integrand is made for one ε and gives the next one, until both agree.
 
     Args:
         parts: parts of the composition.
-        target: the same function of a saddle, for the first ε.
-        read: the function, read from an integrand.
-        value: its value at the root.
+        target: approximation of the function by the saddle point, for the first ε.
+        read: function from an integrand and an ε to the value.
+        value: the value at the root.
         least: smallest ε that is returned.
-        widest: relative width of δ beyond which the enclosure is of no use.
+        widest: largest useful relative width of the enclosure of δ.
 
     Raises:
-        ContourRefused: no line is near its own root.
+        ContourRefused: the ε do not converge.
     """
     log_delta = find_saddle(parts, target).log_delta
     root = max(find_saddle(trim_parts(parts, log_delta), target).epsilon, least)
@@ -266,10 +287,20 @@ def _find_root(
 
 
 def _certify_root(integrand: Integrand, root: float, width: float, log_delta: float, slack: float) -> Interval:
-    """Return the nearest bounds around the root that are certified; 0 below where even δ(0) may be small enough.
+    """Move away from an approximate root of log δ(ε) = `log_delta` on both sides until the bounds are certified.
+
+    Args:
+        integrand: encloses log δ near the root.
+        root: the approximate root.
+        width: relative width of δ there.
+        log_delta: log of the target δ.
+        slack: distance ≥ 0 in log δ that both bounds keep from the target.
+
+    Returns:
+        The bounds on ε. The lower one is 0 if δ(0) may be small enough.
 
     Raises:
-        ContourRefused: there are none near the root.
+        ContourRefused: no certified bound is near the root.
     """
     slope = abs(integrand.estimate(root)[1])
     pad = (0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))) / slope + 4 * UNIT_ROUNDOFF * root

@@ -51,7 +51,12 @@ class LikelihoodRatio:
         return np.asarray(expit(math.log(self.rate) - math.log1p(-self.rate) + self.exponent(x)))
 
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return arg r(x + iy) and log |r(x + iy)|/r(x) at the height y, from r(x + iy) ∝ 1 − p + p e^{isy}."""
+        """Return arg r(x + iy) and log |r(x + iy)|/r(x), from r(x + iy) ∝ 1 − p + p e^{isy}.
+
+        Args:
+            x: real parts.
+            height: imaginary part y.
+        """
         response, square = self.response(x), math.sin(0.5 * self.shift * height) ** 2
         argument = np.arctan2(response * math.sin(self.shift * height), 1.0 - 2.0 * response * square)
         return argument, 0.5 * np.log1p(-4.0 * response * (1.0 - response) * square)

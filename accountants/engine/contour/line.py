@@ -59,7 +59,7 @@ class Integrand:
             parts: parts of the composition, with noise left out.
             line: frequencies and tilt.
             chernoff: bounds of D at other tilts, for the alias.
-            truncation: bound of what the frequencies beyond the line add, in units of e^{K − lε}.
+            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K − lε}.
         """
         highest = line.nodes * line.spacing
         values = join_parts(part.resolve(line.tilt, highest).on_line(line) for part in parts)
@@ -82,7 +82,7 @@ class Integrand:
         return self.values.cumulant - self.line.tilt * epsilon
 
     def _sums(self, epsilon: float) -> tuple[float, float, float]:
-        """Return D in units of e^{K − lε} but for the alias, its derivative, and a bound of its error."""
+        """Return the sum for D in units of e^{K − lε}, its derivative, and a bound on its error without the alias."""
         shift, frequencies = self.values.centre - epsilon, self.line.frequencies
         turned = self.terms * np.exp(1j * shift * frequencies)
         slope = -float((turned * (self.line.tilt + 1j * frequencies)).real.sum())
@@ -91,7 +91,7 @@ class Integrand:
         return float(turned.real.sum()), slope, error
 
     def enclosure(self, epsilon: float) -> Interval:
-        """Enclose log D(ε), however far ε is from where the line was laid; far away it is wide, not wrong (A5).
+        """Enclose log D(ε) at any ε (A5). The enclosure is narrow only near the ε that the line was chosen for.
 
         Guarantees: lower ≤ log D ≤ upper ≤ 0, never NaN; lower is −inf where the certificate is not positive.
 
@@ -133,9 +133,9 @@ def _outward(log_scale: float, value: float, side: int) -> float:
 
 
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
-    """Leave out noise that adds e^−28 of δ at most, and has little weight at a tilt (A2, Hard cut).
+    """Cut off noise that contributes at most e^−28 of δ, and has little weight at a tilt (A2, Hard cut).
 
-    Where rare giant losses rule the saddle of the whole law, they have no share in that of the rest.
+    Without the cut, rare giant losses could determine the saddle point, although they contribute nothing to δ.
 
     Args:
         parts: parts of a composition.
@@ -146,10 +146,14 @@ def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> li
 
 
 def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
-    """Return the saddle of an ε, which is below the largest loss (A5, What the noise reaches).
+    """Return the saddle point of an ε below the largest total loss (A5, What the noise reaches).
+
+    Args:
+        parts: parts of the composition, with noise cut off.
+        epsilon: ε in nats.
 
     Raises:
-        ContourRefused: no loss that is not left out reaches ε, so that no lower bound of δ is positive.
+        ContourRefused: ε is above the largest total loss after the cut, so that no lower bound on δ is positive.
     """
     if math.fsum(part.largest_loss for part in parts) <= epsilon:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"no noise within its ends reaches {epsilon:.6g}")
@@ -159,16 +163,19 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
 def lay_integrand(
     parts: Sequence[Part], epsilon: float, log_delta: float, widest: float = WIDEST_LINE
 ) -> tuple[Integrand, Saddle]:
-    """Return the integrand on a line for one ε, and the saddle that the line is near.
+    """Evaluate the integrand of δ(ε) on the vertical line through the saddle point of ε.
 
     Args:
         parts: parts of the composition.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε).
-        widest: relative width of δ beyond which the enclosure is of no use.
+        widest: largest useful relative width of the enclosure of δ.
+
+    Returns:
+        The integrand, and the saddle point.
 
     Raises:
-        ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
+        ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
     """
     saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
     return lay_near(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta, widest), saddle
@@ -177,17 +184,17 @@ def lay_integrand(
 def lay_near(
     parts: Sequence[Part], saddle: Saddle, epsilon: float, log_delta: float, widest: float = WIDEST_LINE
 ) -> Integrand:
-    """Return the integrand on a line at the tilt of a saddle.
+    """Evaluate the integrand of δ(ε) on the vertical line through a given saddle point.
 
     Args:
-        parts: parts of the composition, with noise left out.
-        saddle: any saddle; near that of ε the line has few nodes.
+        parts: parts of the composition, with noise cut off.
+        saddle: any saddle point. The line needs few nodes if it is near that of ε.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε).
-        widest: relative width of δ beyond which the enclosure is of no use.
+        widest: largest useful relative width of the enclosure of δ.
 
     Raises:
-        ContourRefused: the integrand does not decay, or the nodes are too many, before the work is done.
+        ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
     """
     away = _TILTS / saddle.width
     tilts = np.concatenate((saddle.tilt - away, [0.0, saddle.tilt], saddle.tilt + away))
@@ -207,12 +214,20 @@ def lay_near(
 def _truncate(
     transforms: Sequence[Transform], at: Saddle, log_delta: float, most: float, widest: float
 ) -> tuple[float, float]:
-    """Return a last frequency and the bound on what is left out beyond it, in units of e^{K − lε} (A3).
+    """Choose the last frequency t_n of the integral, and bound the part beyond it in units of e^{K − lε} (A3).
 
-    Σ_{k>n} (Δt/π) |g(t_k)| ≤ B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²); it is made e^−28 of D, or as small as can be.
+    The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²), with B the product of the decay bounds. The first
+    frequency is chosen at which this is below e^−28 of D, or the largest frequency if there is none.
+
+    Args:
+        transforms: transforms of the parts.
+        at: the saddle point, with tilt l.
+        log_delta: estimate of log D, in the same units.
+        most: largest frequency.
+        widest: largest useful relative width of the enclosure of δ.
 
     Raises:
-        ContourRefused: it is not small by the largest frequency.
+        ContourRefused: the part beyond the largest frequency is not small.
     """
     first = min(5.0 / at.width, most)
     frequencies = np.geomspace(first, most, _FREQUENCIES)

@@ -115,9 +115,13 @@ class NoiseSteps:
         return math.log(self.count) + float(np.logaddexp(below, above)) + 1e-12
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
-        """Leave out noise with a probability of e^`log_leak` at most in all steps, and little weight at a tilt (A2).
+        """Cut off the noise on both sides where it is improbable and has little weight at a tilt (A2).
 
-        An end is where f_l is negligible, or where it would rise again: then rare giant losses are left out.
+        The cut is where the tilted density is negligible, or where it would rise again because of rare giant losses.
+
+        Args:
+            log_leak: log of the largest probability, in all steps together, of the noise that is cut off.
+            tilt: real part l of z.
         """
         places = np.arange(1.0, FARTHEST_END * _ENDS_PER_DEVIATION + 1.0) / _ENDS_PER_DEVIATION
         log_count = math.log(2.0 * self.count)
@@ -135,7 +139,13 @@ class NoiseSteps:
         return dataclasses.replace(self, low=-ends[-1], high=ends[1])
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
-        """Return sums over as few nodes as suit a tilt and frequencies up to the given one; at 0, lower tilts as well.
+        """Choose quadrature nodes of the noise that are accurate at a tilt and up to a frequency.
+
+        Panels are halved until the bound on each error is small.
+
+        Args:
+            tilt: real part l of z. For a frequency of 0, the nodes are accurate at lower tilts too.
+            frequency: largest modulus of the imaginary part of z.
 
         Raises:
             ContourRefused: too many nodes, or a rate below 1e−100.
@@ -220,9 +230,10 @@ class NoiseSums:
         return np.asarray(mass_error + tilt * loss_error + rounding + summation_error(loss.size))
 
     def cumulant(self, tilt: float) -> tuple[float, float]:
-        """Return K(l) of one step and its error, from M − 1 = Σ P (e^{lL} − 1): the terms are small where the loss is.
+        """Return K(l) = log M(l) of one step, and a bound on its error.
 
-        The mass of the noise that is left out, which M − 1 lacks, is charged as an error (A4).
+        It is computed from M − 1 = Σ P (e^{lL} − 1). The terms are small for small losses L. The mass of the noise that
+        is cut off is charged as an error (A4).
         """
         log_masses, _, loss, loss_error = self._fields
         change, logs = tilt * loss, self._log_weights(tilt)
@@ -242,7 +253,10 @@ class NoiseSums:
         return self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) if tilt > 0.0 else 0.0
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return log of B_y(t)^T for the best of a few heights y, which bounds log |φ(t′)|^T for all t′ ≥ t (A3)."""
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3).
+
+        The bound is log B_y(t)^T for the best of a few heights y of a shifted contour.
+        """
         value, value_error = self.cumulant(tilt)
         log_weights = self._log_weights(tilt) - value
         highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
@@ -258,7 +272,7 @@ class NoiseSums:
         return np.asarray(self.steps.count * np.log(np.clip(np.min(bounds, axis=0) * (1.0 + rounding), TINY, 1.0)))
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at all nodes of the pieces, on the contour at a height (A3)."""
+        """Return the phase θ and log G, the growth of the integrand, at all nodes on the contour at a height (A3)."""
         turns = [panel.piece.turn(panel.nodes, tilt, height) for panel in self.panels]
         return np.concatenate([turn for turn, _ in turns]), np.concatenate([growth for _, growth in turns])
 
@@ -287,7 +301,7 @@ class NoiseSums:
         return np.asarray(bound + self._kink(tilt, frequencies, height) * math.exp(-log_moment))
 
     def _kink(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-        """Return bounds of what the contour of the decay bound has at the edge s/2 of a batch (A8, Decay).
+        """Return bounds on the contribution of the edge s/2 of a batch to the decay bound (A8, Decay).
 
         Args:
             tilt: real part l of z.

@@ -62,7 +62,7 @@ class Panels(NamedTuple):
 
     @classmethod
     def widest(cls, piece: Piece) -> Panels:
-        """Return the fewest equal panels, a power of two, that are narrow enough for any tilt that is not large.
+        """Divide a piece into the fewest equal panels that are narrow enough for small tilts; the number is 2^k.
 
         Raises:
             ContourRefused: they have more nodes than an answer may take.
@@ -95,7 +95,7 @@ class Panels(NamedTuple):
         return np.log((0.5 * self.widths)[:, None] * WEIGHTS).reshape(-1)
 
     def log_errors(self, tilt: float, frequency: float, lift: float = 0.0) -> FloatArray:
-        """Return log of a bound on the rule's error for ∫ f_z on each panel, from the best ellipse around it.
+        """Return the log of a bound on the quadrature error of ∫ f_z on each panel, from the best Bernstein ellipse.
 
         Args:
             tilt: real part l of z.

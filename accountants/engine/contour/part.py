@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class LineValues(NamedTuple):
-    """φ(t)^T e^{−itc} on a line, c the centre.
+    """The characteristic function φ(t)^T e^{−itc} of T steps at all frequencies of a line, centred at c.
 
     Guarantees: with φ̂ the value that `log_modulus` and `phase` describe up to the relative error `rounding`,
     |φ̂^T − φ^T| ≤ e^m (e^g − 1), m = `log_modulus` and g = `log_growth` (A4); K(l) is within `cumulant_error`.
@@ -58,7 +58,7 @@ class LineValues(NamedTuple):
 
 
 class Transform(Protocol):
-    """φ^T of a part, certified at every tilt, and accurate near that for which it was resolved."""
+    """The transform φ^T of a part: valid bounds at every tilt, tight near the tilt that its nodes were chosen for."""
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
         """Return estimates of K, K′ and K″."""
@@ -70,7 +70,11 @@ class Transform(Protocol):
         """Return upper bounds of log |φ(t′)|^T for all t′ ≥ t, at each frequency t (A3)."""
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T with its errors (A2 and A4), or refuse before the work is done."""
+        """Return φ^T on a line with bounds on its errors (A2 and A4).
+
+        Raises:
+            ContourRefused: there are too many nodes and frequencies, or an error is too large.
+        """
 
 
 class Part(Protocol):
@@ -89,10 +93,14 @@ class Part(Protocol):
         """log of the probability of losses that are left out, to be charged as infinite; −inf if there are none."""
 
     def trim(self, log_leak: float, tilt: float) -> Part:
-        """Leave out losses with a probability of e^`log_leak` at most, and little weight at a tilt (A2, Hard cut)."""
+        """Return the part without losses of probability at most e^`log_leak` and little weight at a tilt (A2)."""
 
     def resolve(self, tilt: float, frequency: float) -> Transform:
-        """Return the transform, accurate at a tilt and at frequencies up to the given one, or refuse."""
+        """Return the transform, accurate at a tilt and at frequencies up to the given one.
+
+        Raises:
+            ContourRefused: it needs too many nodes.
+        """
 
 
 def floor_spacing(spacing: float) -> float:

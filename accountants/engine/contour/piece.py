@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """The integrand f_z on an interval [low, high] of the noise."""
+    """The integrand f_z on an interval of the noise.
+
+    Attributes:
+        ratio: likelihood ratio of one step, as a function of the noise x.
+        direction: direction of the pair.
+        low: lower bound of x, in standard deviations.
+        high: upper bound of x.
+    """
 
     ratio: LikelihoodRatio
     direction: Direction
@@ -38,7 +45,7 @@ class Piece(NamedTuple):
         return [(1, 1.0 + tilt), (-1, -tilt)] if self.direction == "replace" else [(1, 1.0 + tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the first law's log density at nodes x, its error, the loss there, and its error (A4)."""
+        """Return the log density under the first distribution at nodes x, its error, the loss, and its error (A4)."""
         ratio = self.ratio.log_ratio(x)
         error = self.ratio.ratio_error(x, ratio)
         log_normal = -0.5 * x * x - LOG_SQRT_2PI
@@ -52,7 +59,7 @@ class Piece(NamedTuple):
         return *density, ratio - mirrored, error + self.ratio.ratio_error(-x, mirrored)
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G at nodes x on the contour of the decay bound (A3).
+        """Return the phase θ and log G, the growth of the integrand, on the contour of the decay bound (A3).
 
         Args:
             x: nodes on the real axis.

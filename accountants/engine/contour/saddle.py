@@ -27,7 +27,16 @@ _CLOSE = 0.02
 
 
 class Saddle(NamedTuple):
-    """A tilt λ with K, K′ and F″ there, and the ε whose saddle it is; estimates."""
+    """A tilt λ, with estimates of derivatives of K and F there.
+
+    It is the saddle point, the minimum of F, for one ε.
+
+    Attributes:
+        tilt: λ > 0.
+        cumulant: K(λ).
+        mean: K′(λ).
+        curvature: F″(λ).
+    """
 
     tilt: float
     cumulant: float
@@ -61,17 +70,20 @@ Target: TypeAlias = Callable[[Saddle], tuple[float, float]]
 
 
 def by_epsilon(epsilon: float) -> Target:
-    """Return the target F′ = 0: how far a saddle's own ε is above the given one."""
+    """Return the target that is zero at the saddle point of an ε: the ε of a saddle minus the given one."""
     return lambda at: (at.epsilon - epsilon, at.curvature)
 
 
 def by_log_delta(log_delta: float) -> Target:
-    """Return how far the estimate of log D is below the given one; its derivative is −λ F″ up to a term in F‴."""
+    """Return the target that is zero for a given log D: the given value minus the estimate at a saddle.
+
+    The derivative of the estimate is −λ F″ up to a term in F‴.
+    """
     return lambda at: (log_delta - at.log_delta, at.tilt * at.curvature)
 
 
 def by_log_size(log_size: float) -> Target:
-    """Return how far the estimate of log Q(S > ε), which is log D + log λ − ε, is below the given one."""
+    """Return the target that is zero for a given log Q(S > ε), which is estimated by log D + log λ − ε."""
     return lambda at: (
         log_size - (at.log_delta + math.log(at.tilt) - at.epsilon),
         (1.0 + at.tilt) * at.curvature - 1.0 / at.tilt,
@@ -85,10 +97,14 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
 
 
 def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
-    """Return the saddle at which a target, which rises with its tilt, is zero.
+    """Find the saddle at which a target is zero, by bisection on the logarithm of the tilt.
+
+    Args:
+        parts: parts of the composition.
+        target: a function of a saddle that increases with the tilt.
 
     Raises:
-        ContourRefused: the tilt would exceed 10^15, or a quadrature the number of its nodes.
+        ContourRefused: the tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
     low, high = 0.0, 1.0
     transforms = [part.resolve(high, 0.0) for part in parts]

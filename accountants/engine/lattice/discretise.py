@@ -85,7 +85,7 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
 
 
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
-    """Evaluate the tails at 0, at the bounds of the cells and at the middles between them.
+    """Evaluate the tails of the loss on one side of zero: at 0, at the bounds of the cells, and between these.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
@@ -179,10 +179,17 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 
 
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
-    """Return log S of the upper distribution from each point except the first down to the point before it.
+    """Return the log survival function of the dominating distribution, from each point down to the one before it.
 
-    S is P(L > b) plus the share w = (p − e^a q)/(1 − e^{a−b}) of the cell (a, b], relative to P(L > a), where p and q
-    are the masses of the cell. The true value is at most P(L > a), so a larger one is a rounding and is cut.
+    Let (a, b] be a cell with masses p and q. The survival function there is P(L > b) + w, with the share
+    w = (p − e^a q)/(1 − e^{a−b}) of the cell. It is computed relative to P(L > a). The true value is at most P(L > a),
+    so that a larger one is a rounding and is cut.
+
+    Args:
+        side: tails of the positive losses.
+        p: log tails under P, rounded up.
+        q: log tails under Q, rounded down.
+        raise_of_one: amount added to the first value, so that the mass of Q is at most one.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -198,10 +205,15 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return log P′(L′ ≤ −point) of the upper distribution for each point except the first, up to the point before it.
+    """Return the log distribution function of the dominating distribution at negative losses.
 
-    It is P(L < −b) plus the share (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) of the cell [−b, −a), relative to P(L < −a),
-    where p and q are the masses of the cell.
+    Let [−b, −a) be a cell with masses p and q. The function there is P(L < −b) plus the share
+    (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) of the cell. It is computed relative to P(L < −a).
+
+    Args:
+        side: tails of the negative losses.
+        p: log tails under P, rounded down.
+        q: log tails under Q, rounded up.
     """
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
@@ -222,7 +234,12 @@ class TailSteps:
     distribution: FloatArray
 
     def to_lattice(self, middle: int, log_atom: float) -> LatticeDistribution:
-        """Return the lattice distribution with these tails; the remaining mass of one is at the index `middle`."""
+        """Return the lattice distribution with these tails, and with the remaining mass at the index `middle`.
+
+        Args:
+            middle: the index.
+            log_atom: log of the mass of the infinite loss.
+        """
         above = difference(self.survival, np.append(self.survival[1:], log_atom))
         below = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
         rest = log1m_exp(np.minimum(np.logaddexp(self.survival[:1], self.distribution[:1]), 0.0))
@@ -235,7 +252,7 @@ class TailSteps:
 
 
 def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArray, *, direction: int) -> float:
-    """Bound log(1 − Π (1 − a_j)^{T_j}), the log probability that an event occurs in any of several independent rounds.
+    """Bound the log probability that an event occurs in any of several independent rounds, log(1 − Π (1 − a_j)^{T_j}).
 
     Args:
         log_probabilities: log a_j, the probability of the event in one round of kind j.

@@ -54,15 +54,22 @@ class Grid:
 
 @dataclass(frozen=True)
 class Demand:
-    """Requirements on a grid: a band of tilts, the accuracy required there, and limits on cells and points."""
+    """Requirements on a grid.
+
+    Attributes:
+        places: tilts at which the grid must be accurate: the bounds and the middle of a band.
+        relative_width: width of the enclosure of δ that the cells may cause, relative to δ.
+        cells: limit on the number of cells.
+        bulk_variance: variance of the total loss without rare rounds, if ε is within their range; math.inf otherwise.
+        coarsening: number of times that the unit and the widths of cells are doubled, so that the transform fits the
+            budget.
+    """
 
     places: tuple[TiltCoordinate, ...]
     relative_width: float
     cells: int
     bulk_variance: float
-    """Variance of the total loss without rare rounds, if ε is within their range; math.inf otherwise."""
     coarsening: int
-    """Number of times that the unit and the widths of cells are doubled, so that the transform fits the budget."""
 
     @property
     def curvature(self) -> float:
@@ -81,12 +88,17 @@ class Demand:
 
 
 class _Need(NamedTuple):
-    """Widths, and logs of rounds times tilted mass, of the cells of all sides in one array."""
+    """The cells of all outlines in one array, with their share in the errors of δ.
+
+    Attributes:
+        widths: width of each cell, in nats.
+        log_weights: log of the number of rounds times the largest tilted mass of each cell.
+        stops: index after the last cell of each side except the last side.
+    """
 
     widths: FloatArray
     log_weights: FloatArray
     stops: IntArray
-    """Index after the last cell of each side except the last."""
 
     def split(self, values: FloatArray) -> list[FloatArray]:
         """Split an array of one value per cell into one array per side."""
@@ -99,7 +111,13 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 
 
 def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _Need:
-    """Return for each cell the largest tilted mass over the band, times the number of rounds."""
+    """Return the cells of all outlines, weighted by their largest tilted mass times the number of rounds.
+
+    Args:
+        outlines: outline of each distribution.
+        counts: number of rounds of each distribution.
+        demand: the requirements, with the tilts.
+    """
     laws = join_outlines(outlines, counts)
     sides = _all_sides(outlines)
     sizes = np.asarray([side.widths.size for side in sides])
@@ -117,7 +135,9 @@ def _needs(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _
 
 
 def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
-    """Choose the grid that suits `demand` best, with at most about `demand.cells` cells in all.
+    """Choose a common lattice unit, and the cells of each distribution, for the least error of δ.
+
+    Cells are narrow where the tilted mass is. There are at most about `demand.cells` cells in all.
 
     Args:
         outlines: outline of each distribution.
@@ -190,10 +210,15 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor
 
 
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
-    """Return a unit near the given one with even multiples close to the atoms that matter at the middle tilt.
+    """Return a unit near the given one that has even multiples close to the heaviest atoms at the middle tilt.
 
-    Each distribution may be shifted so that its heaviest atom is on a lattice point. The cost of a unit is the error of
-    log δ by mean and by variance, as an estimate. Every unit gives valid bounds.
+    The best of `_UNITS` units between half and twice the given one is chosen by an estimate of the error of log δ.
+    Every unit gives valid bounds. If there are many atoms, the given unit is returned.
+
+    Args:
+        laws: the distributions; each may be shifted so that its heaviest atom is on a lattice point.
+        unit: the given unit, in nats.
+        demand: the requirements, with the tilts.
     """
     if laws.location.size > _FEW_ATOMS:
         return unit
@@ -211,9 +236,15 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
 
 
 def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand: Demand) -> list[float]:
-    """Return for each side the distance from zero up to which cells are needed.
+    """Return for each side of each distribution the distance from zero up to which it has cells, in nats.
 
-    Right sides are covered to their end. On the left, the mass beyond the distance is negligible at every tilt.
+    On the right, cells cover every finite loss. On the left, the mass beyond the distance is negligible at every tilt.
+
+    Args:
+        outlines: outline of each distribution.
+        counts: number of rounds of each distribution.
+        rounds: number of all rounds.
+        demand: the requirements, with the tilts.
     """
     laws = join_outlines(outlines, counts)
     log_total = math.log(rounds)
@@ -235,7 +266,7 @@ def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray
     where the merged mass of the cell is put.
 
     Args:
-        side: outline of the side, whose cells are the regions of one width.
+        side: outline of the side. Each of its cells is a region of one width.
         widths: width of the grid's cells in each region, in nats.
         end: distance from zero that is covered, in nats.
         unit: lattice unit, in nats.

@@ -94,12 +94,19 @@ _CELL_SHARE = 0.6
 
 
 class GridKey(NamedTuple):
-    """Everything that a grid depends on, except the composition and the budget."""
+    """Choices that determine a lattice, given the composition and the budget.
+
+    Attributes:
+        direct: whether δ is computed, with tilts λ > 0. Otherwise 1 − δ is computed, with −1 < λ < 0.
+        depth: index of the least log δ for which finite losses are kept.
+        within: whether ε is within the bulk of the total loss.
+        band: index of the band of tilts.
+        coarsening: number of times that the lattice unit is doubled to fit the budget.
+    """
 
     direct: bool
     depth: int
     within: bool
-    """True if ε is within the bulk of the total loss."""
     band: int
     coarsening: int = 0
 
@@ -119,7 +126,14 @@ class TiltedEvaluation(NamedTuple):
 
 
 class _Readings(NamedTuple):
-    """Tails of one distribution on its cells, and the log moment from which a lower distribution is good enough."""
+    """Tails of one distribution at the bounds of its cells, from which its dominated lattice distribution is made.
+
+    Attributes:
+        right: tails of the positive losses.
+        left: tails of the negative losses.
+        log_atom: lower bound on the log of the mass of the infinite loss.
+        enough: log moment from which the first dominated distribution is used without a search for a better one.
+    """
 
     right: SideTails
     left: SideTails
@@ -129,7 +143,13 @@ class _Readings(NamedTuple):
 
 @dataclass(frozen=True)
 class CompositionBounds:
-    """Lattice distributions that dominate, and ones that are dominated, which are computed on first use."""
+    """Lattice distributions of a composition for upper and for lower bounds on δ.
+
+    Attributes:
+        upper: distributions that dominate those of the losses.
+        readings: tails, from which `lower` is computed at its first use.
+        tilt: tilt λ for which `lower` is chosen.
+    """
 
     upper: LatticeComposition
     readings: tuple[_Readings, ...]
@@ -137,7 +157,7 @@ class CompositionBounds:
 
     @cached_property
     def lower(self) -> LatticeComposition:
-        """Lattice distributions that are dominated."""
+        """Lattice distributions that are dominated by those of the losses."""
         unit = self.upper.unit
         laws = [
             best_lower_distribution(part.right, part.left, part.log_atom, unit=unit, tilt=self.tilt, enough=part.enough)
@@ -147,7 +167,7 @@ class CompositionBounds:
 
 
 def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
-    """Choose a grid, read every profile on it once, and compute the distributions that dominate.
+    """Choose a lattice, evaluate every profile on it once, and compute the dominating lattice distributions.
 
     Args:
         survey: outlines of the distributions.
@@ -179,7 +199,14 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
-    """Return an upper bound of log δ₁ at the last point, from the tails there, or from the profile if those vanish."""
+    """Return an upper bound on log δ₁ at the last point, where δ₁ is the profile of one round.
+
+    It is computed from the tails there, or from the profile if the tails are zero.
+
+    Args:
+        profile: the profile.
+        right: tails of the positive losses.
+    """
     p, q, last = float(right.log_p[-1]), float(right.log_q[-1]), float(right.points[-1])
     if math.isinf(p):
         return float(profile.log_delta(right.points[-1:]).upper[0])

@@ -34,10 +34,15 @@ _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one c
 
 @dataclass(frozen=True)
 class Side:
-    """Tails of the loss on one side of zero, at increasing distances `edges` from it, edges[0] = 0.
+    """Tails of the loss L on one side of zero.
 
-    `log_p` and `log_q` are log masses under the first and the second distribution of {L > e}, or of {L < −e} if `sign`
-    is −1. They include an infinite loss, of first-distribution mass e^`log_atom`.
+    Attributes:
+        read: function from distances to the log tails under both distributions.
+        sign: 1 for positive losses, −1 for negative ones.
+        log_atom: log of the mass of the infinite loss under the first distribution.
+        edges: increasing distances e from zero, the first of which is 0.
+        log_p: log mass of {L > e}, or of {L < −e}, under the first distribution, with the infinite loss.
+        log_q: the same under the second distribution.
     """
 
     read: Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -48,7 +53,11 @@ class Side:
     log_q: FloatArray
 
     def add_edges(self, extra: FloatArray) -> Side:
-        """Return the side with more edges."""
+        """Return the side with additional edges, at which the tails are evaluated.
+
+        Args:
+            extra: distances from zero, in any order.
+        """
         log_p, log_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
         order = np.argsort(edges, kind="stable")
@@ -82,7 +91,10 @@ class Side:
 
     @cached_property
     def locations(self) -> FloatArray:
-        """Log likelihood ratio of each cell: merged, it keeps both masses, hence K(0) and K(−1)."""
+        """Log likelihood ratio of the two masses of each cell.
+
+        If a cell is merged into this loss, its masses under both distributions do not change.
+        """
         log_q = difference(self.log_q[:-1], self.log_q[1:])
         with np.errstate(invalid="ignore"):
             distance = self.sign * (self.log_masses - log_q)
@@ -110,19 +122,28 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Outline:
-    """Both sides of one distribution of losses; the remaining mass is at zero."""
+    """Tails of one distribution of losses on both sides of zero; the remaining mass is at zero.
+
+    Attributes:
+        right: tails of the positive losses.
+        left: tails of the negative losses.
+        atomic: whether all mass is known to be at single losses.
+        span: largest number of which every loss with mass is a multiple, if all mass is at single losses.
+        edge: nearest bound of the loss, if it is bounded on either side.
+    """
 
     right: Side
     left: Side
     atomic: bool = False
-    """True if all mass is known to be at single losses."""
     span: float | None = None
-    """Largest number of which every loss with mass is a multiple, if all mass is at single losses."""
     edge: Edge | None = None
-    """Nearest bound of the loss, if it is bounded on either side."""
 
     def without_largest(self, log_mass: float) -> Outline:
-        """Return the outline without the largest finite losses, of total mass about e^`log_mass` at most."""
+        """Return the outline without its largest finite losses.
+
+        Args:
+            log_mass: log of the largest total mass of these losses, approximately.
+        """
         masses = self.right.log_masses
         if not masses.size:
             return self
@@ -165,7 +186,7 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
 
 
 def outline(first: Profile, second: Profile) -> Outline:
-    """Scan the loss of (P, Q).
+    """Evaluate the tails of the loss of P against Q on a geometric grid, on both sides of zero.
 
     Args:
         first: profile of (P, Q).
@@ -206,7 +227,15 @@ def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
 
 
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
-    """Return a side with `_PER_OCTAVE` cells in each octave that matters, after a scan of whole octaves."""
+    """Return one side of a loss with `_PER_OCTAVE` cells in each octave that has mass.
+
+    Octaves with a negligible share of the second moment become one cell.
+
+    Args:
+        read: function from distances to the log tails under both distributions.
+        sign: 1 for positive losses, −1 for negative ones.
+        log_atom: log of the mass of the infinite loss under the first distribution.
+    """
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)
     side = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
@@ -235,10 +264,17 @@ _ROUNDS = 11
 
 
 def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
-    """Return the outline of a profile with its atoms and their span, as far as the loss has any.
+    """Locate the single losses (atoms) that have all the mass, if there are few of them.
 
-    If there are many atoms, the span that the profile states is used. If there are few, they are located and become
-    edges.
+    The span is the largest number of which all atoms are multiples. If the profile states it, it is used without a
+    search.
+
+    Args:
+        coarse: the outline of the profile.
+        profile: the profile.
+
+    Returns:
+        The outline with edges at the atoms and with their span; `coarse` unchanged if there are many atoms, or none.
     """
     if profile.span is not None:
         few = max(side.end for side in (coarse.right, coarse.left)) <= _MOST_CELLS * profile.span
@@ -260,7 +296,14 @@ def _divide(side: Side, cells: IntArray) -> Side:
 
 
 def common_span(marks: Iterable[float | None]) -> float | None:
-    """Return the largest g such that every mark is a multiple of g; None if some mark is too large a multiple."""
+    """Return the largest number g of which all given numbers are multiples, within rounding.
+
+    Args:
+        marks: the numbers; None and numbers that are not positive are ignored.
+
+    Returns:
+        g; None if there is none, or if a number is more than `_MOST_CELLS` times g.
+    """
     sizes = sorted(mark for mark in marks if mark is not None and mark > 0)
     if not sizes:
         return None

@@ -82,7 +82,14 @@ class TransformPlan:
         return cls(laws, place, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the spectrum, or return the factor by which it exceeds the limits."""
+        """Compute the spectrum at the few frequencies that matter, or at all of them if that is cheaper.
+
+        Args:
+            limits: limits on the number of points and of terms.
+
+        Returns:
+            The spectrum; or the factor by which both ways exceed the limits.
+        """
         line = TiltedLine.of(self.laws, self.place)
         factor = self.points / limits.points
         if self.points > limits.points // 8:
@@ -118,7 +125,17 @@ class TransformPlan:
         return max(int(np.abs(law.index).max()) for law in self.laws.laws)
 
     def _sparse_spectrum(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Sum directly at the frequencies that a shorter FFT does not prove negligible."""
+        """Compute the spectrum at the frequencies that a shorter FFT does not prove to be negligible.
+
+        The values are direct sums, or come from a full FFT if there are many such frequencies.
+
+        Args:
+            line: the tilted distributions.
+            limits: limits on the number of points and of terms.
+
+        Returns:
+            The spectrum; or the factor by which the work exceeds the limits.
+        """
         blocks, ratio = self._block_layout(limits.points // 8)
         if ratio > limits.terms:
             return TooLarge(ratio / limits.terms)

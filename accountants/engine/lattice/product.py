@@ -147,13 +147,19 @@ class ComposedProfile(PointwiseProfile):
         return self.evaluation(epsilon).upper
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Evaluate the upper bound at ε; without a tilt if δ is zero or its numbers are beyond doubles."""
+        """Return the upper bound on log δ(ε), with the tilt that was used.
+
+        The result is stored. The tilt is None if δ is zero, or if the computation leaves the range of doubles.
+        """
         if epsilon not in self._evaluations:
             remember(self._evaluations, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
         return self._evaluations[epsilon]
 
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Compute the upper bound at ε, on the best tilt, or by basic composition if its numbers are beyond doubles."""
+        """Compute the upper bound on log δ(ε) with the best tilt.
+
+        If the computation leaves the range of doubles, basic composition is used.
+        """
         try:
             if epsilon >= self._survey.supremum:
                 return TiltedEvaluation(None, -math.inf)
@@ -166,13 +172,19 @@ class ComposedProfile(PointwiseProfile):
             return TiltedEvaluation(None, self._basic_composition(epsilon))
 
     def upper_on(self, chosen: Chosen, epsilon: float) -> float:
-        """Return an upper bound of log δ(ε) on a given grid and tilt; valid for any, and tight if they suit ε."""
+        """Return an upper bound on log δ(ε) with a given lattice and tilt.
+
+        Every lattice and tilt gives a valid bound. It is tight if they were chosen for a similar ε.
+        """
         key, spectrum = self._transforms.spectrum(chosen, from_above=True)
         laws = self._transforms.laws(key).upper
         return upper_log_delta(spectrum, laws, epsilon - laws.misplacement)
 
     def lower_on(self, chosen: Chosen | None, epsilon: float) -> float:
-        """Return a lower bound of log δ(ε) on a grid and tilt; −∞ without one, or if its numbers are beyond doubles."""
+        """Return a lower bound on log δ(ε) with a given lattice and tilt.
+
+        It is −∞ if `chosen` is None, or if the computation leaves the range of doubles.
+        """
         if chosen is None:
             return -math.inf
         try:
@@ -183,7 +195,7 @@ class ComposedProfile(PointwiseProfile):
             return -math.inf
 
     def upper_log_deltas(self, epsilons: Sequence[float]) -> list[float]:
-        """Return upper bounds at several ε on the transform that suits the middle one, for comparisons."""
+        """Return upper bounds on log δ at several ε, computed with the transform for the middle one."""
         suited = self.evaluation(sorted(epsilons)[len(epsilons) // 2]).tilt
         if len(epsilons) > 1 and suited is not None:
             with contextlib.suppress(*_OUTSIDE):
@@ -216,7 +228,11 @@ class ComposedProfile(PointwiseProfile):
         return within and variance * math.exp(place.pole) < 0.25
 
     def _choose_tilt(self, epsilon: float) -> Chosen:
-        """Choose the band of tilts and the tilt for an ε, from the distributions of the grid that is used there."""
+        """Choose the lattice and the tilt for an ε.
+
+        The tilt is the saddle point of the distributions on the lattice, and the lattice depends on the tilt's band. So
+        both are chosen in turn until the band no longer changes.
+        """
         direct = self._survey.all_losses.prefers_direct(epsilon)
         depth = self._survey.find_depth(epsilon, direct=direct)
         place = self._survey.losses_to(depth).saddle(epsilon, direct=direct)
@@ -229,7 +245,7 @@ class ComposedProfile(PointwiseProfile):
         return Chosen(key, place.round_down(BAND[direct] / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
-        """Bound log δ(ε) by basic composition at equal shares of ε."""
+        """Return an upper bound on log δ(ε) by basic composition, with the same share of ε for every round."""
         rounds = sum(part.count for part in self.parts)
         share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
         log_deltas = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
@@ -237,7 +253,7 @@ class ComposedProfile(PointwiseProfile):
         return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0) if math.isfinite(total) else total
 
     def _best_single(self, epsilon: float) -> float:
-        """Return the largest lower bound of a single part; forgetting the other parts is post-processing."""
+        """Return the largest lower bound on log δ(ε) of a single part; leaving out the others is post-processing."""
         at = np.asarray([epsilon])
         return max(float(part.first.log_delta(at).lower[0]) for part in self.parts)
 

@@ -47,7 +47,14 @@ class LatticeSearch(PairSearch):
     profiles: tuple[ComposedProfile, ...]
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the larger ε of both directions. A direction that meets the target at the other's ε is skipped."""
+        """Enclose the larger ε of both directions.
+
+        The second direction is skipped if it meets the target at the first one's ε.
+
+        Args:
+            log_delta: log of the target δ.
+            near: not used.
+        """
         del near
         larger = Interval(0.0, 0.0)
         for profile, guess in self._by_estimate(log_delta):
@@ -107,7 +114,7 @@ def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Inte
 
 
 def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return an ε that meets the target, at most the largest loss; math.inf if none is known.
+    """Return an upper bound on the smallest ε that meets the target, at most the largest loss; math.inf if none exists.
 
     Args:
         profile: one direction of the composition.
@@ -130,7 +137,7 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 
 
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
-    """Return an ε that does not meet the target, or 0.
+    """Return a lower bound on the smallest ε that meets the target: an ε that misses the target, or 0.
 
     Args:
         profile: one direction of the composition.
@@ -157,9 +164,19 @@ def _expand_until_met(profile: ComposedProfile, log_delta: float, epsilon: float
 
 
 def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_above: bool) -> float | None:
-    """Return the closest ε on its side of the target, on the transform that suits it.
+    """Search an ε on one side of the target by Newton steps, with few transforms.
 
-    The first transform is that of the estimate. Returns None if the target needs a longer search.
+    A transform serves a range of ε. The first one is that of the estimate, and each result may lead to a better one.
+
+    Args:
+        profile: one direction of the composition.
+        log_delta: log of the target δ.
+        guess: an estimate of ε.
+        from_above: whether the result meets the target, by the upper bound on δ. Otherwise it misses the target, by the
+            lower bound.
+
+    Returns:
+        The closest ε found; None if a longer search is necessary.
     """
     best: float | None = None
     chosen = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
@@ -191,9 +208,17 @@ def _bound_on(profile: ComposedProfile, chosen: Chosen, *, from_above: bool) -> 
 def _newton_step(
     profile: ComposedProfile, chosen: Chosen, log_delta: float, guess: Guess, *, from_above: bool
 ) -> Guess | None:
-    """Take a Newton step from the estimate, within the range that one transform serves.
+    """Take a Newton step from the estimate, within the range of ε that one transform serves.
 
-    If δ is nearly 1, the curve is too flat and the estimate is returned. Returns None if the bound is not finite.
+    Args:
+        profile: one direction of the composition.
+        chosen: the transform.
+        log_delta: log of the target δ.
+        guess: an estimate of ε.
+        from_above: whether the upper bound on δ is used, and otherwise the lower one.
+
+    Returns:
+        The new estimate; the old one if δ is nearly 1, where the curve is too flat; None if the bound is not finite.
     """
     bound = _bound_on(profile, chosen, from_above=from_above)
     value = bound(guess.epsilon)
@@ -219,7 +244,19 @@ def _solve_on(
     *,
     from_above: bool,
 ) -> float | None:
-    """Solve for the target by one bound on a given transform, on its certified side; None if not near the estimate."""
+    """Solve for the target with one transform, and move the solution to the side where it is certified.
+
+    Args:
+        profile: one direction of the composition.
+        chosen: the transform.
+        log_delta: log of the target δ.
+        guess: the estimate of ε that the transform was chosen for.
+        near: the estimate of ε where the search starts.
+        from_above: whether the upper bound on δ is used, and otherwise the lower one.
+
+    Returns:
+        The ε; None if it is not close to the estimate.
+    """
     within = ((1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon)
     try:
         sides = crossing(_bound_on(profile, chosen, from_above=from_above), log_delta, near, within=within)
@@ -234,9 +271,15 @@ class _SearchEnded(Exception):
 
 
 def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
-    """Return the result of `crossing`, or the closest ε on both sides if the search ends early.
+    """Search the ε at which a bound crosses the target, as `crossing` does, with a limit on the evaluations.
 
-    It ends after `_MOST_EVALUATIONS`, or next to a jump of the bound to −∞. The result is then wider, but as valid.
+    The search ends after `_MOST_EVALUATIONS`, or next to a jump of the bound to −∞. The closest ε on both sides are
+    then returned, which are further apart but equally valid.
+
+    Args:
+        bound: function from an ε to a bound on log δ.
+        log_delta: log of the target δ.
+        guess: an estimate of ε.
     """
     values: dict[float, float] = {}
 
@@ -258,9 +301,13 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
 
 
 def _ends_at_jump(sides: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
-    """Return whether both sides of the target are close to each other, and the bound is −∞ on the one below it.
+    """Return whether the target is crossed by a jump of the bound to −∞, so that further evaluations are useless.
 
-    Close means relative to ε, and to the distance from there to the estimate of ε. Beyond the jump there is no bound.
+    Args:
+        sides: the closest known ε on both sides. They must be close compared with ε, and with their distance from the
+            estimate.
+        values: the evaluated bounds, by ε.
+        guess: the estimate of ε.
     """
     if not (0.0 < sides.above < sides.below and values.get(sides.below) == -math.inf):
         return False

@@ -130,7 +130,10 @@ class DirectSums:
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
-        """Return the sums at 0 ≤ `offset` < N points above the centre, and at the next point."""
+        """Return the sums at the lattice point `offset` points above the centre, 0 ≤ `offset` < N, and at the next one.
+
+        The result is stored. If there are `_MOST_REMEMBERED` stored ones, they are first dropped.
+        """
         if offset not in self._remembered:
             step = -2j * np.pi / self.size
             rotated = self.terms * np.exp(step * self.turns(offset))
@@ -159,7 +162,7 @@ class TabulatedSums:
 
     @classmethod
     def of(cls, size: int, frequencies: IntArray, terms: ComplexArray) -> TabulatedSums:
-        """Tabulate the sums. The terms, which are larger than the table, are not stored.
+        """Compute the sums at all lattice points by one FFT. The terms, which are larger than the table, are not kept.
 
         Args:
             size: number N of lattice points in a period.
@@ -193,7 +196,7 @@ Sums: TypeAlias = DirectSums | TabulatedSums
 
 
 def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
-    """Choose a table if it is cheaper than a few direct sums.
+    """Return the sums as a table if this is cheaper than a few direct sums, and otherwise as direct sums.
 
     Args:
         size: number N of lattice points in a period.

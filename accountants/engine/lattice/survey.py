@@ -96,10 +96,10 @@ class Survey:
         return self.all_losses.bulk()
 
     def outlines_to(self, depth: int) -> list[Outline]:
-        """Return the outlines without finite losses that are negligible if log δ is at least `DEPTHS[depth]`.
+        """Return the outlines without the largest finite losses, as far as these are negligible at a depth.
 
-        Rare giant losses, of probability e^−1000 and without effect on δ, could otherwise dominate the transform at a
-        tilt.
+        Losses are negligible if their probability is far below δ for every log δ of at least `DEPTHS[depth]`. Rare
+        giant losses, of probability e^−1000, could otherwise dominate the transform at a tilt.
         """
         log_mass = DEPTHS[depth] + self.log_width - _LEFT_OUT - math.log(math.fsum(self.counts))
         return [item.without_largest(log_mass) for item in self.outlines]
@@ -111,10 +111,14 @@ class Survey:
         return self._joined_outlines[depth]
 
     def find_depth(self, epsilon: float, *, direct: bool) -> int:
-        """Find the shallowest depth that does not exceed the estimate of log δ(ε) on the outlines to that depth.
+        """Find the first depth with `DEPTHS[depth]` at most the estimate of log δ(ε) from the outlines to that depth.
 
-        Outlines to a larger depth have more losses and a larger estimate. So the depth is between that of the estimate
-        on all losses and that of the estimate on the outlines to there.
+        Outlines to a larger depth have more losses and so a larger estimate. The search is a bisection between two
+        depths: that of the estimate from all losses, and that of the estimate from the outlines to this depth.
+
+        Args:
+            epsilon: ε, in nats.
+            direct: whether δ is estimated; otherwise 1 − δ.
         """
         low = self.depth_of(self._estimate(self.all_losses, epsilon, direct))
         high = max(self.depth_of(self._estimate(self.losses_to(low), epsilon, direct)), low)
@@ -127,7 +131,7 @@ class Survey:
         return low
 
     def _estimate(self, laws: FlatDistributions, epsilon: float, direct: bool) -> float:
-        """Estimate log δ, or log(1 − δ) if not direct, by the saddle-point approximation."""
+        """Estimate log δ(ε), or log(1 − δ(ε)) if `direct` is false, by the saddle-point approximation."""
         return max(laws.estimate_at(laws.saddle(epsilon, direct=direct), epsilon), self.log_infinite_mass)
 
     def depth_of(self, log_delta: float) -> int:

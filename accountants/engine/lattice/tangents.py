@@ -44,10 +44,11 @@ _SLIGHT = 1e-7
 def best_lower_distribution(
     right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float
 ) -> LatticeDistribution:
-    """Return the best of a few lower distributions by the log moment at a tilt, or the first that is good enough.
+    """Return a lattice distribution that is dominated, for lower bounds on δ.
 
-    The candidates differ in the offset of the lattice. It matters if the loss has too few cells for any to be near
-    a lattice point: for an atom off the lattice, or a bulk not much wider than a cell.
+    A few offsets of the lattice are tried. The distribution with the best log moment at a tilt is returned, or the
+    first one that is good enough. The offset matters if the loss has few cells, so that none is near a lattice point:
+    for an atom off the lattice, or a bulk not much wider than a cell.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
@@ -73,10 +74,10 @@ def best_lower_distribution(
 
 
 def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
-    """Return offsets that put the log likelihood ratio of an end cell or of the heaviest cell on a lattice point.
+    """Return the offsets of the lattice to try: those that put an important cell exactly on a lattice point.
 
-    An end cell has no neighbour beyond it to exchange mass with, so its loss recurs in every round. The end to which
-    the tilt pulls comes first.
+    These cells are both outermost ones and the heaviest one at the tilt. An outermost cell has only one neighbour that
+    can compensate a shift of its loss. The one that the tilt makes heavier comes first.
     """
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
@@ -153,10 +154,10 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
 
 
 def _gap_thresholds(cells: LoweredCells) -> IntArray:
-    """Return the thresholds next to cells without first-distribution mass, which are then merged with a neighbour.
+    """Return the thresholds to drop so that cells without first-distribution mass are merged with a neighbour.
 
-    An empty cell merges with the next one, so that the point of that cell may be low. A cell with second-distribution
-    mass only, which is a rounding, merges with the one below, which compensates for it.
+    An empty cell is merged with the next one, which may then have a lower lattice point. A cell with only
+    second-distribution mass, which is a rounding error, is merged with the one below, which compensates for it.
     """
     massless = np.isneginf(cells.log_p)
     empty = massless & np.isneginf(cells.log_q)
@@ -165,17 +166,22 @@ def _gap_thresholds(cells: LoweredCells) -> IntArray:
 
 
 class _Points(NamedTuple):
-    """A lattice point for each cell, as an even multiple of the unit."""
+    """A lattice point for each cell.
+
+    Attributes:
+        multiples: the points, as even multiples of the unit.
+        slip: largest distance, in nats, of a point above its cell's loss that no neighbour compensates, of those that
+            are only roundings.
+        fall: largest distance of any point above its cell's loss, in nats.
+    """
 
     multiples: IntArray
     slip: float
-    """Largest excess of a point that no neighbour compensates, if it is a rounding, in nats."""
     fall: float
-    """Largest excess of any point, in nats."""
 
 
 def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
-    """Choose points near each cell's log likelihood ratio, on the side that a neighbour can compensate."""
+    """Choose a lattice point near the loss of each cell, on the side that a neighbouring cell can compensate."""
     step = 2.0 * unit
     own = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
     low, high = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
@@ -236,7 +242,7 @@ class LoweredCells:
 
     @cached_property
     def safe(self) -> FloatArray:
-        """The same, lowered by its own rounding, so that a point below it is below the true ratio."""
+        """`own`, lowered by its rounding error, so that a lattice point below it is below the true ratio."""
         return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
 
 

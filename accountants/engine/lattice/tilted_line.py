@@ -84,7 +84,15 @@ class TiltedLine:
 
 
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
-    """Return K_j(λ) = log(total − a + Σ m expm1(λL)) and a bound of its error, which shrinks with the losses."""
+    """Return the log moment K_j(λ) of each distribution, and a bound on its error.
+
+    K_j(λ) = log(total − a + Σ m (e^{λL} − 1)) for finite losses L with masses m, and an infinite loss of mass a. The
+    error is small if the losses are.
+
+    Args:
+        laws: the lattice distributions.
+        tilt: λ.
+    """
     flat = laws.flat
     exponent = tilt * flat.location
     plain = flat.log_moments(tilt)
@@ -114,7 +122,15 @@ class Factor(NamedTuple):
 
 
 class Power(NamedTuple):
-    """φ^T on some frequencies: log size, angle, log of the growth that its error allows, and Σ|φ^T| elsewhere."""
+    """The power φ^T on some frequencies.
+
+    Attributes:
+        frequencies: indices of the frequencies.
+        log_size: log |φ^T|.
+        angle: angle of φ^T, in radians.
+        growth: g, where the error of φ^T is at most e^g − 1 of its size.
+        skipped: bound on Σ |φ^T| over all other frequencies.
+    """
 
     frequencies: IntArray
     log_size: FloatArray
@@ -180,7 +196,9 @@ def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray
 
 
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
-    """Build the spectrum from the frequencies that matter, and charge the others.
+    """Multiply the powers φ^T by the kernel of δ, and add up the errors of all frequencies.
+
+    Frequencies with negligible values are left out, and charged.
 
     Args:
         line: the tilted distributions.
@@ -266,14 +284,19 @@ class _Runs:
 
     @classmethod
     def of(cls, frequencies: IntArray) -> _Runs:
-        """Split increasing frequencies into runs."""
+        """Write increasing frequencies as k = r a + b, with one r for all of them."""
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
         starts, row = np.unique(frequencies - column, return_inverse=True)
         return cls(length, starts, row, column)
 
     def sum(self, law: TiltedDistribution, size: int) -> ComplexArray:
-        """Return Σ w (e^{−iθ} − 1) at each frequency, in blocks of outcomes and of runs that fit the cache."""
+        """Return φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, in blocks of outcomes and of runs that fit the cache.
+
+        Args:
+            law: the tilted distribution, with weights w.
+            size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
+        """
         sums = np.zeros(self.row.size, dtype=np.complex128)
         for first in range(0, self.starts.size, _BLOCK):
             starts = self.starts[first : first + _BLOCK]
@@ -301,9 +324,9 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
 
 
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
-    """Compute φ^T at every frequency, or at some, by one FFT of each wrapped distribution.
+    """Compute φ^T by one FFT of each distribution, at all frequencies or at given ones.
 
-    Wrapping is exact at these frequencies.
+    Before the FFT, masses at indices that are equal modulo N are added up. This is exact at these frequencies.
 
     Args:
         line: the tilted distributions.

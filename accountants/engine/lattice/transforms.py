@@ -54,7 +54,14 @@ class Transforms:
         self.spectra: dict[tuple[Chosen, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, chosen: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform at a tilt, on a lattice coarse enough for the budget, and the key of its grid."""
+        """Return the transform at a tilt, and the key of its lattice, which is coarse enough for the budget.
+
+        The result is stored. The oldest transforms are dropped if the stored ones take too much memory.
+
+        Args:
+            chosen: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
+            from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
+        """
         index = (chosen, from_above)
         if index not in self.spectra:
             remember(self.spectra, index, self._transform(chosen, from_above=from_above), _KEPT_SPECTRA)
@@ -72,7 +79,11 @@ class Transforms:
             excess -= size
 
     def _transform(self, chosen: Chosen, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Compute the transform at a tilt; the unit is doubled until the transform fits the budget."""
+        """Compute the transform at a tilt, with the lattice unit doubled until it fits the budget.
+
+        Raises:
+            BeyondBudget: no unit that is tried is coarse enough.
+        """
         key, place = chosen
         limits = self._budget.limits_for(len(self._survey.parts))
         for _ in range(_MOST_TRIES):
@@ -93,7 +104,7 @@ class Transforms:
 
 
 def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Add an entry, and drop the oldest ones.
+    """Add an entry to a dictionary, and first drop the oldest entries so that at most `most` remain.
 
     Args:
         entries: entries in the order of their addition.

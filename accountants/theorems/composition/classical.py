@@ -37,7 +37,7 @@ def expm1_or_infinity(x: float) -> float:
 def advanced_composition(
     *, epsilons: Sequence[float], log_deltas: Sequence[float], log_slack: float, drift: Drift, times: int = 1
 ) -> EpsilonDelta:
-    """Compute ε = √(2 Σε_r² ln(1/δ')) + drift and δ = δ' + Σδ_r, rounded up (F-11).
+    """Compute the guarantee of advanced composition, ε = √(2 Σε_r² ln(1/δ')) + drift and δ = δ' + Σδ_r, rounded up.
 
     The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
     Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which requires e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r or δ_r gives an
@@ -46,8 +46,8 @@ def advanced_composition(
     Args:
         epsilons: ε_r of each mechanism.
         log_deltas: ln δ_r of each mechanism.
-        log_slack: ln δ'.
-        drift: which of the three drifts is used.
+        log_slack: ln δ', where δ' > 0 is a free parameter.
+        drift: name of the drift, a bound on the sum of the mean privacy losses.
         times: number of times that the whole list is run.
     """
     squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
@@ -76,13 +76,13 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
 
 # Subsampling --------------------------------------------------------------------------------------------------------
 def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
-    """Compute ln(1 + q(e^ε − 1)), the amplified ε of sampling without replacement under replace-one (F-12).
+    """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one.
 
     δ becomes qδ. The result is accurate to a few roundings, without overflow.
 
     Args:
         epsilon: ε > 0 of the mechanism on the batch.
-        rate: q = K/n in (0, 1], the share of the records that is drawn.
+        rate: share q of the records that is drawn, in (0, 1].
     """
     if epsilon <= 700.0:
         return math.log1p(rate * math.expm1(epsilon))

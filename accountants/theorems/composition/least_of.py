@@ -56,9 +56,14 @@ def least(guarantees: Sequence[Guarantee], probes: Sequence[float] = PROBES) -> 
 
 
 def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> list[Guarantee]:
-    """Return guarantees that cover the minimum at every probe, in their order; of equal ones only the first.
+    """Return a few guarantees of which one has the least upper bound at every probe.
 
-    If one of them has no closed form, all are returned, because an engine would have to evaluate it.
+    They are chosen greedily: first the one that is least at most probes. If a guarantee has no closed form, all are
+    returned, because its evaluation is expensive.
+
+    Args:
+        guarantees: the guarantees.
+        probes: values of ε.
     """
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)

@@ -49,7 +49,12 @@ def rare_steps(inputs: RareStepsInputs) -> Outputs:
 
 
 def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
-    """Enclose log δ at ε for a Gaussian shift in standard deviations of the noise."""
+    """Enclose log δ at the requested ε.
+
+    Args:
+        inputs: the mechanism, except for its noise.
+        shift: sensitivity over the standard deviation of the noise.
+    """
     direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
     law = SampledGaussianLaw(inputs.rate, shift, direction)
     return OneLargeStep.of([(law, inputs.rounds)]).log_delta(inputs.epsilon)

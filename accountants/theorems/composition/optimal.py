@@ -28,15 +28,15 @@ REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pair
 
 
 def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
-    """Compute the logarithm of C(k, l) e^{(k−l)ε}/(1 + e^ε)^k, elementwise.
+    """Compute the log probability that l of k randomized responses at ε are false, elementwise.
 
-    It is the probability that l of k randomized responses at ε are false. The saddle-point form of Loader (2000) uses
-    the deviance of l from its mean and the error of Stirling's formula, so that no large logarithms cancel. Accuracy:
-    16 units of roundoff times 1 + |value| + |l − mean|.
+    The probability is C(k, l) e^{(k−l)ε}/(1 + e^ε)^k. The saddle-point form of Loader (2000) uses the deviance of l
+    from its mean and the error of Stirling's formula, so that no large logarithms cancel. Accuracy: 16 units of
+    roundoff times 1 + |value| + |l − mean|.
 
     Args:
         k: number of responses.
-        misses: l, at most k/2.
+        misses: numbers l of false responses, at most k/2.
         epsilon: ε of one response.
     """
     false, true = k / (1.0 + math.exp(min(epsilon, 700.0))), k / (1.0 + math.exp(-epsilon))
@@ -86,8 +86,8 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
     Args:
         epsilon: ε of one run.
         log_delta: ln δ of one run; −∞ for δ = 0.
-        runs: k ≤ 10^6.
-        index: i ≤ k/2.
+        runs: number k of runs, at most 10^6.
+        index: index i of a point (ε_i, δ_i) of the optimal curve, at most k/2.
     """
     misses = np.arange(index, dtype=np.float64)
     log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)

@@ -54,9 +54,15 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 
 
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
-    """Return the product of the dominating pairs of all parts, and the products of their witnesses.
+    """Return the guarantee of a composition: the product of the dominating pairs of all mechanisms.
+
+    The lower bounds are those of the products of the attained pairs (witnesses). Equal mechanisms are counted together.
 
     Laws: `repeated(k)` equals `composed` of k copies, and the order of the parts does not matter.
+
+    Args:
+        spec: the repeated or composed mechanisms.
+        case: the requested setting and effort.
 
     Raises:
         BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
@@ -79,9 +85,15 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 
 
 def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effort: Effort) -> Iterator[Pair]:
-    """Yield the composition of the i-th witnesses of all parts, for each i.
+    """Yield pairs that the composition attains: the product of the first witnesses of all parts, then of the second.
 
-    A part with fewer witnesses repeats its last one. Nothing is yielded if a part has none.
+    A witness is a pair that a mechanism attains on some neighbours. A part with fewer witnesses repeats its last one.
+    Nothing is yielded if a part has none.
+
+    Args:
+        parts: the guarantee of each part, and its number of runs.
+        upper: the product of the dominating pairs. It is yielded itself if all witnesses are dominating pairs.
+        effort: limit on the work of one δ.
     """
     if any(not guarantee.curve.witnesses for guarantee, _ in parts):
         return

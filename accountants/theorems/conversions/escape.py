@@ -64,12 +64,14 @@ def _round_up(value: Decimal) -> float:
 
 @dataclass(frozen=True)
 class EscapeBound(Bound):
-    """The bound δ(ε) = 1 for ε below `threshold`, and δ(ε) = the probability of an escape from there on.
+    """The bound δ(ε) = P(escape) for ε of at least a threshold, and δ(ε) = 1 for smaller ε.
+
+    An escape is an output that is impossible for the neighbour.
 
     Attributes:
-        threshold: smallest ε at which no loss inside the common support exceeds ε.
-        lower: lower bound on the log of the probability.
-        upper: upper bound on the log of the probability.
+        threshold: largest finite loss, in nats, exactly.
+        lower: lower bound on log P(escape).
+        upper: upper bound on log P(escape).
     """
 
     threshold: Fraction
@@ -85,12 +87,18 @@ class EscapeBound(Bound):
 
 @dataclass(frozen=True)
 class EscapeProfile(BoundProfile):
-    """The profile of an escape bound. ε(δ) is the threshold, unless δ is below the probability of an escape."""
+    """The profile of an escape bound. ε(δ) is the threshold if δ is at least the probability of an escape."""
 
     bound: EscapeBound
 
     def exact_epsilon(self, log_delta: float) -> Interval | None:
-        """Return the doubles around the threshold; None if the escape probability is above δ."""
+        """Return the two doubles around the threshold as bounds on ε(δ).
+
+        The result is None if the escape probability may be above δ, or the threshold is 0.
+
+        Args:
+            log_delta: the target, log δ.
+        """
         if self.bound.upper > log_delta or self.bound.threshold <= 0:
             return None
         above = float(self.bound.threshold)
@@ -106,7 +114,7 @@ def escape_pair(bound: EscapeBound) -> Pair:
 
 
 def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound:
-    """Compute the escape bound of R = `rounds` rounds of truncated discrete Laplace noise."""
+    """Compute the escape bound of a number of rounds of truncated discrete Laplace noise, for the worst shift."""
     shift = worst_shift(spec)
     parts = [(size, count * rounds) for size, count in shift.parts]
     lower, upper = log_escape(spec.decay_rate, spec.noise_levels, parts)
@@ -115,9 +123,10 @@ def escape_bound(spec: TruncatedDiscreteLaplace, rounds: int = 1) -> EscapeBound
 
 
 def escape_guarantee(spec: TruncatedDiscreteLaplace, setting: Setting, rounds: int = 1) -> Guarantee:
-    """Return the guarantee of R rounds in closed form: exact from the threshold on, and δ = 1 below it.
+    """Return the guarantee of truncated discrete Laplace noise over R rounds, in closed form.
 
-    The lower bound on δ is the probability of an escape at every ε.
+    An escape is an output that is impossible for the neighbour. Its probability is a lower bound on δ at every ε. It is
+    exactly δ for ε of at least the largest finite loss. For smaller ε the upper bound is 1.
 
     Args:
         spec: the noise and the sensitivities.

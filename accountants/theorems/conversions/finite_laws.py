@@ -30,7 +30,7 @@ Probabilities = tuple[float, ...]
 
 
 def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
-    """Reject a sequence that is not a probability vector of the given length.
+    """Check that a sequence is a probability vector of the given length.
 
     Args:
         pointer: JSON pointer of the sequence.
@@ -38,7 +38,7 @@ def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
         length: required number of entries, at most 1000.
 
     Raises:
-        InvalidInput: at `pointer`.
+        InvalidInput: the length is wrong or above 1000, an entry is no probability, or the sum is not 1.
     """
     numbers = all(isinstance(p, int | float) and not isinstance(p, bool) and 0.0 <= p <= 1.0 for p in values)
     if not 1 <= len(values) == length <= MOST_OUTCOMES or not numbers or abs(math.fsum(values) - 1.0) > ROUNDED:
@@ -46,7 +46,7 @@ def check_law(pointer: str, values: Sequence[Any], length: int) -> None:
 
 
 def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
-    """Reject a channel that does not have one probability vector for each outcome, all of one length.
+    """Check that a channel has one probability vector for each outcome, all of one length.
 
     Args:
         pointer: JSON pointer of the channel.
@@ -54,7 +54,7 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
         inputs: number of outcomes.
 
     Raises:
-        InvalidInput: at `pointer` or at one of its rows.
+        InvalidInput: the number of rows is wrong, or a row is not such a vector.
     """
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")

@@ -18,12 +18,13 @@ from epsilond.accountants.theorems.vacuous import delta_below_one
 
 
 def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "corrected") -> float:
-    """Compute the logarithm of the factor by which δ increases over a group of k records (F-61, F-68).
+    """Compute the logarithm of the factor by which δ increases from one record to a group of k records.
 
     Args:
         epsilon: ε of one record.
         group_size: number k of records.
-        reading: `printed` has k e^{(k−1)ε}. `corrected` has the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
+        reading: `printed` is the paper's factor k e^{(k−1)ε} (F-61, F-68). `corrected` is the exact sum
+            (e^{kε} − 1)/(e^ε − 1), which is not larger.
     """
     log_last_term = (group_size - 1) * epsilon
     if reading == "printed":
@@ -32,25 +33,28 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
 
 
 def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
-    """Compute ln δ at kε for a group of k records, of an (ε, δ) mechanism. Above 0 it is vacuous.
+    """Compute ln δ of a group of k records at kε, for a mechanism that is (ε, δ)-private for one record.
+
+    A value above 0 says nothing.
 
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         group_size: number k of records.
-        reading: as in `log_group_factor`.
+        reading: the formula for the factor of δ: `printed` as in the paper, or the smaller `corrected` one.
     """
     return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
 
 
 def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: int, reading: Reading) -> float:
-    """Compute ln δ₀ such that (ε/n, δ₀) for a record is (ε, δ) for its client (F-69).
+    """Compute ln δ₀ such that a mechanism that is (ε/n, δ₀) for one of n records of a client is (ε, δ) for the client.
 
     Args:
         epsilon: ε of the client.
         log_delta: ln δ of the client.
         samples_per_client: records n of the client.
-        reading: `printed` has δ/n, which is too large (E-18). `corrected` has δ (e^{ε/n} − 1)/(e^ε − 1).
+        reading: `printed` is the paper's δ₀ = δ/n (F-69), which is too large (E-18). `corrected` is
+            δ (e^{ε/n} − 1)/(e^ε − 1).
     """
     if reading == "printed":
         return log_delta - math.log(samples_per_client)
@@ -59,7 +63,7 @@ def record_log_delta(*, epsilon: float, log_delta: float, samples_per_client: in
 
 
 def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int) -> float:
-    """Compute ln δ of one record at ε such that a group has δ at kε. It is the inverse of `group_log_delta`.
+    """Compute ln δ of one record at ε from ln δ of a group of k records at kε, the inverse of `group_log_delta`.
 
     Args:
         epsilon: ε of one record.
@@ -89,7 +93,7 @@ def group(
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         group_size: number k of records.
-        reading: as in `log_group_factor`.
+        reading: the formula for δ_k: `printed` as in the paper, or the smaller `corrected` one.
     """
     together = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
     size = abs(log_delta) + group_size * epsilon + math.log(group_size) + 2.0 * abs(math.log(epsilon))
@@ -109,7 +113,7 @@ def client(
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         samples_per_client: number n of records of a client.
-        reading: as in `log_group_factor`.
+        reading: the formula for δ_n: `printed` as in the paper, or the smaller `corrected` one.
     """
     return group(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client, reading=reading)
 
@@ -126,7 +130,7 @@ def record_target(
         epsilon: ε of the client.
         log_delta: ln δ of the client.
         samples_per_client: number n of records of a client.
-        reading: as in `record_log_delta`.
+        reading: the formula for δ₀: `printed` as in the paper, or the smaller `corrected` one.
     """
     share = record_log_delta(
         epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, reading=reading

@@ -86,7 +86,12 @@ def _log_one_minus_inverse(order: float) -> float:
 
 
 def _best_order(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
-    """Return the least ε over the orders, and its order."""
+    """Return the least ε over the given Rényi orders, and the order that gives it.
+
+    Args:
+        inputs: the orders with the divergences of one run, the number of runs, and δ.
+        convert: function from an order, its divergence and ln δ to ε.
+    """
     candidates = []
     for order, divergence in zip(inputs.orders, inputs.divergences, strict=True):
         total = product_up(inputs.times, divergence)

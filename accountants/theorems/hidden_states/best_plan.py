@@ -41,7 +41,9 @@ def least_mu(
     *,
     initial_distance: float = 0.0,
 ) -> float:
-    """Compute μ of the best plan over listed steps, rounded up.
+    """Compute μ of the last model of listed steps by the best plan of shifted interpolation, rounded up.
+
+    A plan says how much of the distance of the two runs each step hides by its noise.
 
     Proof of the rounding. Let u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers that
     are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks are therefore merged only
@@ -94,9 +96,15 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield D_k and w_k of every step from the last constant map on.
+    """Yield for each step its contributions to the last model: D_k of its shift, and w_k of its noise variance.
 
-    A map of Lipschitz constant 0 forgets all distance before it, so the steps before it are left out.
+    A map of Lipschitz constant 0 removes all distance before it. The steps before the last such map are left out.
+
+    Args:
+        contractions: Lipschitz constant of each step's map.
+        shifts: largest difference of each step's maps on neighbouring data.
+        noises: standard deviation of each step's noise.
+        initial_distance: distance of the two starts.
     """
     steps, start = len(contractions), Decimal(0)
     influences = [Decimal(1)] * steps

@@ -42,10 +42,10 @@ class FiniteChannel:
     rows: Annotated[tuple[tuple[float, ...], ...], ROWS]
 
     def check(self) -> None:
-        """Reject rows that are not probability vectors of one length, to within 1e-9.
+        """Check that the rows are probability vectors of one length, to within 1e-9.
 
         Raises:
-            InvalidInput: for such a row, or if there is none.
+            InvalidInput: there is no row, or one is not such a vector.
         """
         listed: tuple[tuple[Any, ...], ...] = self.rows
         for place, row in enumerate(listed):

@@ -36,9 +36,16 @@ KERNELS_FELT = 1e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """Places beyond `HYBRID_PLACES` in blocks.
+    """Places of the record beyond `HYBRID_PLACES`, in blocks of consecutive places.
 
-    Each block has the largest values of its places, and counts the kernels of the earlier blocks.
+    Place v means that the record is used v steps before the release. A block has one value of each kind for all its
+    places, the largest one.
+
+    Attributes:
+        counts: number of places of each block.
+        mu: μ of the shift, by shifted interpolation only.
+        sensitivity: shift of a use of the record, in standard deviations of the step's noise.
+        contraction: shift r of a later step, which multiplies δ by θ_ε(r).
     """
 
     counts: FloatArray
@@ -90,9 +97,9 @@ class DifferingSteps:
 
     @cached_property
     def mu(self) -> FloatArray:
-        """μ of each place at the release, rounded up.
+        """μ at the release of a record that is used v steps earlier, for each v, rounded up.
 
-        It is that of the shift of the place, or that of the diameter after it if this is smaller.
+        It is that of the record's shift, or that of the domain's diameter after the use if this is smaller.
         """
         log_influence, shift, noise = self.steps
         diameter = 2.0 * self.run.radius / self._largest_noise
@@ -105,10 +112,11 @@ class DifferingSteps:
 
     @cached_property
     def windows(self) -> tuple[tuple[int, FloatArray], ...]:
-        """μ of each place v ≥ u at u = 1, 3, 7, … steps after its use, rounded up.
+        """μ at u = 1, 3, 7, … steps after the use of the record, for each place v ≥ u, rounded up.
 
-        The variance of a window is that of its later half plus the contracted variance of its earlier half. Each
-        variance errs like the difference of two running sums, and by a further 26 (3 + Λ) u.
+        The window is the u steps after the use. The variance of its noise is that of its later half plus the contracted
+        variance of its earlier half. Each variance errs like the difference of two running sums, and by a further
+        26 (3 + Λ) units of roundoff, with Λ as in `outward`.
         """
         log_influence, shift, noise = (values[:HYBRID_PLACES] for values in self.steps)
         outward = 1.0 + 2.0 * (self.outward[:HYBRID_PLACES] - 1.0)
@@ -136,7 +144,7 @@ class DifferingSteps:
     def blocks(self) -> Blocks:
         """Blocks of places beyond `HYBRID_PLACES`.
 
-        The distances of the places of a block from the release, or from the start, agree within 1/256.
+        Within a block, the numbers of steps to the release, or from the start, differ by at most a share of 1/256.
         """
         steps = self.run.steps
         distances = BLOCK_RATIO ** np.arange(math.ceil(math.log(steps) / math.log(BLOCK_RATIO)) + 1)
@@ -157,11 +165,14 @@ class DifferingSteps:
         )
 
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
-        """Return bounds on the log of the bound on δ: the mean over places, or the largest place if the order is known.
+        """Enclose numerically the logarithm of the upper bound on δ(ε).
+
+        The bound is the mean over the places of the record, or the largest one if the order of the batches is known.
 
         Args:
             epsilon: ε ≥ 0.
-            contracted: whether kernels after the use are counted.
+            contracted: whether the later steps also contract the divergence, each by a factor θ_ε. Otherwise only
+                their noise counts.
         """
         steps = self.run.steps
         nearest = min(steps, HYBRID_PLACES)
@@ -195,7 +206,7 @@ class DifferingSteps:
         Args:
             epsilon: ε ≥ 0.
             first: the first of the places.
-            after: upper bound on the log of the product of the kernels of the places nearer to the release.
+            after: upper bound on the log of the product of the contraction factors of all steps after this place.
         """
         largest = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
         return min(largest, after) + math.log(self.run.steps - first)
@@ -203,14 +214,15 @@ class DifferingSteps:
     def _best_windows(
         self, epsilon: float, part: slice, after: float, after_error: float
     ) -> tuple[FloatArray, FloatArray, float, float]:
-        """Return log θ of the best window for each place v of a part.
+        """Return the least bound on log δ for each place v of a part, over the windows after the use.
 
-        The candidates are the window to the release, the empty window, and each of `windows`.
+        In the window the noise hides the shift. The steps after it contract the divergence. The candidates are the
+        window to the release, the empty window, and each of `windows`.
 
         Args:
             epsilon: ε ≥ 0.
             part: the places.
-            after: log of the product of the kernels of the places nearer to the release.
+            after: log of the product of the contraction factors of all steps after this part.
             after_error: bound on its error.
 
         Returns:
@@ -245,15 +257,16 @@ class DifferingSteps:
     def _block_values(
         self, epsilon: float, after: float, after_error: float, *, contracted: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """Return log θ of the places beyond `HYBRID_PLACES`, one value and error per block.
+        """Return the log of the bound on δ for the places beyond `HYBRID_PLACES`, one value and error per block.
 
-        A block has the value of its worst place; unless the order is known, it is multiplied by its number of places.
+        All places of a block have the value of its worst one. Their values are added up, unless the order of the
+        batches is known.
 
         Args:
             epsilon: ε ≥ 0.
-            after: log of the product of the kernels of the places nearer to the release.
+            after: log of the product of the contraction factors of all steps after these places.
             after_error: bound on its error.
-            contracted: whether kernels after the use are counted.
+            contracted: whether the later steps also contract the divergence.
         """
         blocks = self.blocks
         value, error = theta_with_error(epsilon, blocks.mu)
@@ -272,7 +285,12 @@ class DifferingSteps:
         return value, error + 1e-15
 
     def _mean_over_places(self, lower: FloatArray, upper: FloatArray) -> Interval:
-        """Return the mean over the n places of a record; the largest value if the order is known."""
+        """Return the mean over the n places of a record, or the largest value if the order of the batches is known.
+
+        Args:
+            lower: lower bounds on the log of the value of each place.
+            upper: upper bounds on them.
+        """
         run = self.run
         if run.known_order:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))

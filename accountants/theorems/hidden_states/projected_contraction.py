@@ -84,7 +84,13 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
 
 
 def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
-    """Return bounds on log of θ_s times the sum of kernel products, for constant schedules."""
+    """Enclose the log of θ_s Σ θ_c^k for constant schedules, with k the number of steps after the use of the record.
+
+    Args:
+        epsilon: ε ≥ 0.
+        run: the run.
+        steps: number of steps, which may be a real number.
+    """
     sensitivity, contraction = run.shifts(1, 1)
     value, error = theta_with_error(epsilon, sensitivity)
     log_rest = float(log_theta_complement(epsilon, contraction)[0])
@@ -97,7 +103,16 @@ def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval
 
 
 def _weight(run: ProjectedRun, rest: float, steps: float) -> float:
-    """Return Σ (1 − u)^(steps between) over uses and releases, for a uniform place of the record or the worst one."""
+    """Return Σ (1 − u)^k over the steps that may be released, with k the number of steps from the record's use on.
+
+    If the order of the batches is secret, the sum is over the uses at every step too. Otherwise the use is at the worst
+    step.
+
+    Args:
+        run: the run.
+        rest: u = 1 − θ_c.
+        steps: number of steps, which may be a real number.
+    """
     if run.known_order:
         return geometric_sum(rest, run.stops)
     if run.stops == 1:
@@ -200,10 +215,10 @@ class AnyOnePass(ScheduledPass):
     checks: ClassVar[Checks] = (CONVEXITY_WITHIN_SMOOTHNESS, AtMost("first_stop", "steps", "exceeds the steps"))
 
     def check(self) -> None:
-        """Reject strong convexity without convexity.
+        """Check that losses with strong convexity are convex.
 
         Raises:
-            InvalidInput: for such a request.
+            InvalidInput: they are not.
         """
         if self.strong_convexity > 0 and not self.convex:
             raise InvalidInput.at("/strong_convexity", "a strongly convex loss is convex", allowed="0")

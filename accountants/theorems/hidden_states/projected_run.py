@@ -62,8 +62,9 @@ def image_diameter(
 ) -> FloatArray:
     """Return the diameter of {w − η ∇F(w): ‖w‖ ≤ ρ}: 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the map.
 
-    For convex β-smooth losses and η ≤ 2/β this is at most 2ρ. For strongly convex losses it is at most 2ρ max(|1 − ηλ|,
-    |1 − ηβ|), for smooth losses that are not convex 2 min(ρ(1 + ηβ), ρ + ηL), and for other losses 2(ρ + ηL).
+    For convex β-smooth losses and η ≤ 2/β this is at most 2ρ. For strongly convex losses it is at most
+    2ρ max(|1 − ηλ|, |1 − ηβ|). For smooth losses that are not convex it is 2 min(ρ(1 + ηβ), ρ + ηL). For other losses
+    it is 2(ρ + ηL).
 
     Args:
         step: step sizes η.
@@ -80,11 +81,15 @@ def image_diameter(
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedRun:
-    """A run under one neighbouring relation. `sensitivity` is Δ; `ProjectedSgd` describes the other fields.
+    """A run of noisy projected gradient descent under one neighbouring relation.
 
-    `known_order`: whether the order of the batches may be known. If so, the worst place in it counts; otherwise each of
-    the n records is equally likely to be in any place. `whole_ball`: whether the diameter of every image is replaced by
-    2ρ.
+    `ProjectedSgd` describes the fields that are not listed here.
+
+    Attributes:
+        sensitivity: Δ, the largest distance of two gradients of one record.
+        known_order: whether the order of the batches may be known. If so, the bound is for the worst batch of the
+            record. Otherwise each of the n records is equally likely to be in any batch.
+        whole_ball: whether 2ρ, the diameter of the ball, replaces the diameter of each step's image.
     """
 
     clients: int
@@ -104,7 +109,12 @@ class ProjectedRun:
 
     @classmethod
     def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
-        """Return the run of a spec under a relation."""
+        """Return the run of a spec under a neighbouring relation.
+
+        Args:
+            spec: the run. The order of its batches counts as known if they are cyclic.
+            relation: the relation, which gives the sensitivity.
+        """
         return cls(
             clients=spec.clients,
             participants=spec.participants,
@@ -190,7 +200,7 @@ class ProjectedRun:
         return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
-        """Return D_k for step sizes η_k."""
+        """Return the diameter D_k of the image of the ball under each step, for step sizes η_k."""
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)
         return image_diameter(

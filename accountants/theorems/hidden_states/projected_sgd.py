@@ -88,16 +88,20 @@ COMPOSED = Theorem(
 
 @dataclass(frozen=True)
 class EveryModel(Bound):
-    """The composition of all uses of the record, averaged over its place."""
+    """The bound by composing all steps that use the record, averaged over the batch that the record is in.
+
+    Attributes:
+        run: the run.
+    """
 
     run: ProjectedRun
 
     @cached_property
     def groups(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
-        """μ of each group of places, rounded up, and the log of its share of all n records.
+        """Groups of records that are used equally: μ of the composition of their steps, and the log of their share.
 
-        Places beyond the steps of a run shorter than one pass are never used. A sum of k squares is within k units of
-        roundoff, and each square within 16. The root halves both.
+        μ is rounded up. A sum of k squares is within k units of roundoff, and each square within 16. The root halves
+        both. In a run shorter than one pass, the shares do not sum to 1, because some records are never used.
         """
         run = self.run
         total = math.log(run.clients)
@@ -118,11 +122,11 @@ class EveryModel(Bound):
 
     @property
     def worst_mu(self) -> float:
-        """The largest μ of a place."""
+        """The largest μ of a group."""
         return float(self.groups[0].max())
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return bounds on the log of the mean over places."""
+        """Enclose numerically the logarithm of the mean of δ(ε) over all records."""
         mu, shares = self.groups
         parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
         value = np.concatenate([theta for theta, _ in parts]) + shares
@@ -133,12 +137,14 @@ class EveryModel(Bound):
 
 # Rules --------------------------------------------------------------------------------------------------------------
 def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
-    """Return a refusal if none of these theorems covers the setting or the length of the run.
+    """Return a refusal if no theorem of this file covers the setting or the length of the run; None otherwise.
+
+    Rejected are observers of more than the released model, add-or-remove-one, and too many different steps.
 
     Args:
-        theorem: the theorem of the rule.
+        theorem: the theorem that the refusal names.
         spec: the run.
-        case: the setting.
+        case: the requested setting and effort.
     """
     if case.setting.observer != "final-model":
         return Refusal(theorem, "covers the released model only; for an observer who sees more, use the composition")
@@ -165,12 +171,12 @@ def single_pass(theorem: Theorem, spec: ProjectedSgd) -> Refusal | None:
 
 
 def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -> Refusal | None:
-    """Return a refusal if losses are not convex and smooth, or a step exceeds 2/β.
+    """Return a refusal if losses are not convex and β-smooth, or a step size exceeds 2/β; None otherwise.
 
     Args:
-        theorem: the theorem of the rule.
+        theorem: the theorem that the refusal names.
         spec: the run.
-        run: the same run under a relation.
+        run: the same run under the relation of the setting.
     """
     if not spec.convex:
         return Refusal(theorem, "needs convex losses")
@@ -183,20 +189,23 @@ def smooth_and_convex(theorem: Theorem, spec: ProjectedSgd, run: ProjectedRun) -
 
 
 def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
-    """Return the run of a spec; with full batches all records have one place, so the order counts as known."""
+    """Return the run of a spec under the relation of the setting.
+
+    With full batches, all records are used in the same steps. The order of the batches then counts as known.
+    """
     run = ProjectedRun.of(spec, case.setting.relation)
     return replace(run, known_order=True) if run.period == 1 and run.clients == run.participants else run
 
 
 def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
-    """Return the guarantee of one bound.
+    """Return the guarantee with the derivation and the conditions of a theorem.
 
     Args:
-        case: the setting.
-        theorem: the theorem of the rule.
+        case: the requested setting and effort.
+        theorem: the theorem that gives the bound.
         run: the run under the relation of the setting.
         upper: the dominating pair.
-        declared: conditions that the caller vouches for, except the common ones.
+        declared: conditions that the caller declares, except those that all theorems share.
     """
     kernels = (LEMMA_2.because(),) if theorem in {THEOREM_2, ANY_LOSSES, HYBRID} else ()
     plans = (INTERPOLATION.because(),) if theorem is HYBRID else ()
@@ -219,7 +228,7 @@ def every_model(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
-    """Return the guarantee of the composition of the uses of a record, in fixed or shuffled batches."""
+    """Return the guarantee of composing the steps that use a record, for batches fixed in advance or shuffled once."""
     run = run_for(spec, case)
     bound = EveryModel(run)
     upper = gaussian_pair(bound.worst_mu) if run.known_order else bound_pair(bound)
@@ -229,7 +238,10 @@ def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
 
 
 def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the composition of all steps, each on a fresh batch."""
+    """Return the guarantee of composing all steps, each on a fresh random batch.
+
+    The result is a refusal if the steps have too many different noises.
+    """
     run = run_for(spec, case)
     constant = spec.noise_schedule.constant
     if constant is not None:
@@ -250,7 +262,7 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of Theorem 2 and Corollary 3 of Asoodeh et al., if their conditions hold at every step."""
+    """Return the guarantee of Asoodeh, Diaz and Calmon 2021, Theorem 2; a refusal if a step misses its conditions."""
     run = run_for(spec, case)
     refusal = (
         check_setting(THEOREM_2, spec, case)
@@ -265,7 +277,11 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of contraction with bounds on the diameters, for arbitrary losses and step sizes."""
+    """Return the guarantee by contraction of a single pass, for arbitrary losses and step sizes; or a refusal.
+
+    Each step after the record's use contracts the divergence by a factor that depends on a bound on the diameter of the
+    step's image.
+    """
     run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
     if refusal:
@@ -278,7 +294,13 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
-    """Return the steps of a run that shifted interpolation covers."""
+    """Return the bounds by shifted interpolation for a run; a refusal if the theorem does not cover the run.
+
+    Args:
+        theorem: the theorem that the refusal names.
+        spec: the run.
+        case: the requested setting and effort.
+    """
     run = run_for(spec, case)
     refusal = (
         check_setting(theorem, spec, case) or fixed_batches(theorem, spec) or smooth_and_convex(theorem, spec, run)
@@ -297,7 +319,10 @@ def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | Dif
 
 
 def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the best plan for every place; it is exactly Gaussian if there is one place only."""
+    """Return the guarantee by shifted interpolation, averaged over the batch that the record is in; or a refusal.
+
+    If only one batch is possible, the guarantee is Gaussian differential privacy.
+    """
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
         return steps
@@ -308,7 +333,10 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the best plan up to a step after the last use, followed by kernels."""
+    """Return the guarantee by shifted interpolation up to some step, followed by contraction; or a refusal.
+
+    The step is the best one after the last use of the record.
+    """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
         return steps
@@ -319,9 +347,10 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the composition of the last steps, with the earlier distance shifted.
+    """Return the guarantee of composing the last steps, where part of their noise hides the effect of earlier steps.
 
-    The number of steps is chosen once, by the central limit theorem.
+    The number of last steps is chosen by an estimate, the central limit theorem. A refusal is returned if the theorem
+    does not cover the run, or if the composition of all steps seems better.
     """
     run = run_for(spec, case)
     refusal = check_setting(SAMPLED, spec, case) or smooth_and_convex(SAMPLED, spec, run)

@@ -49,7 +49,14 @@ _LEAST = 1e-14
 
 @dataclass(frozen=True)
 class _Line:
-    """The run on the line: contraction factor of a step, shift by the record, and noise."""
+    """A run in one dimension, as an example that attains a lower bound on δ.
+
+    Attributes:
+        spec: the run.
+        contraction: factor by which a step multiplies the model.
+        shift: shift of the model by a step that uses the record.
+        noise_std: standard deviation of a step's noise.
+    """
 
     spec: ProjectedSgd
     contraction: float
@@ -80,10 +87,10 @@ class _Line:
         return np.where(steps % self.spec.period == (self.spec.steps - 1) % self.spec.period, 1.0, 0.0)
 
     def pulls(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return the shifts of the last model's mean in units of one shift, and their probabilities.
+        """Return the possible total shifts of the last model by the record, and their probabilities.
 
-        There is no result (None) if the shift of a step depends on the number of later steps and batches are drawn
-        anew.
+        The unit is the shift of one step. The projection is ignored. The result is None if batches are drawn anew and
+        steps contract, because there are then too many possible shifts.
         """
         steps = self.spec.steps
         powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)
@@ -100,7 +107,15 @@ class _Line:
 
 
 def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return the instance for the last model of equal steps; no instance if it is not computed."""
+    """Return a pair that neighbouring data sets attain for the last model of a run of equal steps.
+
+    The pair is computed at its first use. There is none for a model that is released earlier, steps or noise that
+    change, very long runs, or batches of a secret order that are used again.
+
+    Args:
+        spec: the run.
+        relation: neighbouring relation.
+    """
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
     pull = spec.lipschitz - spec.strong_convexity * spec.radius
     if relation == "zero-out-one" and spec.strong_convexity > 0.0:
@@ -117,12 +132,22 @@ def last_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, 
 
 
 def _pair(line: _Line, away: float) -> Pair:
-    """Return the pair of the two runs; `away` is the pull of the second run."""
+    """Return the pair of two runs, where the record shifts a step by `line.shift` or by `away` times that."""
     return _monotone_pair(*(_far(line, away) or _near(line, away)))
 
 
 def _far(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
-    """Return cells of two Gaussian mixtures with the effect of the projection; None if this is too large."""
+    """Return the masses of both last models on cells of the line, if the projection has a negligible effect.
+
+    Without the projection the last models are Gaussian mixtures. Its effect is charged.
+
+    Args:
+        line: the run.
+        away: shift of the second run, in units of that of the first.
+
+    Returns:
+        The masses; None if the mixtures are unknown, or the projection may have a large effect.
+    """
     pulls_and_weights = line.pulls()
     steps = line.spec.steps
     deviation = line.noise_std * math.sqrt(float((line.contraction ** (2.0 * np.arange(steps))).sum()))
@@ -145,7 +170,14 @@ def _far(line: _Line, away: float) -> tuple[FloatArray, FloatArray] | None:
 
 
 def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray]:
-    """Return the distributions of the last model on a grid, one rounded down in every step and one rounded up."""
+    """Return the distributions of both last models on a grid, computed step by step with the projection.
+
+    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase.
+
+    Args:
+        line: the run.
+        away: shift of the second run, in units of that of the first.
+    """
     grid = np.linspace(-line.spec.radius, line.spec.radius, PLACES)
 
     def step(shift: float, *, up: bool) -> FloatArray:
@@ -164,7 +196,13 @@ def _near(line: _Line, away: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _last_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatArray:
-    """Return the distribution of the last model; `rest` and `use` are the steps without the record and with it."""
+    """Return the distribution of the last model on the grid.
+
+    Args:
+        line: the run.
+        rest: transition matrix of a step without the record.
+        use: transition matrix of a step that uses the record.
+    """
     spec = line.spec
     distribution: FloatArray = np.eye(PLACES)[PLACES // 2]
     if line.has_equal_steps:
@@ -184,7 +222,14 @@ def _last_distribution(line: _Line, rest: FloatArray, use: FloatArray) -> FloatA
 
 
 def _monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
-    """Return the pair of merged cells; neighbours are merged until first/second increases (isotonic regression)."""
+    """Return the pair of two distributions on cells, merged until the likelihood ratio increases along the line.
+
+    Merging is post-processing, so the pair still gives valid lower bounds on δ. Cells of tiny mass are merged too.
+
+    Args:
+        first: masses of the cells under the first distribution.
+        second: masses under the second distribution.
+    """
     pooled: list[tuple[float, float]] = []
     for p, q in zip(first.tolist(), second.tolist(), strict=True):
         pooled.append((max(p, 0.0), max(q, 0.0)))

@@ -47,9 +47,14 @@ SMALL_LOG_DELTA = -14.0
 
 @dataclass(frozen=True)
 class RecordPlaces:
-    """Places of the record with `uses` uses, the last of them v steps before a release.
+    """Places of the record in the order of the batches at which it is used equally often.
 
-    v is from `first` to `last`, and each v counts min(cap, top − v) times.
+    Attributes:
+        uses: number of steps that use the record.
+        first: least v, the number of steps from the last use to the release.
+        last: largest v.
+        cap: limit on the number of places with the same v, which is min(cap, top − v).
+        top: see `cap`.
     """
 
     uses: int
@@ -68,7 +73,7 @@ class RecordPlaces:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """v at which bounds are evaluated: each of the first ones, then the first v of each block."""
+        """Values of v at which bounds are evaluated: all small ones, then the first v of each block."""
         exact = np.arange(min(self.last + 1, EXACT_PLACES), dtype=np.float64)
         if self.last < EXACT_PLACES:
             return exact
@@ -90,11 +95,18 @@ class RecordPlaces:
 
 
 def places(run: ProjectedRun) -> tuple[tuple[RecordPlaces, ...], float]:
-    """Return the places of a record in a run of equal steps, and the log weight of each place.
+    """Return the places of a record in the order of the batches, for a run of equal steps.
 
-    If the run is released at its end, a partition of period l over T = E l + r steps gives r places one use more than
-    the others. If it is released at a random step τ of a single pass, v = τ − j. In a known order, the worst place is
-    the one next to the release with most uses, or the one at the first stop.
+    If the run is released at its end, l batches over T = E l + r steps give r places one use more than the others. If
+    it is released at a random step τ of a single pass, a use at step j is v = τ − j steps before the release. In a
+    known order only the worst place is returned: the one next to the release with most uses, or the one at the first
+    step that may be released.
+
+    Args:
+        run: the run.
+
+    Returns:
+        The kinds of places, and the logarithm of the probability of one place.
     """
     cycles, extra = divmod(run.steps, run.period)
     if run.stops > 1:
@@ -117,7 +129,7 @@ class EqualSteps:
 
     @cached_property
     def kinds(self) -> tuple[tuple[tuple[RecordPlaces, FloatArray], ...], float]:
-        """Kinds of places with μ at their nodes, and the log weight of one place."""
+        """Kinds of places of the record with μ at their nodes, and the log probability of one place."""
         run = self.run
         step = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)
@@ -148,13 +160,13 @@ class EqualSteps:
         return float(mu[0]) if kind.last == 0 else None
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Return bounds on the log of the weighted sum over places.
+        """Enclose numerically the log of the bound on δ(ε): the weighted sum over the places of the record.
 
         Args:
             epsilon: ε ≥ 0.
-            contracted: whether kernels are counted after the best u.
-            switch: number of steps after the last use from which kernels are counted, for every ε. The result is then a
-                sum of products of convex functions of e^ε, hence convex. If absent, the best u for this ε.
+            contracted: whether the steps later than u after the last use contract the divergence, each by a factor.
+            switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
+                absent, the best u for this ε.
         """
         total = self._sums(*theta_with_error(epsilon, self._shifts(STAGE)), STAGE, contracted, switch)
         if total is None:
@@ -167,8 +179,8 @@ class EqualSteps:
 
         Args:
             epsilons: values of ε ≥ 0.
-            contracted: as in `log_bound`.
-            switch: as in `log_bound`.
+            contracted: whether later steps contract the divergence; see `log_bound`.
+            switch: number of steps after the last use from which they do; see `log_bound`.
         """
         shifts = self._shifts(STAGE)
         bounds: list[Interval] = []
@@ -202,8 +214,8 @@ class EqualSteps:
             value: log θ_ε at `_shifts`.
             error: bound on its error.
             most: number of nodes of each kind; None for all.
-            contracted: as in `log_bound`.
-            switch: as in `log_bound`.
+            contracted: whether later steps contract the divergence; see `log_bound`.
+            switch: number of steps after the last use from which they do; see `log_bound`.
         """
         cuts = np.cumsum([0, *(mu[:most].size for _, mu in self.kinds[0])])
         kernel = (max(float(value[-1]), LEAST_LOG_FACTOR), float(error[-1])) if contracted else None
@@ -230,17 +242,17 @@ def _sum_over_places(
     *,
     switch: float | None,
 ) -> Interval | None:
-    """Return bounds on log Σ weight θ_ε(μ) over the places of one kind; None if the omitted nodes might matter.
+    """Return bounds on log Σ weight θ_ε(μ_v) over the places of one kind; None if the omitted nodes might matter.
 
-    With a kernel, θ_ε(μ_v) is replaced by the minimum over u of θ_ε(μ_u) θ_c^(v−u). The terms decrease in v. Hence the
-    omitted terms are at most the first of them times their weight, which is added to the upper bound.
+    With a contraction factor θ_c, θ_ε(μ_v) is replaced by the minimum over u of θ_ε(μ_u) θ_c^(v−u). The terms decrease
+    in v. Hence the omitted terms are at most the first of them times their weight, which is added to the upper bound.
 
     Args:
         kind: the places.
-        value: log θ_ε(μ) at the first nodes, or at all nodes.
+        value: log θ_ε(μ_v) at the first nodes, or at all nodes. A node is a v at which θ is evaluated.
         error: bound on its error.
-        kernel: log θ_c and its error; None without kernels.
-        switch: as in `EqualSteps.log_bound`.
+        kernel: log θ_c and its error; None if contraction is not counted.
+        switch: u for all v and ε; None for the best u of each v.
     """
     v = kind.nodes[: value.size]
     if kernel is not None:
@@ -264,7 +276,10 @@ def _sum_over_places(
 # One ε at a time -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class ContractionBound(Bound):
-    """One use and the later kernels: a sum, or the maximum, of products of convex functions of e^ε."""
+    """The bound by contraction: a use of the record, and a factor below 1 for each later step.
+
+    It is a sum, or the maximum, of products of convex functions of e^ε, and so is convex itself.
+    """
 
     run: ProjectedRun
 
@@ -275,16 +290,21 @@ class ContractionBound(Bound):
 
 @dataclass(frozen=True)
 class InterpolationBound(Bound):
-    """The best plan for every place, followed by kernels if `contracted`."""
+    """The bound by shifted interpolation with the best plan for every place of the record.
+
+    Attributes:
+        steps: the steps of the run.
+        contracted: whether later steps also contract the divergence.
+    """
 
     steps: EqualSteps | DifferingSteps
     contracted: bool
 
     @cached_property
     def convex(self) -> Bound:
-        """A convex bound: this bound without kernels, otherwise one that has kernels from a fixed step on.
+        """A bound that is convex in e^ε: this bound, or one with contraction from a fixed step on.
 
-        The step is the best one where log δ is about `SMALL_LOG_DELTA`.
+        The step is the best one at an ε at which log δ is about `SMALL_LOG_DELTA`.
         """
         if not self.contracted:
             return self
@@ -312,7 +332,7 @@ class InterpolationBound(Bound):
 
 @dataclass(frozen=True)
 class SwitchedBound(Bound):
-    """The best plan up to `switch` steps after the last use, followed by kernels."""
+    """Shifted interpolation up to `switch` steps after the last use of the record, followed by contraction."""
 
     steps: EqualSteps
     switch: float

@@ -66,8 +66,9 @@ def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
 def periodic_mu(
     *, uses: int, period: int, after: FloatArray, contraction: float, shift: float, diameter: float
 ) -> FloatArray:
-    """Return μ for a record that is used every `period` steps, elementwise in `after`, rounded up.
+    """Return μ of the last model for a record that is used every `period` steps, elementwise in `after`, rounded up.
 
+    A plan says how much of the distance of the two runs each step hides. F is the distance so far (see the module).
     F is concave over the uses. Hence the best plan is a straight line from the first use to just before the last one,
     and on to the end if its slope allows that. Alternatively, the plan starts at a later use with z equal to the
     domain's diameter, and the earlier uses do not count. The result does not increase in `after`, and it decreases in
@@ -109,9 +110,13 @@ def _powers(rate: float, count: FloatArray | float) -> FloatArray:
 
 
 class _LastUse(NamedTuple):
-    """The steps from the last use on.
+    """The steps from the last use of the record on.
 
-    `last` is the distance of this use at the end, `room` is W over these steps, and `contraction` is Π c over them.
+    Attributes:
+        rate: −log c, with c the Lipschitz constant of each step's map.
+        last: distance that this use contributes at the end.
+        room: W, the variance of the noise of these steps at the end.
+        contraction: Π c over these steps.
     """
 
     rate: float
@@ -120,13 +125,14 @@ class _LastUse(NamedTuple):
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
-        """Return μ² if a distance comes in before the last use and is given away evenly over a number of steps there.
+        """Return μ² of a plan that hides an earlier distance of the two runs, and the shift of the last use.
 
-        The plan is one line up to the last use and another one from it on, or a single line where it stays below F.
+        A plan says how much of the distance each step hides by its noise. Here the total that is hidden increases
+        linearly up to the last use and linearly after it, or on one line if this stays below F, the distance so far.
 
         Args:
-            distance: distance from before the last use.
-            steps: number of steps before the last use.
+            distance: distance of the two runs before the last use.
+            steps: number of steps before the last use over which it is hidden.
         """
         if steps == 0.0:
             return np.asarray((distance * self.contraction + self.last) ** 2 / self.room)
@@ -139,15 +145,15 @@ class _LastUse(NamedTuple):
 def _late_starts(
     uses: int, period: int, rate: float, *, shift: float, diameter: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield the distance and the number of steps before the last use, for plans that start after an earlier use.
+    """Yield the late starts: plans that ignore the first uses of the record, and start from the domain's diameter.
 
-    If the diameter is at least the shift, F is concave again: the diameter comes in over period − 1 steps, with at
-    least the slope of a use over its period. For a smaller diameter, only the start before the last use is considered.
+    Each item is the distance of the two runs before the last use, and the number of steps over which it is hidden. If
+    the diameter is smaller than the shift of a use, only the start just before the last use is considered.
 
     Args:
         uses: number of uses of the record.
         period: steps from one use to the next.
-        rate: −log c.
+        rate: −log c, with c the Lipschitz constant of every step's map.
         shift: shift per use, in units of the noise of one step.
         diameter: diameter of the domain in the same unit.
     """

@@ -64,11 +64,14 @@ SAMPLED = Theorem(
 
 @dataclass(frozen=True)
 class StepWindow:
-    """A split of the run: the last `steps` steps are composed, and earlier steps count as a shift.
+    """A split of the run: the last steps are composed, and the effect of earlier steps is hidden as a shift.
 
-    A `share` κ of the noise of the last steps hides the earlier distance, as a Gaussian mechanism of μ = `shift_mu`.
-    `expected_square` is an approximation of μ² of the result by the central limit theorem. `composed_square` is that of
-    plain composition.
+    Attributes:
+        steps: number of the last steps.
+        share: κ, the share of their noise variance that hides the distance of the two runs before them.
+        shift_mu: μ of the Gaussian mechanism that hides this distance.
+        expected_square: approximate μ² of the result, by the central limit theorem.
+        composed_square: the same for the composition of all steps, without a split.
     """
 
     steps: int
@@ -94,7 +97,14 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 
 
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
-    """Return (c^v z)²/(ν² Σ_{k<v} c^{2k}) for windows of v steps, rounded up."""
+    """Return μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}) of hiding the earlier distance z in the last v steps, rounded up.
+
+    Here c is the Lipschitz constant of a step and ν its noise.
+
+    Args:
+        run: the run.
+        window: values of v.
+    """
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)
     assert constant is not None
@@ -106,7 +116,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
 
 
 def best_window(run: ProjectedRun) -> StepWindow:
-    """Return the window and share with the least expected μ². Every window and share is valid."""
+    """Return the split of the run with the least expected μ², from a grid of splits. Every split is valid."""
     rate = run.participants / run.clients
     (shift,), _ = run.shifts(1, 1)
     windows = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
@@ -128,7 +138,7 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
     Args:
         run: the run.
         noise: noise σ of one client per coordinate.
-        share: κ.
+        share: share κ of the noise variance that hides the effect of earlier steps.
     """
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
     gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))

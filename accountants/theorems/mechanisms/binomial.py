@@ -59,7 +59,7 @@ class BinomialInputs:
 
 
 def constants_of(success_probability: float) -> tuple[float, float, float]:
-    """Compute b_p, c_p and d_p of the theorem; they are 1/3, 7√2/4 and 2/3 at p = 1/2."""
+    """Compute the constants b_p, c_p and d_p of the binomial mechanism; they are 1/3, 7√2/4 and 2/3 at p = 1/2."""
     p, q = success_probability, 1.0 - success_probability
     squares = p * p + q * q
     return (
@@ -76,7 +76,12 @@ def least_variance(inputs: BinomialInputs) -> float:
 
 
 def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
-    """Compute ε of N = `trials` trials by the formula of the theorem."""
+    """Compute ε of binomial noise by the formula of the theorem in this file.
+
+    Args:
+        inputs: sensitivities, the noise of one trial, and δ.
+        trials: number N of trials, which may be a real number.
+    """
     b, c, d = constants_of(inputs.success_probability)
     variance, delta = inputs.trial_variance * trials, inputs.delta
     first = inputs.l2_sensitivity * math.sqrt(2.0 * math.log(1.25 / delta) / variance)
@@ -88,7 +93,10 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
-    """Return the least N that meets ε and has the least variance of the theorem; None if it is above 10^15."""
+    """Return the least number of trials that meets the target and the theorem's bound on the variance.
+
+    The result is None if it is above 10^15.
+    """
     high = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
     if binomial_epsilon(inputs, high) <= inputs.epsilon:
         return high

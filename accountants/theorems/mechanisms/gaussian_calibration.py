@@ -23,7 +23,7 @@ LARGEST_SHIFT = 1e5
 
 # The Gaussian mechanism ---------------------------------------------------------------------------------------------
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute σ = √(2 ln(1.25/δ)) Δ/ε. It is (ε, δ) for ε ≤ 1 only (F-13).
+    """Compute the noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which gives (ε, δ) for ε ≤ 1 only.
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -34,7 +34,7 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
 
 
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute σ = √(8 ln(1.25/δ)) Δ/ε. It is (ε, δ) for ε ≤ 8 ln(1.25/δ) (F-13).
+    """Compute the noise σ = √(8 ln(1.25/δ)) Δ/ε of Bun and Steinke, which gives (ε, δ) for ε ≤ 8 ln(1.25/δ).
 
     Args:
         epsilon: privacy loss bound ε of the target.
@@ -64,9 +64,13 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
     target = -math.log(-math.expm1(log_delta)) if near_one else log_delta
 
     def excess(shift: float, side: int = 0) -> float:
-        """Return log δ minus the target, rounded to `side`; if δ is near 1, −log(1 − δ) takes the place of log δ.
+        """Return log δ minus the target, which increases with the shift.
 
-        Both increase with the shift.
+        If the target δ is near 1, −log(1 − δ) replaces log δ.
+
+        Args:
+            shift: sensitivity over σ.
+            side: 1 to round the result up, −1 to round it down, 0 for no rounding.
         """
         log_value, log_rest = theta_logs(epsilon, shift)
         value = -log_rest if near_one else log_value

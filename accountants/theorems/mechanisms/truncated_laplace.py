@@ -25,17 +25,22 @@ def log_expm1(x: float) -> float:
 
 
 def scaled_reach(*, epsilon: float, log_delta: float) -> float:
-    """Compute A/λ = ln(1 + (e^ε − 1)/(2δ)), rounded up."""
+    """Compute A/λ = ln(1 + (e^ε − 1)/(2δ)), rounded up, for Laplace noise of scale λ truncated to [−A, A].
+
+    Args:
+        epsilon: ε of the target.
+        log_delta: ln δ of the target.
+    """
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
     return (max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))) * _UP
 
 
 def cut_moment(order: int, reach: float) -> float:
-    """Compute E x^k of the density ∝ e^(−x) on [0, y].
+    """Compute the moment E x^k of the exponential distribution truncated to [0, y].
 
     Args:
-        order: k, 1 or 2.
-        reach: y > 0.
+        order: order k of the moment, 1 or 2.
+        reach: largest value y > 0.
     """
     if reach > 1.0:
         tail = (reach if order == 1 else reach * (reach + 2.0)) * math.exp(-reach) / -math.expm1(-reach)
@@ -50,7 +55,9 @@ def cut_moment(order: int, reach: float) -> float:
 
 @formula(given="One coordinate with sensitivity Δ, and the target.")
 def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute λ, the least A, rounded up, and the mean absolute value and the variance of the noise.
+    """Compute the scale λ and the least bound A, rounded up, of truncated Laplace noise, and its first two moments.
+
+    The moments are the mean absolute value and the variance.
 
     Args:
         epsilon: privacy loss bound ε of the target.

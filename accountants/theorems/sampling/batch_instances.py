@@ -60,7 +60,7 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Return the pairs of contributions C and −C under replace-one, with all other contributions zero.
+    """Return the pair of contributions C and −C of a record under replace-one, with all other contributions zero.
 
     Several Gaussian releases of one batch are one Gaussian release along the line through both contributions.
 
@@ -89,10 +89,11 @@ def _adds_gaussian_noise(spec: Spec) -> bool:
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return the pairs of instances under replace-one with a batch of fixed size.
+    """Return pairs that neighbouring data sets attain under replace-one, for a batch of fixed size.
 
-    In the first instance all other records equal the replacing record. The pair is then (1 − q) Q + q P against Q. For
-    contributions of bounded norm the second instance has opposite contributions, with all others zero.
+    In the first example all other records equal the replacing record. The pair is then (1 − q) Q + q P against Q. For
+    contributions of bounded norm, the second example has opposite contributions of the record, with all others zero.
+    There are no pairs if the mechanism samples again, is not tight, or is no sum of contributions.
 
     Args:
         spec: the subsampled mechanism.
@@ -106,11 +107,12 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return the pairs of a contribution C against zero, under zero-out-one with a batch of fixed size.
+    """Return pairs that neighbouring data sets attain under zero-out-one, for a batch of fixed size.
 
-    Let ν_s be the noise shifted by s, and measure outputs from the sum of a batch without the record. If all other
-    contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If all others are −C, it is
-    (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s.
+    The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
+    of a batch without the record. If all other contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If
+    all others are −C, it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s. There are no pairs if the mechanism samples
+    again, is not tight, or is no sum of bounded contributions.
 
     Args:
         mechanism: the mechanism that is run on the batch.
@@ -147,7 +149,7 @@ def noise_of_contribution(mechanism: Spec) -> tuple[Noise, float] | None:
 
 
 def multiplicity_pairs(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) -> tuple[Pair, ...]:
-    """Return the pairs of a record that is drawn several times, for sampling with replacement.
+    """Return pairs that neighbouring data sets attain under sampling with replacement, for lower bounds on δ.
 
     If the record is replaced, its contribution changes from C to −C, and all others are −C; for Gaussian noise a second
     pair has all others zero. Integers change from their sensitivity to zero, with all others zero. If the record is
@@ -187,9 +189,16 @@ def multiplicity_pairs(drawn: Multiplicities, mechanism: Spec, *, zeroed: bool) 
 def _gaussian_pair(
     groups: Sequence[tuple[float, int]], shift: float, direction: Direction, drawn: Multiplicities
 ) -> Pair:
-    """Return the pair of Gaussian noise as an exact mixture, with probabilities rounded to smaller multiplicities.
+    """Return the pair of Gaussian noise as an exact mixture, for lower bounds on δ.
 
-    This rounding brings the two distributions closer (docs/engine-certificate.md, A10).
+    The probabilities are rounded so that small multiplicities become more likely. This brings the two distributions
+    closer (docs/engine-certificate.md, A10).
+
+    Args:
+        groups: (log weight, multiplicity) pairs.
+        shift: shift of the noise per draw of the record, in standard deviations.
+        direction: direction of the pair.
+        drawn: the distribution of multiplicities, which states the error of the weights.
     """
     probabilities = round_probabilities([weight for weight, _ in groups], drawn.accuracy, upward=False)
     shifts = tuple(shift * times for _, times in groups)

@@ -30,7 +30,9 @@ LEAST_PROBABILITY = 1e-300
 
 @dataclass(frozen=True)
 class Multiplicities:
-    """The distribution of the number of times that a record is drawn, given that it is drawn, in groups.
+    """The distribution of the multiplicity of a record, the number of times that it is drawn, above zero.
+
+    Neighbouring multiplicities may be merged into groups.
 
     Attributes:
         least: smallest multiplicity of each group.
@@ -50,15 +52,16 @@ class Multiplicities:
 
 
 def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_GROUPS) -> Multiplicities | None:
-    """Return the positive part of the binomial distribution of `draws` draws at probability 1/population.
+    """Return the distribution of the multiplicity of a record in a batch that is drawn with replacement.
 
-    Multiplicities above `single_groups` are grouped within 10 %, or within 50 % where each weighs less than e^−80. For
-    an upper bound a group counts as its largest multiplicity. Those that weigh less than e^−800 are left out.
+    It is binomial, with `draws` trials of probability 1/population. Multiplicities above `single_groups` are grouped
+    within 10 %, or within 50 % if each has a probability below e^−80. Those with a probability below e^−800 are left
+    out.
 
     Args:
-        draws: records of a batch.
-        population: records that are drawn from.
-        single_groups: largest multiplicity that has a group of its own.
+        draws: number of draws, the size of the batch.
+        population: number of records that are drawn from.
+        single_groups: number from which on multiplicities are grouped.
 
     Returns:
         The groups, or None if a record is drawn more than `MOST_DRAWS` times on average.

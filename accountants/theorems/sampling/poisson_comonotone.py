@@ -45,7 +45,14 @@ COMONOTONE = Theorem(
 
 
 def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the symmetric pair of opposite contributions, for one Laplace release or several Gaussian releases."""
+    """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
+
+    The dominating pair belongs to contributions C and −C of the record, with all other contributions zero.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal
     if case.setting.relation != "replace-one":
@@ -60,7 +67,17 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the pair for Gaussian releases, with the larger of the shifts of removal and of replacement."""
+    """Return the guarantee for several Gaussian releases of one batch, or a refusal for any other mechanism.
+
+    The contributions are ±s, where s is the larger of the shift by removing a record and half the shift by replacing
+    it, in standard deviations of the noise.
+
+    Args:
+        mechanism: the mechanism on the batch.
+        share: inclusion probability of a record.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")
     inner = case.account(mechanism, case.setting)

@@ -46,7 +46,12 @@ CONVEXITY = Theorem(
 
 
 def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return an upper bound for runs that have no exact pair. It is not known to be attained."""
+    """Return an upper bound for runs that have no exact pair. It is not known to be attained.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal
     if case.setting.relation != "replace-one":

@@ -98,17 +98,16 @@ ZEROED_IS_REPLACED = Theorem(
 
 
 def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Reject a batch that does not satisfy the premises of an amplification theorem.
+    """Return a refusal if a batch does not satisfy the assumptions of an amplification theorem; None if it does.
+
+    Rejected are other kinds of sampling, draws of other units than the protected one, draws that the observer sees, and
+    specs that `reject_uncovered_spec` rejects.
 
     Args:
         sampling: the kind of sampling that the theorem is about.
-        theorem: the theorem.
+        theorem: the theorem, which the refusal names.
         spec: the subsampled mechanism.
         case: the requested setting and effort.
-
-    Returns:
-        The reason, or None. Rejected are other kinds of sampling, draws of other units than the protected one, draws
-        that the observer sees, and specs that `reject_uncovered_spec` rejects.
     """
     if spec.sampling != sampling:
         return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
@@ -121,7 +120,10 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
 
 
 def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Reject a batch that the mechanism cannot be run on, and an inner draw without a bound for both readings.
+    """Return a refusal if the mechanism cannot run on the batch, or samples again in an ambiguous way; None otherwise.
+
+    The mechanism's own sampling is ambiguous if the spec does not say whether it draws clients or records, and no bound
+    covers both cases (`reject_open_level`).
 
     Args:
         theorem: the theorem that the refusal names.
@@ -134,10 +136,11 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 
 
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Reject, for a client, an inner draw without a level if the bound for records does not cover clients.
+    """Return a refusal if the mechanism samples again without a `level`, and drawing clients is not covered.
 
-    A draw of records leaves the guarantee of a client unchanged. This guarantee covers a draw of clients too, unless
-    the draw may put a different client in place of an absent one, or count a client several times.
+    This concerns guarantees for clients only. If the mechanism draws records, they hold unchanged. They also hold if it
+    draws clients, unless the draw may put a different client in place of an absent one, or count a client several
+    times. Otherwise the result is None.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -161,17 +164,26 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """Return the mechanism that is run on the batch, with the level `records` for its own draws where it is implied.
+    """Return the mechanism that is run on the batch, with the field `level` of its own sampling filled in if implied.
 
-    Below a draw of records, and for a client, the mechanism's own draws are draws of records. For a record below a draw
-    of clients their level remains open.
+    If the batch is one of records, or if clients are protected, the mechanism itself samples records. If a record is
+    protected and the batch is one of clients, the mechanism may sample either, and is returned unchanged.
+
+    Args:
+        spec: the subsampled mechanism.
+        setting: the requested setting.
     """
     of_clients = setting.unit == "record" and drawn_level(spec, "record") == "clients"
     return spec.mechanism if of_clients else of_records(spec.mechanism)
 
 
 def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the base guarantee for a batch that always contains every record."""
+    """Return the guarantee of the mechanism, without amplification, for a batch that always contains every record.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0:
         return Refusal(FULL_BATCH, "the batch leaves records out")
     if spec.sampling == "without-replacement" and spec.batch_size is not None:
@@ -187,10 +199,15 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the amplified pair of Poisson sampling, tight if the base is tight (Theorem 8 of Balle et al. 2018).
+    """Return the amplified guarantee of Poisson sampling (Balle, Barthe and Gaboardi 2018, Theorem 8).
 
     It covers add-or-remove-one for every mechanism, and zero-out-one for noisy sums. A zeroed record and a record that
-    is not drawn add the same to a sum, so both relations have the same pair.
+    is not drawn add the same to a sum, so both relations have the same pair. The guarantee is tight if that of the
+    mechanism is.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("poisson", POISSON, spec, case):
         return refusal
@@ -209,10 +226,17 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the symmetric pair of two Gaussian mixtures, which neighbours attain, for a Gaussian base.
+    """Return the guarantee of Poisson sampling of a Gaussian mechanism under replace-one.
+
+    The dominating pair is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), which neighbours attain.
+    Here q is the inclusion probability and s the norm of a contribution over the noise.
 
     Proof: docs/engine-certificate.md. For α ≥ 1 the divergence is E[F(w₀X₀ + w₁X₁)] with F convex and X lognormal;
     every covariance is largest at two opposite contributions of norm C, so Kahane's inequality applies.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("poisson", POISSON_REPLACE_ONE, spec, case):
         return refusal
@@ -227,10 +251,15 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the symmetrised amplified profile of sampling without replacement, with instances as lower bounds.
+    """Return the guarantee of sampling without replacement, under replace-one or zero-out-one.
 
-    For noisy sums all other records equal the replacing record (a one-sided mixture). For contributions of bounded norm
-    there is a second instance, with all others zero (a symmetric mixture).
+    The upper bound is the amplified profile, in both directions. The lower bounds are those of two examples of
+    neighbouring data sets: all other records equal the replacing record, or, for contributions of bounded norm, all
+    others are zero.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := reject_other_draw("without-replacement", WITHOUT_REPLACEMENT, spec, case):
         return refusal
@@ -249,7 +278,10 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Reject a case without a replace-one guarantee for a batch of fixed size that is given as a set.
+    """Return a refusal if no replace-one guarantee covers a batch of fixed size; None otherwise.
+
+    Rejected are add-or-remove-one, zero-out-one for mechanisms with a guarantee for zeroing only, and mechanisms that
+    reveal the members of the batch or their order.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -266,7 +298,7 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
-    """Return a replace-one guarantee for the relation of the setting, replace-one or zero-out-one.
+    """Return a replace-one guarantee as one for the relation of the setting, which is replace-one or zero-out-one.
 
     Args:
         guarantee: replace-one guarantee with the upper bound.
@@ -280,10 +312,10 @@ def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tup
 
 
 def amplified_guarantee(inner: Guarantee, curve: Curve, theorem: Theorem, spec: Subsampled) -> Guarantee:
-    """Return the guarantee of a batch with secret members.
+    """Return the guarantee of a subsampled mechanism, with the condition that the members of the batch are secret.
 
     Args:
-        inner: guarantee of the mechanism on the batch; the derivation and the conditions include its own.
+        inner: guarantee of the mechanism on the batch. Its derivation and conditions become part of the result.
         curve: amplified curve.
         theorem: theorem that gives the curve.
         spec: the subsampled mechanism.

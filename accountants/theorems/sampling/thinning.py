@@ -49,9 +49,13 @@ DRAWN_OR_NOT = Theorem(
 
 
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the bound q δ(ε) for mechanisms that no theorem amplifies.
+    """Return the guarantee q δ(ε), with q the inclusion probability, for mechanisms that no theorem amplifies.
 
-    Examples are reports under a name, black boxes, and integers under zero-out-one.
+    Examples are reports under a name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")
@@ -72,10 +76,17 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair, lower_rate: float) -> tuple[Pair, ...]:
-    """Return the pairs that neighbours attain.
+    """Return pairs that neighbouring data sets attain, for lower bounds on δ.
 
     Reports under a name show the members of the batch, and attain the upper pair. In sums of integers a zeroed record
-    and a record that is not drawn both add zero, and the pair is that of Poisson sampling.
+    and a record that is not drawn both add zero, and the pair is that of Poisson sampling. Other cases have no pair.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+        inner: guarantee of the mechanism on the batch.
+        upper: the dominating pair of the subsampled mechanism.
+        lower_rate: largest double that is at most the inclusion probability.
     """
     mechanism = drawn_mechanism(spec, case.setting)
     are_reports = [isinstance(primitive, CategoryReport) for primitive in primitives(mechanism)]

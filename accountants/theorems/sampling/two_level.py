@@ -71,10 +71,14 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the pair of a client, thinned by its visible participation.
+    """Return the guarantee q δ(ε) of a client that takes part with probability q, if the observer sees who does.
 
     A zeroed client takes part with a contribution of zero. The absence of a removed client would be observed, so
     add-or-remove-one is rejected.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
@@ -92,7 +96,15 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the profile q δ(ε) of a draw of clients, with witnesses if the draw is visible."""
+    """Return the guarantee q δ(ε) of a draw of clients, with q the probability that a client is drawn.
+
+    If the observer sees who is drawn, neighbours attain it, and the guarantee has lower bounds too.
+
+    Args:
+        theorem: the theorem that the result or the refusal names.
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
     if refusal := reject_uncovered_spec(theorem, spec, case):
@@ -123,7 +135,12 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records."""
+    """Return the guarantee of the client unchanged, as an upper bound for a draw among its own records.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")
     if pools_records(case.root, case.setting.relation):

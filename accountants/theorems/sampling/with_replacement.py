@@ -63,7 +63,14 @@ WITH_REPLACEMENT = Theorem(
 
 
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a noisy sum under sampling with replacement (Theorem 10 of Balle et al. 2018)."""
+    """Return the guarantee of a noisy sum under sampling with replacement.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 10. Lower bounds come from examples of neighbouring data sets.
+
+    Args:
+        spec: the subsampled mechanism.
+        case: the requested setting and effort.
+    """
     if refusal := reject_other_draw("with-replacement", WITH_REPLACEMENT, spec, case):
         return refusal
     if refusal := reject_unknown_replacement(WITH_REPLACEMENT, spec, case):
@@ -87,11 +94,16 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
-    """Return the dominating pair of the theorem.
+    """Return the dominating pair of sampling with replacement.
 
-    For Gaussian noise it is an exact mixture, if the error of the multiplicities is below `MOST_ERROR`. Probabilities
-    are then rounded so that multiplicities are stochastically larger, and the rate is rounded up. Both raise the
-    profile (docs/engine-certificate.md, A10).
+    The multiplicity is the number of times that the record is drawn. For Gaussian noise the pair is an exact mixture,
+    if the error of the multiplicities' probabilities is below `MOST_ERROR`. These are then rounded so that
+    multiplicities are stochastically larger, and the rate is rounded up. Both raise the profile
+    (docs/engine-certificate.md, A10).
+
+    Args:
+        mechanism: spec of a mechanism that has a `noise_of_contribution`.
+        drawn: distribution of the multiplicity.
     """
     rate, log_rate = drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF), math.log(drawn.rate)
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
@@ -105,7 +117,7 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
 
 
 def group_profiles(mechanism: Spec, counts: Sequence[int]) -> GroupProfiles:
-    """Return the profile of replacing a record that counts k times, for each k.
+    """Return the profile of replacing a record that is drawn k times, and so counts k times in the sum, for each k.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.

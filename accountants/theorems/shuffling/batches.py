@@ -92,7 +92,9 @@ BOTH_DRAWS = Theorem(
 
 @dataclass(frozen=True)
 class BatchClonesBound(ScaledBound):
-    """The clone pair of a victim with one local guarantee among reports with another, at the best points of both.
+    """The best clone pair (see `clones`) for a victim with one local guarantee among clients with another one.
+
+    The record of the victim changes. A local guarantee is a curve of points (ε₀, δ₀) of a single report.
 
     Attributes:
         clients: number of clients, the victim included.
@@ -115,18 +117,18 @@ class BatchClonesBound(ScaledBound):
         return self.victim.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return the bounds of the chosen clone pair, or of the victim's local guarantee if these are lower."""
+        """Enclose log δ of the clone pair that seems best at ε, or of the victim's local guarantee if that is lower."""
         local = self.victim.pair.log_delta_bounds(epsilon)
         clones = self._clones(*self._best(epsilon)).log_bound(epsilon)
         upper = min(clones.upper, local.upper)
         return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return the chosen pair's quick bound, or the victim's local one if that is lower."""
+        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee."""
         return self._upper_at(self._best(epsilon), epsilon)
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` for increasing ε; the best points are searched near those of the previous ε."""
+        """Return a form of `upper` for calls with increasing ε; it searches near the best points of the last call."""
         last: tuple[int, int] | None = None
 
         def upper(epsilon: float) -> float:
@@ -155,7 +157,7 @@ class BatchClonesBound(ScaledBound):
         return Costs(np.asarray(distance), lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
 
     def plan(self) -> tuple[tuple[FloatArray, FloatArray], Table]:
-        """Return the table of these guarantees, and ε₀ and ε₁ of its choices, interpolated between the best points."""
+        """Return values of ε₀ (victim) and ε₁ (other clients), and a table of bounds by the clone pairs at these."""
         scale = math.exp(float(self._estimate(0.0, *self._points()).min()))
         epsilon = epsilon_grid(scale, float(self.victim.points[0][-1]))
         victim, crowd = self._path(epsilon)
@@ -174,7 +176,7 @@ class BatchClonesBound(ScaledBound):
         return (victim[used], crowd[used]), table
 
     def _path(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ε₀ and ε₁ that are nearly the best at a subset of the ε, and interpolated values between these."""
+        """Return values of ε₀ and ε₁ of which a pair is nearly the best at each ε, by interpolation of best pairs."""
         subset = epsilon[::_STRIDE]
         best = self._scan(subset)
         reach = [_STRIDE * curve.log_step for curve in (self.victim, self.crowd_curve)]
@@ -215,7 +217,7 @@ class BatchClonesBound(ScaledBound):
         crowd: FloatArray,
         log_crowd: FloatArray,
     ) -> FloatArray:
-        """Estimate log δ of the clone pairs at ε₀ and ε₁ (`victim`, `crowd`) with log δ₀ and log δ₁."""
+        """Estimate log δ of clone pairs for a victim of (ε₀, δ₀) among clients of (ε₁, δ₁), with ε₁ = `crowd`."""
         main = estimate_clones(epsilon, victim, -crowd, self.clients)
         charge = self._distance(victim, log_delta, crowd, log_crowd) + np.logaddexp(0.0, epsilon)
         return np.asarray(np.logaddexp(main, charge))
@@ -243,7 +245,7 @@ class BatchClonesBound(ScaledBound):
         return victim, log_delta, crowd, log_crowd
 
     def _best(self, epsilon: float, among: tuple[slice, slice] = (EVERY, EVERY)) -> tuple[int, int]:
-        """Return the indices of (ε₀, δ₀) and (ε₁, δ₁) with the least estimated log δ at ε, in two slices of them."""
+        """Return the indices of the points (ε₀, δ₀) and (ε₁, δ₁), in two slices, with the least estimate at ε."""
         rows, columns = among
         victim, log_share, distance = (part[rows, columns] for part in self._grid)
         main = estimate_clones(epsilon, victim, log_share, self.clients)
@@ -259,7 +261,7 @@ class BatchClonesBound(ScaledBound):
         return victim, log_share, self._distance(victim, log_delta, crowd, log_crowd)
 
     def _clones(self, row: int, column: int) -> ClonesBound:
-        """Return the stored clone bound of two points."""
+        """Return the bound by the clone pair of two points, given by their indices; it is made once and stored."""
         if (row, column) not in self._clone_bounds:
             victim, log_delta, crowd, log_crowd = self._points()
             self._clone_bounds[row, column] = self._clones_of(
@@ -282,7 +284,7 @@ _stored_table = functools.lru_cache(TABLES_KEPT)(_make_table)
 
 
 def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
-    """Return the sampling of a client among its records, and the release on the sample; or a refusal."""
+    """Return a client's sampling of its records and the Gaussian release on the sample; a refusal for other specs."""
     if refusal := not_replaced(theorem, case):
         return refusal
     if case.setting.unit != "record":
@@ -305,7 +307,7 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account for one record of a client that certainly takes part and samples its records."""
+    """Return the guarantee for one record of a client that always takes part and samples its records, or a refusal."""
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
         return batch
@@ -332,7 +334,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Account for one record where clients are sampled secretly, and then their records: both samplings amplify."""
+    """Return the guarantee for one record if clients, and then their records, are sampled secretly; or a refusal."""
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
         return Refusal(BOTH_DRAWS, "it is not clients that are drawn and then shuffled")
@@ -357,10 +359,10 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _amplify(
     inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Step, setting: Setting, declared: tuple[Condition, ...]
 ) -> Guarantee:
-    """Return the guarantee that sampling amplifies: δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)), in both directions.
+    """Return the guarantee amplified by sampling, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)), in both directions.
 
     Args:
-        inner: pair that dominates a release whose sample holds the record; its forward profile is δ.
+        inner: pair that dominates the release on a sample that includes the record; its forward profile is δ.
         rate: probability q that the record is in the sample. The pair is unchanged at q = 1.
         witnesses: pairs that the sampled release attains, for lower bounds.
         step: derivation of the guarantee.
@@ -377,9 +379,9 @@ def _amplify(
 
 
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """Return the pair of the sum of the reports, with one record at either extreme and all others at zero.
+    """Return a pair that neighbours attain: the sum of all reports, for a record of C or −C and all others zero.
 
-    Its noise is rounded up and its rate down, for lower bounds. No pair if the observer sees less than all reports.
+    The noise is rounded up and the rate down, for lower bounds. No pair if the observer does not see all reports.
     """
     if setting.observer != "shuffled-server":
         return ()

@@ -95,7 +95,7 @@ class _CountBounds(NamedTuple):
 
 
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
-    """Estimate log δ of clone pairs.
+    """Estimate log δ of clone pairs. `ClonesBound` has certified bounds.
 
     P(B ≥ c(1 + u)/2) is about e^{−c D}, with u = tanh(ε/2)/tanh(ε₀/2) and D its divergence from a fair coin. The mean
     over C is (1 − r(1 − e^{−D}))^{n−1} = e^{−z²/2}. The remaining factor is that of a normal distribution with the
@@ -153,16 +153,19 @@ class ClonesBound(ScaledBound):
         return self.epsilon if math.isinf(self.log_distance) else math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return both numerical bounds of log δ."""
+        """Enclose log δ at ε numerically, with the charge for the distance."""
         lower, upper = self._add_charge(np.asarray([epsilon]), *self._enclose(np.asarray([epsilon])))
         return Interval(float(lower[0]), float(upper[0]))
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound with fewer distinct values of C: at most a relative 1e-6 above that of `log_bound`."""
+        """Return an upper bound on log δ from fewer ranges of the number C of clones.
+
+        It is at most a relative 1e-6 above that of `log_bound`.
+        """
         return float(self.upper_bounds(np.asarray([epsilon]))[0])
 
     def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
-        """Return `upper` at several ε, which are computed in groups; neighbouring ε should be adjacent."""
+        """Return `upper` at several ε. It is quicker if neighbouring entries of the array are close to each other."""
         parts = [self._quick_upper(epsilon[start : start + _TOGETHER]) for start in range(0, epsilon.size, _TOGETHER)]
         upper = np.concatenate(parts) if parts else np.zeros(0)
         return self._add_charge(epsilon, np.full(upper.size, -np.inf), upper)[1]
@@ -207,7 +210,12 @@ class ClonesBound(ScaledBound):
         return max(0.0, math.floor(mean - reach)), min(other_clients, math.ceil(mean + reach))
 
     def _partition(self, most: int) -> _Ranges:
-        """Return the values of C in ranges: of one value each if there are few values, and about `most` otherwise."""
+        """Return the values of C, the number of clones, in ranges with their log masses.
+
+        Args:
+            most: about the number of ranges, if C has more than `_MOST_VALUES` likely values. Otherwise each range is a
+                single value.
+        """
         other_clients, (low, high) = float(self.clients - 1), self._likely
         mean = other_clients * self.rate
         values = high - low + 1.0
@@ -293,13 +301,16 @@ class ClonesBound(ScaledBound):
     def _count_bounds(
         self, clones: FloatArray, epsilon: FloatArray, effort: _Effort, *, without_tail: bool = False
     ) -> _CountBounds:
-        """Return bounds of log δ_c, a row for each ε, at increasing c. Runs of consecutive values need one tail per 32.
+        """Return bounds of log δ_c, the pair's log δ given c clones, with a row for each ε and a column for each c.
+
+        If the values c are consecutive, only every 32nd tail is computed directly, and the others by recurrence.
 
         Args:
-            clones: values c.
+            clones: values c, increasing.
             epsilon: ε, in nats.
             effort: the work for one bound.
-            without_tail: whether to omit the tail, which lowers δ_c. The lower bounds are then 0.
+            without_tail: whether to omit the subtracted tail (α − 1) P(B ≥ κ). The upper bounds remain valid, and the
+                lower bounds are then log 0.
         """
         # At and beyond ε₀ the result is not used, so any ε below ε₀ may take its place.
         at = np.where(epsilon < self.epsilon, epsilon, self.epsilon * (1.0 - 1e-9))[:, None]

@@ -28,12 +28,12 @@ MOST_CLIENTS = 1000
 
 
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
-    """Return the pairs of both instances, the one that reveals more first.
+    """Return the pairs of two examples of neighbouring data sets, the one that reveals more first.
 
     No pairs are returned for two categories, where one count determines the other, and for many clients.
 
     Args:
-        clients: number of clients, the victim included.
+        clients: number of clients, with the one that changes its category.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
     """
@@ -50,11 +50,16 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
 
 
 def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], second: tuple[float, ...]) -> Pair:
-    """Return the pair of the counts of `clients` reports, where the last report comes from `first` or from `second`.
+    """Return the pair of the counts of three kinds of reports, if one report has one of two distributions.
 
-    All reports except the last one come from a client with the log probabilities `crowd`. With M the multinomial
-    distribution of n reports at the crowd's probabilities r, the counts c have probability M(c) Σ_i f_i c_i/(n r_i) if
-    the last report has the probabilities f: each report is equally likely to be the last one.
+    Let M be the multinomial distribution of n reports with the probabilities r. If one of the n reports has the
+    probabilities f instead, the counts c have the probability M(c) Σ_i f_i c_i/(n r_i).
+
+    Args:
+        clients: number n of reports.
+        crowd: log r of each kind of report.
+        first: log f in the first distribution of the pair.
+        second: log f in the second distribution of the pair.
     """
     row = np.arange(clients + 1)
     width = clients + 1 - row

@@ -42,6 +42,10 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
 
     Args:
         rows: probabilities of the outcomes, one row per input.
+
+    Returns:
+        For each pair, a triple for each outcome: its least probability over all inputs (the privacy blanket), and its
+        probabilities under the two inputs.
     """
     common = [min(column) for column in zip(*rows, strict=True)]
     return tuple(tuple(zip(common, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
@@ -59,8 +63,9 @@ def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
 
 @dataclass(frozen=True)
 class FiniteBlanketBound(ScaledBound):
-    """The largest blanket bound of several pairs of inputs.
+    """The bound by the privacy blanket: the largest one over several pairs of inputs.
 
+    The blanket is the part of a report's distribution that is the same for all inputs.
     Guarantees: the upper bound is at least the exact one, and exceeds it by one part in ten thousand of ε. The lower
     bound is at most the exact one. The cost does not depend on the number of clients.
     """
@@ -93,7 +98,12 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(max(lower), max(upper))
 
     def _bound_pair(self, table: FloatArray, epsilon: float) -> tuple[float, float]:
-        """Return lower and upper bounds of log δ(ε) for one pair of inputs."""
+        """Return lower and upper bounds on log δ(ε) for one pair of inputs.
+
+        Args:
+            table: blanket weight, and probabilities under both inputs, of each outcome.
+            epsilon: ε, in nats.
+        """
         common, p, q = table
         gain = p - math.exp(min(epsilon, 700.0)) * q
         size = p + math.exp(min(epsilon, 700.0)) * q
@@ -111,10 +121,11 @@ class FiniteBlanketBound(ScaledBound):
 
 @dataclass(frozen=True)
 class CountProfile(Profile):
-    """Number of occurrences of one report: B, plus 1 if the victim sends it, with B ~ Bin(trials, `base`).
+    """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
 
-    The victim sends it with probability `high` in the first world and `low` < `high` in the second. Each probability
-    comes with its complement. With κ the least count that favours the first world,
+    B ~ Bin(trials, `base`) counts the other clients. The victim sends the report with probability `high` in the first
+    world and `low` < `high` in the second, which differ in its data. Each probability comes with its complement. Let κ
+    be the least count that is more than e^ε times as likely in the first world. Then
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
     """
@@ -138,7 +149,7 @@ class CountProfile(Profile):
     def _event(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
 
-        κ exceeds every count if no count favours the first world.
+        If no count is likely enough in the first world, κ exceeds every count.
         """
         growth = np.expm1(np.minimum(epsilon, 700.0))
         (high, not_high), (low, not_low) = self.high, self.low
@@ -179,12 +190,13 @@ class CountProfile(Profile):
 
 
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
-    """Return the pair of the number of reports of the victim's category, when every other client holds the second one.
+    """Return the pair that the number of reports of one category attains, for a lower bound on δ.
 
-    For two categories the shuffled reports reveal nothing more.
+    One client, the victim, holds the first category or the second one. All others hold the second one. The number of
+    reports of the first category is observed. For two categories the shuffled reports reveal nothing more.
 
     Args:
-        clients: number of clients, the victim included.
+        clients: number of clients, with the victim.
         epsilon: ε₀ of one report, in nats.
         categories: number k of categories.
     """

@@ -171,7 +171,7 @@ class GaussianBlanketBound(ScaledBound):
         return np.unique(np.concatenate((grid, levels))), levels
 
     def _distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
-        """Return a distribution of Y, cut at an edge B, whose E[(Y₁ + … + Y_n)₊] bounds that of Y on one side.
+        """Return a distribution of Y, cut at an edge B, for a one-sided bound on E[(Y₁ + … + Y_n)₊].
 
         A mass at excess x = ρ − 1 gives an atom of Y at ρ − α = x − (α − 1), for w > 0, and an equal atom at
         1 − αρ = −(x + (α − 1) + (α − 1)x), for w < 0. Of the mass beyond B only the atom for w < 0 is kept.
@@ -235,7 +235,7 @@ class GaussianBlanketBound(ScaledBound):
 
         Args:
             epsilon: ε, in nats.
-            local: upper bound of log δ by the local guarantee.
+            local: upper bound of log δ without shuffling.
             expected: the expected log δ.
             tilt: tilt of the compound sum at a smaller ε, where the search for the tilt starts; None if there is none.
 

@@ -54,9 +54,9 @@ POINTS_KEPT, CLONES_KEPT = 8, 48
 
 @dataclass(frozen=True)
 class LocalCurve:
-    """(ε₀, δ₀) pairs of one local guarantee, for every two inputs in both directions.
+    """The points (ε₀, δ₀) of a local guarantee: the guarantee of a single report, for every two inputs.
 
-    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is one pair, log δ₀ = −inf.
+    A guarantee with δ₀ = 0 at some ε₀ ≤ 700 is a single point with log δ₀ = −inf.
     """
 
     pair: Pair
@@ -81,9 +81,9 @@ class LocalCurve:
         return fine, self.pair.log_delta(fine).upper
 
     def rough_lower_bound(self, epsilon: float) -> float:
-        """Estimate a lower bound of log δ₀ at ε: the value at the next point, −∞ beyond the last one.
+        """Estimate a lower bound on log δ₀ at ε by the value at the next point; −∞ beyond the last one.
 
-        It decides only which bounds are evaluated.
+        The estimate decides only which bounds are evaluated.
         """
         places, log_delta = self.points
         following = int(np.searchsorted(places, epsilon))
@@ -123,10 +123,12 @@ def _gaussian_points(pair: Pair) -> tuple[FloatArray, FloatArray]:
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
     """Return log of sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀, rounded up, where s = 1/(1 + e^ε₀).
 
+    This is the total variation distance of shuffled (ε₀, δ₀) reports from the clone pair of (ε₀, 0) reports.
+
     Args:
-        clients: n, the victim included.
-        epsilon: ε₀, in nats.
-        log_delta: log δ₀.
+        clients: number n of clients.
+        epsilon: ε₀ of one report, in nats.
+        log_delta: log δ₀ of one report.
     """
     share = 1.0 / (1.0 + np.exp(epsilon))
     factor = np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share))
@@ -143,16 +145,23 @@ _CHOICES = 96
 
 
 def neighbourhood(place: int, size: int) -> slice:
-    """Return the slice of a few points on either side of one."""
+    """Return the slice of a few points on either side of a point.
+
+    Args:
+        place: index of the point.
+        size: number of all points.
+    """
     return slice(max(place - _AROUND, 0), min(place + _AROUND + 1, size))
 
 
 @dataclass(frozen=True)
 class LocalClonesBound(ScaledBound):
-    """The clone pair at the (ε₀, δ₀) of a local guarantee that is best at each ε, and never above the local bound.
+    """The best clone pair at each ε, over the points (ε₀, δ₀) of a local guarantee; never above the local bound.
+
+    A local guarantee is that of a single report. A clone pair bounds δ after shuffling (see `clones`).
 
     Attributes:
-        clients: n, the victim included.
+        clients: number n of clients.
         local: the local guarantee.
         coarse: whether tables have fewer rows, for a search.
 
@@ -176,18 +185,21 @@ class LocalClonesBound(ScaledBound):
         return self.local.pair.gaussian_dp_mu is not None
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Return the bounds of the chosen clone pair, or of the local guarantee if these are lower."""
+        """Enclose log δ of the clone pair that seems best at ε, or of the local guarantee if that is lower."""
         local = self.local.pair.log_delta_bounds(epsilon)
         clones = self._clones(self._best(epsilon)).log_bound(epsilon)
         upper = min(clones.upper, local.upper)
         return Interval(min(clones.lower, local.lower, upper), upper)
 
     def upper(self, epsilon: float) -> float:
-        """Return the chosen pair's quick bound, or the local one if that is lower."""
+        """Return a cheap upper bound on log δ, from the clone pair that seems best at ε and the local guarantee."""
         return self._upper_at(self._best(epsilon), epsilon)
 
     def sequential_upper(self) -> Callable[[float], float]:
-        """Return `upper` for increasing ε; the best pair is searched near that of the previous ε."""
+        """Return a function with the values of `upper`, to be called with increasing ε.
+
+        It remembers the best point (ε₀, δ₀) at the previous ε, and searches near it.
+        """
         last: int | None = None
 
         def upper(epsilon: float) -> float:
@@ -217,23 +229,28 @@ class LocalClonesBound(ScaledBound):
         return np.asarray(np.logaddexp(main, charge))
 
     def rows(self) -> Rows:
-        """Return the rows of the table of a Gaussian guarantee's cell, or of a table for this guarantee only."""
+        """Return increasing ε with certified upper bounds on log δ.
+
+        Gaussian reports with nearly the same noise share a table, which is stored. Other reports have one of their own.
+        """
         representative = cell_representative(self.local.pair)
         make = _make_and_store if representative.gaussian_dp_mu else _make
         local, table = make(self.clients, representative, self.coarse)
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
-        """Return the charges of some ε₀."""
+        """Return the terms that depend on the noise: the distance to the clone pair of each ε₀, and the local bound."""
         log_delta = self.local.pair.log_delta(local).upper
         return Costs(
             log_distance(self.clients, local, log_delta), lambda epsilon: self.local.pair.log_delta(epsilon).upper
         )
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Return the table of this guarantee and the ε₀ of its choices.
+        """Plan a table of upper bounds on log δ.
 
-        These ε₀ are closer together than the evaluated points, in the range that has the best ones.
+        Returns:
+            The values of ε₀ for the clone pairs of the table, and the table. The values are closer together than the
+            points of the local guarantee, in the range that has the best ones.
         """
         local, log_delta = self.local.points
         at_zero = int(np.argmin(self._estimate(0.0, local, log_delta)))
@@ -272,7 +289,7 @@ class LocalClonesBound(ScaledBound):
 
 
 def _make(clients: int, pair: Pair, coarse: bool) -> tuple[FloatArray, Table]:
-    """Return ε₀ of the choices, and the table of a guarantee."""
+    """Return the values of ε₀ that a table for Gaussian or other reports uses, and the table."""
     return LocalClonesBound(clients, LocalCurve(pair), coarse).plan()
 
 
@@ -287,7 +304,7 @@ def _clones(clients: int, local: float) -> ClonesBound:
 
 @dataclass(frozen=True)
 class ClosedFormBound(ScaledBound):
-    """Theorem F.2 of Lowy and Razaviyayn read as a curve, for one record a client, and never above the local bound.
+    """The curve of Lowy and Razaviyayn, Theorem F.2, for clients with one record each; never above the local bound.
 
     The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus
     the charge for δ₀, which is (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.

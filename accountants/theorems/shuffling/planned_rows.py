@@ -59,7 +59,13 @@ class Rows(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates of log δ at increasing ε from 0: of each choice (columns), and of the bound without a choice."""
+    """Estimates of log δ.
+
+    Attributes:
+        epsilon: increasing ε from 0.
+        choices: estimate for each ε (rows) and clone pair (columns).
+        local: estimate of the bound without shuffling at each ε.
+    """
 
     epsilon: FloatArray
     choices: FloatArray
@@ -93,7 +99,12 @@ def cell_representative(pair: Pair) -> Pair:
 
 
 class Costs(NamedTuple):
-    """Charges at one noise: the log distance of the reports from each choice's pair, and the bound without a choice."""
+    """The part of a table that depends on the noise.
+
+    Attributes:
+        log_distance: log total variation distance of the reports from each clone pair.
+        local: function from ε to log δ of the bound without shuffling.
+    """
 
     log_distance: FloatArray
     local: Callable[[FloatArray], FloatArray]
@@ -101,13 +112,13 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows, and the values of some choices at some rows, without charges.
+    """Upper bounds on log δ of some clone pairs at some ε, before the charge that depends on the noise is added.
 
     Attributes:
-        epsilon: ε of each row.
+        epsilon: ε of each row, increasing.
         row: index of the row of each value.
-        choice: index of the choice of each value.
-        value: log δ of the choice's clone pair at the row's ε.
+        choice: index of the clone pair of each value.
+        value: upper bound on log δ of this clone pair at the row's ε.
     """
 
     epsilon: FloatArray
@@ -126,12 +137,16 @@ class Table:
         return Table(epsilon[order], row, choice, np.concatenate((self.value, additional.value)))
 
     def compact(self) -> tuple[IntArray, Table]:
-        """Return the choices that have values, and the table with indices into these."""
+        """Return the indices of the clone pairs that have values, and the table with indices into these only."""
         used, places = np.unique(self.choice, return_inverse=True)
         return used, Table(self.epsilon, self.row, places, self.value)
 
     def rows(self, costs: Costs) -> Rows:
-        """Return the least certified upper bound at each row, with the charges at one noise."""
+        """Return the least certified upper bound on log δ at each ε.
+
+        Args:
+            costs: the charge of each clone pair at the noise, and the bound without shuffling.
+        """
         least = np.zeros(self.epsilon.size)
         charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
         log_sum = np.logaddexp(self.value, charge)
@@ -141,11 +156,14 @@ class Table:
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """Plan and evaluate a table down to δ = 1e-312, or to the ε from which log δ no longer falls.
+    """Choose rows and clone pairs by estimates, and evaluate the pairs there.
+
+    The rows end at δ = 1e-312, or at the ε from which log δ no longer falls. Two rows are at most a few tenths of log δ
+    apart where δ matters most.
 
     Args:
-        estimates: estimates of log δ of each choice.
-        pairs: function of a choice and an array of ε that returns upper bounds of log δ of its clone pair.
+        estimates: estimates of log δ of each clone pair.
+        pairs: function from the index of a clone pair and an array of ε to upper bounds on its log δ.
         costs: charges at the noise for which the rows are spaced.
         coarse: whether to use a third of the rows, for a search.
     """
@@ -165,7 +183,16 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
 
 
 def _row_places(epsilon: FloatArray, estimate: FloatArray, times: float) -> FloatArray:
-    """Return the ε at which the estimate has fallen by the row spacing, and one at which it stops falling."""
+    """Return the ε of the rows.
+
+    From each row to the next the estimate of log δ falls by about `row_spacing`. The last row is where the estimate
+    stops falling.
+
+    Args:
+        epsilon: increasing ε.
+        estimate: estimate of log δ at each ε.
+        times: factor of the spacing.
+    """
     value = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
     share = -np.diff(value) / row_spacing(value[:-1], float(value[0]))
     ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
@@ -177,7 +204,14 @@ def _row_places(epsilon: FloatArray, estimate: FloatArray, times: float) -> Floa
 
 
 def _evaluate(estimates: Estimates, places: FloatArray, pairs: Pairs, times: float) -> Table:
-    """Evaluate the clone pairs of the choices that suit these ε."""
+    """Evaluate at some ε the clone pairs that seem best there.
+
+    Args:
+        estimates: estimates of log δ of each clone pair.
+        places: the ε, increasing.
+        pairs: function from the index of a clone pair and an array of ε to upper bounds on its log δ.
+        times: factor of the tolerated excess over the best estimate.
+    """
     near = np.minimum(np.searchsorted(estimates.epsilon, places), estimates.epsilon.size - 1)
     runs = list(_choose_runs(estimates.choices[near], estimates.local[near], times))
     # At the border of two choices the estimates are nearly the same, and either may be better.
@@ -194,7 +228,7 @@ def _evaluate(estimates: Estimates, places: FloatArray, pairs: Pairs, times: flo
 
 
 class _Run(NamedTuple):
-    """Consecutive rows, from `start` and before `end`, and a choice for all of them."""
+    """Consecutive rows, from `start` and before `end`, and the index of one clone pair for all of them."""
 
     choice: int
     start: int
@@ -202,14 +236,15 @@ class _Run(NamedTuple):
 
 
 def _choose_runs(choices: FloatArray, local: FloatArray, times: float) -> Iterator[_Run]:
-    """Yield runs of rows with one choice each. The next choice is the one that suits most of the following rows.
+    """Yield runs of consecutive rows that one clone pair serves, to evaluate few different pairs.
 
-    A choice suits a row if its log δ exceeds the least one by no more than the row's tolerance. Rows at which the local
-    bound is lower by 1 or more in log δ need no choice, and are in no run.
+    A clone pair suits a row if its estimated log δ exceeds the least one by no more than the row's tolerance. Each run
+    takes the pair that suits most of the following rows. Rows at which the bound without shuffling is lower by 1 or
+    more in log δ are in no run.
 
     Args:
-        choices: estimated log δ, a row for each ε and a column for each choice.
-        local: log δ of the local bound at each ε.
+        choices: estimated log δ, a row for each ε and a column for each clone pair.
+        local: log δ of the bound without shuffling at each ε.
         times: factor of the tolerances of `_TOLERATED_EXCESS`.
     """
     best = choices.min(axis=1)

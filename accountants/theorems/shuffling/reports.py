@@ -69,12 +69,15 @@ def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
-    """Return a refusal if shuffling hides nothing, or if the unit is less than a client's contribution; None otherwise.
+    """Return a refusal if shuffling amplifies nothing in the setting; None otherwise.
+
+    This is so for relations other than replace-one, an observer who knows the senders, a single client, and records of
+    which a client samples only some.
 
     Args:
-        theorem: the theorem that would be applied.
+        theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the setting, and the accounts of inner mechanisms.
+        case: the requested setting and effort.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -88,7 +91,14 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
 
 
 def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain before a server that sees shuffled reports, for the lower bound."""
+    """Return pairs that neighbouring data sets attain for a server that sees the shuffled reports, for lower bounds.
+
+    They are known for Gaussian reports and for randomized response. Other mechanisms and observers have none.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
         return ()
@@ -104,7 +114,14 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 
 
 def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account for the reports by their local guarantee, which is attained if their order hides nothing."""
+    """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
+
+    Lower bounds are those of the report if the observer knows its sender, and those of `attained_pairs` otherwise.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     if refusal := not_replaced(LOCAL, case):
         return refusal
     inner = case.account(of_records(spec.mechanism), case.setting)
@@ -129,7 +146,7 @@ def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarante
 
 
 def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account by Theorem F.2 with one record a client, read as a curve."""
+    """Return the guarantee of Lowy and Razaviyayn, Theorem F.2, for clients with one record each; or a refusal."""
     local = _local_curve(SINGLE_ROUND, spec, case)
     if isinstance(local, Refusal):
         return local
@@ -139,7 +156,12 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account by the clone pair of a purely private report."""
+    """Return the guarantee by the clone pair, for reports with δ₀ = 0 at some ε₀; or a refusal.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     local = _local_curve(CLONES, spec, case)
     if isinstance(local, Refusal):
         return local
@@ -151,7 +173,14 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account by the clone pair near an (ε₀, δ₀) report, at the best (ε₀, δ₀) of its curve."""
+    """Return the guarantee by clone pairs for reports with δ₀ > 0 at every ε₀, or a refusal.
+
+    At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     local = _local_curve(APPROXIMATE_CLONES, spec, case)
     if isinstance(local, Refusal):
         return local
@@ -163,9 +192,14 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
 
 
 def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account by the blanket of k-ary randomized response.
+    """Return the guarantee of shuffled randomized response by its privacy blanket, or a refusal.
 
-    It is an exact sum for two categories and a certified contour integral for more.
+    The blanket is the part of a report's distribution that does not depend on the category. The bound is an exact sum
+    for two categories, and a certified contour integral for more.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -184,7 +218,15 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Account by the blanket of one-dimensional Gaussian reports, with opposite contributions as the worst case."""
+    """Return the guarantee of shuffled one-dimensional Gaussian reports by their privacy blanket, or a refusal.
+
+    The blanket is the part of a report's distribution that does not depend on the contribution. The worst case is a
+    pair of opposite contributions.
+
+    Args:
+        spec: the shuffled mechanism.
+        case: the requested setting and effort.
+    """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal
     noise_multiplier = gaussian_multiplier(spec.mechanism)

@@ -68,7 +68,7 @@ class ScaledBound(Bound):
 
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
-    """The bound by a known pair, the same in both directions."""
+    """The bound by a known pair, which is the larger δ of its two directions."""
 
     pair: Pair
 
@@ -86,7 +86,7 @@ class PairBound(ScaledBound):
 
 @dataclass(frozen=True)
 class ScaledProfile(BoundProfile):
-    """Profile of a bound, with rows at steps of a tenth in log δ where most of the mass is, wider below."""
+    """Profile of a bound. Its tails come from a table, with rows a tenth in log δ apart for the largest δ."""
 
     bound: ScaledBound
 
@@ -113,7 +113,10 @@ class ScaledProfile(BoundProfile):
         return tabulate(epsilon, value)
 
     def _rows(self) -> Iterator[tuple[float, float]]:
-        """Yield rows down to δ = 1e-312, to the ε at which δ is zero, or to one from which it no longer falls."""
+        """Yield increasing ε with upper bounds on log δ.
+
+        The rows end at δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
+        """
         upper = self.bound.sequential_upper()
         top = value = upper(0.0)
         yield 0.0, value
@@ -141,7 +144,7 @@ class ScaledProfile(BoundProfile):
 
 
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
-    """Return the ε at which N(μ, 1) against N(0, 1) has the given δ, with μ from δ at ε = 0.
+    """Estimate the ε at δ by a Gaussian pair N(μ, 1) against N(0, 1) with the same δ at ε = 0.
 
     Args:
         at_zero: log δ at ε = 0.
