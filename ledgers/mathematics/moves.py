@@ -55,28 +55,30 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Hold runs of an item of the plan, or of a slot, for one job.
+    """Return the state in which runs for one job are reserved.
 
-    Without an item and a slot, the item with this very mechanism is used. A job that can be stepped is reserved as a
-    number of steps. With an item and a spec, the spec must be proved to lose no more in each run than the item's
-    (docs/ledger.md, "Plans, credits and exchange").
+    An item of the plan pays, or a slot, which is a part of the budget for mechanisms outside the plan. If neither is
+    named, the item with exactly this mechanism pays. A job of equal steps is reserved as a number of steps. If an item
+    and a spec are given, a run of the spec must provably lose no more privacy than a run of the item (docs/ledger.md,
+    "Plans, credits and exchange").
 
     Args:
-        state: the ledger.
+        state: the ledger before the reservation.
         identifier: id of the new reservation.
         spec: mechanism of the job. None takes the item's mechanism.
-        item: name of an item of the plan.
-        slot: kind of the slot that is charged. Only one of `item` and `slot` may be given.
+        item: name of the item that pays.
+        slot: kind of the slot that pays. Only one of `item` and `slot` may be given.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
         eta: η that the job may take from a Gaussian slot. None takes the slot's default.
         delta: δ that each run may take from a pure or zero-concentrated slot. None means 0.
-        rough: whether to charge a quick price, which is certified but a little too high.
+        rough: whether to charge a price that is quick to compute, certified, and a little too high.
 
     Raises:
-        LedgerClosed, NotSealed: the ledger takes no reservations at present.
+        LedgerClosed: the ledger was closed.
+        NotSealed: the membership of the data set's block is not fixed yet.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
-        NotInPlan: the plan has no such item, or the item's mechanism is not proved to lose as much.
-        LedgerExhausted: less is free; `condition` has both sides.
+        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
+        LedgerExhausted: the item or the slot has less free than the job needs; `condition` has both amounts.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
         InvalidInput: the request contradicts itself.
     """
@@ -108,17 +110,19 @@ def reserve(
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Commit runs of a reservation, after which their outputs may be released.
+    """Return the state in which runs of a reservation are committed, after which their outputs may be released.
+
+    A job that a Gaussian slot charges as a whole is charged at its first commit, for what the slot then has left.
 
     Args:
-        state: the ledger.
+        state: the ledger before the commit.
         identifier: id of the reservation.
-        count: number of runs. None means all that are left.
+        count: number of runs. None means all reserved runs that are not committed.
 
     Raises:
         InvalidInput: the reservation does not hold so many runs.
-        ReservationEnded: it was cancelled or has expired.
-        LedgerExhausted: since it was made, the slot has fallen so far that the job costs more than is free.
+        ReservationEnded: the reservation was cancelled or has expired.
+        LedgerExhausted: other commits have left less in the slot than the job now costs.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
     require_consistent(state)
@@ -146,18 +150,18 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
 
 
 def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
-    """Give back all that a reservation holds and has not committed.
+    """Return the state in which a reservation has ended and its uncommitted runs are free again.
 
-    Runs of the plan return to it, as credit if some were committed. Charges that add up return to their slot. Runs that
-    a residue charge has paid for stay as credit of that very mechanism, and never return as an amount.
+    Runs of the plan return to it, as credit if some were committed. Charges that add up over runs return to their slot.
+    Runs of a job that was charged as a whole remain as credit for the same mechanism: their amount does not return.
 
     Args:
-        state: the ledger.
+        state: the ledger before the end of the reservation.
         identifier: id of the reservation.
         outcome: new state of the reservation.
 
     Raises:
-        ReservationEnded: it has ended before, or all of it was committed.
+        ReservationEnded: the reservation has ended before, or all of its runs were committed.
     """
     reservation = _find_reservation(state, identifier)
     left = reservation.count - reservation.committed
@@ -196,13 +200,11 @@ def close(state: LedgerState) -> LedgerState:
 def contradict(
     state: LedgerState, observations: Sequence[Observation], reservations: Sequence[str] | None = None
 ) -> LedgerState:
-    """Accept no further commits, because observations contradict a run that was paid from the ledger.
-
-    Reservations may still be cancelled, and the ledger may be closed. Observations of earlier contradictions stay.
+    """Return the state that accepts no further commits, because a run differed from the mechanism that was paid for.
 
     Args:
-        state: the ledger.
-        observations: at least one.
+        state: the ledger before the observations.
+        observations: at least one observation of such a difference.
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
 
     Raises:
@@ -227,12 +229,13 @@ def contradict(
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
-    """Take committed runs back, on the declaration that no output of them was seen. The ledger is then conditional.
+    """Return the state in which committed runs no longer count, because their owner declares that nobody saw an output.
 
-    Runs of the plan, and of jobs with a residue charge, return as credit; charges that add up return to their slot.
+    The ledger's guarantee then depends on the declaration, which `conditional` records. Runs of the plan, and runs of
+    jobs that were charged as a whole, return as credit. Charges that add up over runs return to their slot.
 
     Args:
-        state: the ledger.
+        state: the ledger before the runs are voided.
         identifier: id of the reservation.
         count: number of runs, at least 1.
 
@@ -265,7 +268,7 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
-    """Hold a charge of a slot for one job. Arguments and errors are those of `reserve`."""
+    """Return the state in which a slot pays for a job. Arguments and errors are those of `reserve`."""
     slot = state.slot(kind)
     if slot is None:
         allowed = ", ".join(other_slot.kind for other_slot in state.slots) or "none: the ledger has a plan only"
@@ -281,7 +284,10 @@ def _reserve_of_slot(
 
 
 def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
-    """Charge a whole job at its first commit, with a residue charge that is valid at the slot's present remainder."""
+    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan.
+
+    If the slot has less μ² left than when the charge was computed, the charge is certified or computed again.
+    """
     assert reservation.slot is not None
     assert reservation.charge is not None
     slot = _slot(state, reservation.slot)
@@ -310,7 +316,7 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
 
     Raises:
         InvalidInput: neither a name nor a spec is given.
-        NotInPlan: the plan has no such item, or its mechanism is not proved to lose as much as the spec.
+        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
     """
     if name is None:
         if spec is None:
@@ -348,7 +354,7 @@ def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
     """Return a reservation that has not ended.
 
     Raises:
-        ReservationEnded: there is none.
+        ReservationEnded: the reservation does not exist, was cancelled, or has expired.
     """
     reservation = state.reservations.get(identifier)
     if reservation is None or reservation.state in ("cancelled", "expired"):
@@ -370,11 +376,7 @@ def _require_amounts(eta: Amount | None, delta: Amount | None) -> None:
 
 
 def require_consistent(state: LedgerState) -> None:
-    """Reject a ledger of which an observation contradicts a run.
-
-    Raises:
-        RunDiffers: with every observation.
-    """
+    """Raise RunDiffers, with all observations, if a run was observed to differ from the mechanism that was paid for."""
     if state.status == "contradicted":
         message = "Observations contradict a run that was paid from this ledger, so there is no ε and no further run:"
         raise RunDiffers(message, state.observations)
@@ -386,7 +388,7 @@ def require_open(state: LedgerState) -> None:
     Raises:
         RunDiffers: an observation contradicts a run that was paid from the ledger.
         LedgerClosed: the ledger was closed.
-        NotSealed: the membership of its block is not fixed.
+        NotSealed: it is not fixed yet which records belong to the ledger's block of data.
     """
     require_consistent(state)
     if state.status == "closed":
