@@ -29,10 +29,10 @@ class ObservationAnswer:
 
 
 def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the caution about a reservation of a contradicted run.
+    """Return the warning that a run differs from the mechanism that its reservation paid for; empty if it does not.
 
     Args:
-        contradicted: ids of the ledgers that contradict it.
+        contradicted: ids of the ledgers with observations of such a difference.
     """
     if not contradicted:
         return ()
@@ -46,12 +46,13 @@ def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
 
 
 def is_contradicted(reservation: str, committed: int, contradictions: Iterable[JsonObject]) -> bool:
-    """Return whether entries contradict the run that a reservation has paid for.
+    """Return whether a run that a reservation paid for was observed to differ from the reserved mechanism.
 
     Args:
-        reservation: its id.
+        reservation: id of the reservation.
         committed: number of its committed runs.
-        contradictions: the entries; one without reservations concerns all with committed runs.
+        contradictions: entries with such observations. An entry that names no reservations concerns all reservations
+            with committed runs.
     """
     return any(
         reservation in entry["reservations"] if "reservations" in entry else committed for entry in contradictions

@@ -62,7 +62,7 @@ class ApprovalMoves(OwnerMoves):
     ) -> LedgerRow | PendingRow:
         """Change the plan of a ledger, or whether it has approval, and certify it again.
 
-        After a commit, the decision about a plan must be declared independent of outputs.
+        After a commit, the request must declare that no released output influenced the new plan.
 
         Args:
             tenant: owner of the ledger.
@@ -93,15 +93,15 @@ class ApprovalMoves(OwnerMoves):
             request: the reservation, the number of runs and the declaration.
             key: idempotency key of the request.
             by: name of the caller.
-            may_act: whether the caller may void runs of a ledger without approval.
+            may_act: whether the caller may void runs in a ledger that needs no second person.
 
         Returns:
             The ledger; the pending move if the ledger has approval.
 
         Raises:
-            RoleMissing: the ledger has no approval, and the caller may not act.
+            RoleMissing: the ledger has no approval, and `may_act` is False.
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
-            InvalidInput: fewer were committed, or the reservation is of another ledger.
+            InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
         more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
         fingerprint = fingerprint_of("voided", [identifier, more])
@@ -115,7 +115,7 @@ class ApprovalMoves(OwnerMoves):
             return pending.live(connection, identifier, self._clock())
 
     def pending_move(self, tenant: str, identifier: str, move: str) -> PendingRow:
-        """Return a move of a ledger that waits for approval, or did.
+        """Return a move of a ledger that waits for approval, or has ended.
 
         Args:
             tenant: owner of the ledger.
@@ -130,7 +130,7 @@ class ApprovalMoves(OwnerMoves):
             return self._move(connection, identifier, move)
 
     def approve(self, tenant: str, identifier: str, move: str, *, by: str) -> PendingRow:
-        """Make a pending move, once it was judged again. Approving an approved move changes nothing.
+        """Check a pending move against the present ledger and make it. Approving an approved move changes nothing.
 
         Args:
             tenant: owner of the ledger.
@@ -143,7 +143,7 @@ class ApprovalMoves(OwnerMoves):
             SamePerson: the approver requested the move.
             MoveEnded: it was rejected or withdrawn, or has expired.
             InvalidInput: the approver has no name.
-            EpsilondError: as the move itself. It stays pending.
+            EpsilondError: the ledger does not permit the move now. The move stays pending.
         """
         if not by.strip():
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
@@ -163,14 +163,14 @@ class ApprovalMoves(OwnerMoves):
             NotFound: this ledger has no such move.
             RoleMissing: the caller is neither an approver nor the requester.
             MoveEnded: it was approved, or has expired.
-            AwaitsApproval: it is a reconciliation, without which the ledger cannot go on.
+            AwaitsApproval: the move is a reconciliation, which can only be approved.
         """
         return self._retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
-        """Let every ledger with approval wait for its approver, because an operator accepts a log that lacks entries.
+        """Block every ledger with approval until its approver accepts that the log may lack entries.
 
-        A ledger that waits for this log already has no second move.
+        A pending move is added to each ledger, unless it has one for the same state of the log.
 
         Args:
             by: name of the operator.
@@ -201,7 +201,7 @@ class ApprovalMoves(OwnerMoves):
         by: str,
         may_act: bool = True,
     ) -> LedgerRow | PendingRow:
-        """Make a move at once, or keep it pending in a ledger with approval."""
+        """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`."""
         with looking(self._database) as connection:
             again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
             states = self._gated_states(connection, tenant, identifier, request)
@@ -230,7 +230,7 @@ class ApprovalMoves(OwnerMoves):
         return written
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
-        """Make a pending move, and return it."""
+        """Make a pending move, and return it. Errors are those of `approve`, and Again if others interfered."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -306,7 +306,7 @@ class ApprovalMoves(OwnerMoves):
         by: str,
         seconds: float | None,
     ) -> PendingRow:
-        """Write a pending move, and return it."""
+        """Store a pending move that expires after some seconds (None: never), and return it."""
         now = self._clock()
         if kind != "reconcile" and pending.count_live(connection, row.id, now) >= MOST_PENDING:
             message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
@@ -324,10 +324,10 @@ class ApprovalMoves(OwnerMoves):
         return move
 
     def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
-        """Return the effect of a move on a ledger.
+        """Return the ledger after a move, with the record for the log. Nothing is written.
 
         Raises:
-            EpsilondError: the move is not possible.
+            EpsilondError: the ledger does not permit the move.
         """
         if isinstance(request, AmendAsked):
             parts = request.parts
@@ -345,7 +345,7 @@ class ApprovalMoves(OwnerMoves):
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        """Return the state of the ledger that a move needs."""
+        """Return the ledger that a move changes; for a void, with its reservation and the number of voided runs."""
         named = (
             self._desk.load_reservation(connection, tenant, request.reservation)
             if isinstance(request, VoidAsked)
@@ -364,10 +364,10 @@ class ApprovalMoves(OwnerMoves):
         require(connection, [row])
 
     def _require_live(self, move: PendingRow) -> None:
-        """Require that a move may still be approved. Write down that it has expired if it has.
+        """Check that a move is still pending. If its time has passed, the move is stored as expired.
 
         Raises:
-            MoveEnded: it may not.
+            MoveEnded: the move has expired, or was approved, rejected or withdrawn.
         """
         if is_over(move, self._clock()):
             expired = replace(move, state="expired", closed_at=self._clock())

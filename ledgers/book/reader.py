@@ -34,11 +34,14 @@ class BookReader(PublishedLog):
     """Reader of the ledgers of organisations."""
 
     def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
-        """Give ledgers without a named organisation to that of their opener; return the ledgers that then collide.
+        """Assign each ledger without an organisation to the organisation of the caller who opened it.
 
         Args:
-            organisation_of: gives the organisation of a caller by name; it is called for ledgers without one. None
-                leaves a ledger as it is.
+            organisation_of: returns the organisation of the caller with a given name. If it returns None, the ledger
+                does not change.
+
+        Returns:
+            The groups of ledgers that cover the same people of one organisation.
         """
         for attempt in range(TRIES):
             try:
@@ -63,10 +66,13 @@ class BookReader(PublishedLog):
             return figures(connection, limit=limit)
 
     def colliding(self, *identifiers: str) -> dict[str, list[tuple[str, bool]]]:
-        """Return the other ledgers of the same people in the same organisation, each with whether it is open.
+        """Return the other ledgers that cover the same people in the same organisation.
 
         Args:
-            identifiers: ids of ledgers; those that collide with none are left out.
+            identifiers: ids of ledgers.
+
+        Returns:
+            For each ledger with such others: their ids, each with whether it is open.
         """
         with looking(self._database) as connection:
             rows = ledgers.load(connection, *identifiers)
@@ -74,7 +80,7 @@ class BookReader(PublishedLog):
         return {name: others for name, others in pairs.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
-        """Return names of data sets, and of blocks of this data set, that are almost those of this ledger."""
+        """Return names of data sets, and of this data set's blocks, that nearly equal the names in this ledger."""
         with looking(self._database) as connection:
             pairs = owners.names_of(connection, row.tenant)
         dataset, block = normalise(row.dataset), normalise(row.block)
@@ -85,9 +91,9 @@ class BookReader(PublishedLog):
         return sorted(near)
 
     def unbalanced_ledgers(self) -> list[str]:
-        """Return a sentence for each ledger of any tenant with rows that differ from its entries.
+        """Return a sentence for each ledger, of any tenant, of which the rows disagree with its log entries.
 
-        A ledger whose newest entry is of an earlier version is replayed from its opening.
+        The newest entry has the balance. If an earlier version wrote it without one, all entries are replayed.
         """
         with looking(self._database) as connection:
             identifiers = ledgers.identifiers(connection)
@@ -129,7 +135,7 @@ class BookReader(PublishedLog):
         return self.whole(tenant, identifier)[1]
 
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
-        """Return the state of a ledger from which runs may be reserved as far as other ledgers are concerned.
+        """Return the state of a ledger that neither another ledger nor a pending reconciliation blocks.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.

@@ -18,7 +18,12 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 
 
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
-    """Return the state that the rows of a ledger describe, with the reservations that are passed."""
+    """Return the state of a ledger from its rows in the database.
+
+    Args:
+        row: rows of the ledger.
+        reservations: the reservations that the state will contain. Each must hold runs in this ledger.
+    """
     record = json.loads(row.record)
     first = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
     parts: dict[str, list[PartRow]] = {}

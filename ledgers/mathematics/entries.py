@@ -216,11 +216,11 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
 def charge_of(record: JsonObject) -> Charge:
     """Read a charge from its record.
 
-    A charge either adds up from equal charges of single runs (`each`), or is a charge of the whole job that was
-    computed for an amount of μ² left in the slot (`remaining`).
+    A charge adds up from equal charges of single runs (`each`), or it is a charge of a whole job, which was computed
+    for the μ² that the slot had left (`remaining`).
 
     Raises:
-        InvalidInput: a text is not an amount, or the record has both of these members, or neither.
+        InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
     """
     if ("remaining" in record) == ("each" in record):
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")

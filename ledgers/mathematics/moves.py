@@ -59,7 +59,7 @@ def reserve(
 
     An item of the plan pays, or a slot, which is a part of the budget for mechanisms outside the plan. If neither is
     named, the item with exactly this mechanism pays. A job of equal steps is reserved as a number of steps. If an item
-    and a spec are given, a run of the spec must provably lose no more privacy than a run of the item (docs/ledger.md,
+    and a spec are given, one run of the spec must provably lose no more privacy than one of the item (docs/ledger.md,
     "Plans, credits and exchange").
 
     Args:
