@@ -50,7 +50,7 @@ def audited(
     Args:
         evidence: file of the bundle, the receipt or the ledgers.
         keys: file or folder of the trusted keys.
-        checkpoints: files with trusted old checkpoints.
+        checkpoints: files with old signed heads of the log that the verifier kept. The log must continue them.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
         witnesses: vkeys of trusted witnesses. Each must have cosigned the largest head.
 
@@ -116,10 +116,10 @@ def _verify_bundle(
 
 
 def replay(entries: Iterable[Record]) -> Iterator[str]:
-    """Replay every ledger's entries from its opening. Yield a sentence for each ledger whose charges all suffice.
+    """Compute all charges of each ledger again from its entries. Yield a sentence for each ledger without errors.
 
     Raises:
-        DoesNotReplay: an entry is not a valid move, or a block has two ledgers, by names as the service compares them.
+        DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.
     """
     blocks: dict[tuple[object, str], dict[str, str]] = {}
     for name, own in by_ledger(entries).items():
@@ -178,7 +178,7 @@ def _replay_ledger(name: str, own: Sequence[Record]) -> LedgerState:
 
 
 def _sentence(name: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return a sentence on a ledger whose entries were replayed."""
+    """Return a sentence about a ledger whose charges were all computed again, with its guarantee if it has one."""
     label = opening.get("name", name)
     computed = (
         f"Ledger {label} ({name}): its opening and the charges of all its {count} entries were computed again and"
@@ -192,7 +192,7 @@ def _sentence(name: str, opening: Record, state: LedgerState, count: int) -> str
 
 
 def _replay_receipts(bundle: Bundle, verification: LogVerification) -> None:
-    """Replay the entries of receipts, because a service gives no other entries. Report the points that stay open."""
+    """Compute the charges in receipts again if there are no other entries, and report the points that stay open."""
     if bundle.entries or not bundle.receipts:
         return
     entries = sorted((receipt.entry for receipt in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
@@ -214,7 +214,7 @@ def _replay_receipts(bundle: Bundle, verification: LogVerification) -> None:
 
 
 def _with_log(bundle: Bundle, path: Path) -> Bundle:
-    """Return the bundle with the evidence of another file."""
+    """Return the bundle together with the evidence in the file of the option `log`. Only one may have entries."""
     try:
         more = _bundle(path, "/log")
     except NotVerified as error:
@@ -235,9 +235,9 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
 
 def _check_voids(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report receipts of commits whose runs were voided: they are valid for no run.
+    """Report receipts of commits whose runs were later declared void, so that they are valid for no run.
 
-    It is no failure if the receipt of the void itself is among the receipts, as in an export of a ledger.
+    Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
     """
     log_entries = _entries_of(bundle)
     voids = {
@@ -260,9 +260,9 @@ def _check_voids(own: Sequence[Receipt], bundle: Bundle, verification: LogVerifi
 
 
 def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report contradicted ledgers with their observations, and mark the receipts of contradicted runs.
+    """Report observations which show that runs differed from their reserved mechanisms, and receipts of such runs.
 
-    A receipt fails unless the contradiction itself is among the receipts, as in an export of a ledger.
+    Such a receipt is a failure, unless the entry with the observation is among the receipts, as in an export.
     """
     entries = {str(entry.get("seq")): entry for entry in _entries_of(bundle) if entry.get("kind") == "contradicted"}
     for seq, entry in entries.items():
@@ -286,7 +286,7 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: 
 
 
 def _compare_balances(place: FilePlace, entries: Sequence[Record], verification: LogVerification) -> None:
-    """Check that the file's balances and contradicted ledgers are those that the entries give.
+    """Report for each ledger in a file whether its balances and its state agree with the log's entries.
 
     Args:
         place: the file of ledgers.

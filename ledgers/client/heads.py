@@ -31,16 +31,16 @@ class SeenHead:
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Require that a head is consistent with the kept head, and keep the larger of them.
+        """Check that a head and the stored head belong to one growing log, and store the larger one.
 
         Args:
             note: signed head from the service.
             keys: keys that sign the log.
-            prove: asks the service for a proof.
+            prove: function that requests a consistency proof between two sizes of the log from the service.
 
         Raises:
-            LogForked: the service has no such proof, or the head is not signed.
-            OSError: the head cannot be kept.
+            LogForked: the service has no valid proof, or the head is not validly signed.
+            OSError: the head cannot be stored.
         """
         trusted = tuple(keys)
         head, newest = self._verify(note, trusted), self._read_head(trusted)
@@ -83,10 +83,16 @@ class SeenHead:
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Require a proof that a head is the beginning of a later head.
+    """Check that the log of a head is the beginning of the log of a later head.
+
+    Args:
+        earlier: the smaller head.
+        later: the larger head.
+        prove: function that requests a consistency proof between two sizes. It is not called if the heads have one size
+            or the earlier log is empty.
 
     Raises:
-        NotVerified: it is not proved.
+        NotVerified: the proof is not valid, or is about other sizes.
     """
     trivial = earlier.size in (0, later.size)
     proof = Consistency(earlier.size, later.size, ()) if trivial else prove(earlier.size, later.size)

@@ -33,13 +33,11 @@ class RunNotes:
         self.folder = folder
 
     def begin(self, receipts: Sequence[Receipt]) -> None:
-        """Note that the run of these receipts begins now.
-
-        On return the note is on the disk and excludes every other run.
+        """Mark receipts as used, before their run begins. The marks are on the disk when the method returns.
 
         Raises:
-            ReceiptUsed: one of them was used.
-            OSError: the note cannot be written; nothing may be run.
+            ReceiptUsed: a receipt was marked before, by any process with the same folder.
+            OSError: a mark cannot be written; nothing may be run.
         """
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for receipt in receipts:
@@ -52,7 +50,11 @@ class RunNotes:
         return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
-        """Write the note of a receipt."""
+        """Mark one receipt as used, by a new file with its entry and this process.
+
+        Raises:
+            ReceiptUsed: the file exists already.
+        """
         entry = receipt.entry
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
         began = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}

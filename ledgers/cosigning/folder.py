@@ -83,7 +83,7 @@ class WitnessFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes and threads from changing a head. What was written is on the disk at the end.
+        """Lock the folder for a block. Its changes are on the disk at the end of the block.
 
         Raises:
             OSError: the folder cannot be used.
@@ -98,7 +98,7 @@ class WitnessFolder:
             digest: SHA-256 of the origin, in hexadecimal.
 
         Raises:
-            KeysUnusable: the file was changed, or is another log's.
+            KeysUnusable: the file does not contain a head of this log that this witness cosigned.
             OSError: the file cannot be read.
         """
         path = self._heads / digest
@@ -135,7 +135,7 @@ class WitnessFolder:
         """Delete the newest head of a log, so that any log of this origin can be cosigned next.
 
         Returns:
-            The head that is forgotten; None if there was none.
+            The deleted head; None if there was none.
 
         Raises:
             KeysUnusable: the file was changed, or is another log's.

@@ -93,7 +93,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
         root: root of the tree.
 
     Raises:
-        NotVerified: the proof does not show it.
+        NotVerified: the proof leads to another root, has a wrong length, or the tree has no such index.
     """
     if not 0 <= index < size:
         raise NotVerified(f"a tree of {size} leaves has no leaf {index}")
@@ -127,7 +127,7 @@ def verify_consistency(
         proof: hashes of the proof, as `Tree.consistency` returns them.
 
     Raises:
-        NotVerified: the proof does not show it.
+        NotVerified: the proof leads to another root or has a wrong length, or the sizes are not in order.
     """
     _hashes_only(proof)
     if not 0 <= earlier <= later:
@@ -144,7 +144,13 @@ def verify_consistency(
 
 
 def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]) -> None:
-    """Verify a consistency proof between two different trees that are not empty."""
+    """Verify a consistency proof by computing both roots from it (RFC 9162, section 2.1.4.2).
+
+    The arguments are those of `verify_consistency`, with 0 < `earlier` < `later`.
+
+    Raises:
+        NotVerified: the proof has a wrong length, or leads to another root.
+    """
     path = list(proof)
     if earlier & (earlier - 1) == 0:  # a perfect tree is a node of the later one
         path.insert(0, earlier_root)
@@ -188,7 +194,17 @@ def _texts(path: Sequence[bytes]) -> list[str]:
 
 
 def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
-    """Return both sizes and the path from the record of a proof."""
+    """Return both numbers and the hashes from the record of a proof.
+
+    Args:
+        record: the record.
+        first: name of the member with the first number.
+        second: name of the member with the second number.
+        path: name of the member with the hashes in base 64.
+
+    Raises:
+        Malformed: the record has other members or types.
+    """
     if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
         raise Malformed(f"a proof has {first}, {second} and {path}")
     sizes, hashes = (record[first], record[second]), record[path]

@@ -216,8 +216,8 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
 def charge_of(record: JsonObject) -> Charge:
     """Read a charge from its record.
 
-    A charge adds up from equal charges of single runs (`each`), or it is a charge of a whole job, which was computed
-    for the μ² that the slot had left (`remaining`).
+    The member `each` has the charge of one run, if charges add up. The member `remaining` has the μ² that the slot had
+    left, if a whole job was charged.
 
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.

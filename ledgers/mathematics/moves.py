@@ -59,8 +59,8 @@ def reserve(
 
     An item of the plan pays, or a slot, which is a part of the budget for mechanisms outside the plan. If neither is
     named, the item with exactly this mechanism pays. A job of equal steps is reserved as a number of steps. If an item
-    and a spec are given, one run of the spec must provably lose no more privacy than one of the item (docs/ledger.md,
-    "Plans, credits and exchange").
+    and a spec are given, a run of the spec must provably lose no more privacy than one of the item. See docs/ledger.md,
+    "Plans, credits and exchange".
 
     Args:
         state: the ledger before the reservation.
