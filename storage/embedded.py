@@ -11,7 +11,10 @@ from epsilond.storage.file import MEMORY
 
 
 def engine_of(url: URL) -> Engine:
-    """Return an engine for an SQLite file, or for a database in memory, which lives as long as its one connection."""
+    """Return an engine for an SQLite database with durable transactions, of which only one writes at a time.
+
+    A database in memory has a single connection, and is lost when that is closed.
+    """
     in_memory = url.database in MEMORY
     if in_memory:
         engine = create_engine(

@@ -23,7 +23,9 @@ MIGRATIONS: Final = 0x6570_7369_6C6F_6E64
 
 
 def engine_of(url: URL) -> Engine:
-    """Return an engine for PostgreSQL that notices a lost database in seconds instead of the minutes of TCP.
+    """Return an engine for PostgreSQL with short time limits, so that a lost server is noticed within seconds.
+
+    Limits in the URL's query have priority.
 
     Raises:
         MissingExtra: psycopg is not installed.

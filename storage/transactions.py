@@ -40,10 +40,10 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yield a connection for reading.
+        """Open a connection for reading, as a context manager.
 
         Raises:
-            StoreFault: the database cannot be used.
+            StoreFault: the database was closed or replaced, or cannot be reached.
         """
         with _in_words(), self._reading:
             self._require_open()
@@ -54,7 +54,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction. Once it ends without an error, its writes survive even a power failure.
+        """Open a transaction that writes, as a context manager. After success its writes survive a power failure.
 
         Raises:
             StoreFault: the database cannot be used. Nothing was written, unless the connection broke while the
@@ -93,7 +93,7 @@ class Database:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """Raise the database's errors in the body of a `with` statement as StoreFault, in words without secrets.
+    """Translate the database's errors in a block to StoreFault, with messages without data, as a context manager.
 
     Raises:
         StoreFault: the database raised an error.

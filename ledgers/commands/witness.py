@@ -60,10 +60,10 @@ def witness(
 
 
 def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
-    """Return the keys of logs.
+    """Parse the public keys of logs.
 
     Raises:
-        InvalidInput: there is none, or one cannot be read.
+        InvalidInput: no key is given, or one is malformed.
     """
     from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415  as above
     from epsilond.ledgers.log.keys import PublicKey  # noqa: PLC0415  as above
@@ -77,7 +77,11 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
 
 
 def _forget(folder: WitnessFolder, origin: str) -> None:
-    """Forget the newest head of a log, and print it."""
+    """Delete the witness's newest head of a log, and print it.
+
+    Raises:
+        InvalidInput: no head of this log was cosigned.
+    """
     head = folder.forget(origin)
     if head is None:
         raise InvalidInput.at("/forget", f"no head of {origin} was cosigned")

@@ -66,7 +66,7 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the answer to a submitted checkpoint: the cosignature, or the reason why there is none."""
+        """Return the HTTP answer to a submitted checkpoint: the cosignature, or the reason for its rejection."""
         try:
             line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
@@ -132,11 +132,11 @@ class WitnessService:
 
 
 def _head(note: Note) -> Checkpoint:
-    """Return the head in a note.
+    """Return the log's head in a note.
 
     Raises:
-        _Answer: the head has no entries, and the root of another tree.
-        Malformed: the note holds no checkpoint.
+        _Answer: the head has size 0, but not the root of the empty tree.
+        Malformed: the note does not contain a checkpoint.
     """
     try:
         return checkpoints.parse(note.text)

@@ -17,7 +17,7 @@ TRIES = 3
 
 
 class Keys:
-    """The present keyring, which any thread may request."""
+    """The present signing keys of the service. Calling the object returns them; any thread may call it."""
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
         """Use the keys of a folder, which is made at first use.
@@ -54,10 +54,10 @@ class Keys:
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
     def __call__(self) -> SigningKeys:
-        """Return the present keys. A key that another process made signs from then on.
+        """Return the present keys. They are read again if another process changed the folder.
 
         Raises:
-            KeysUnusable: the keys cannot be used.
+            KeysUnusable: a key is missing, retired or malformed, or the folder cannot be used.
         """
         if self._folder is None:
             return self._keyring
@@ -71,7 +71,10 @@ class Keys:
             return self._keyring
 
     def _open_keyring(self) -> SigningKeys:
-        """Open the keys, and remember the state of the folder."""
+        """Open the keys, or make them if there are none, and remember the state of the folder.
+
+        Several processes may make the keys of one folder at the same time. The attempt is then repeated.
+        """
         present = datetime.now(UTC)
         if self._folder is None:
             return SigningKeys.new(SigningKey.new(self._origin or random_origin()), present)

@@ -17,10 +17,17 @@ _COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
 
 
 def take(connection: Connection, count: int) -> int:
-    """Take the next `count` numbers of entries, and return the first. Other writers wait until the transaction ends.
+    """Reserve the next numbers of log entries. Other writers wait until the transaction ends.
 
-    Take them last: after every ledger is locked, and everything is written. If the transaction is rolled back, the
-    numbers are free again.
+    Call this last in a transaction, after all ledgers are locked and other rows are written. If the transaction is
+    rolled back, the numbers are free again.
+
+    Args:
+        connection: connection of a transaction that writes.
+        count: how many numbers are reserved, at least 1.
+
+    Returns:
+        The first of the numbers.
 
     Raises:
         ValueError: the count is below 1.
@@ -68,16 +75,16 @@ def page(
     organisation: str | None = None,
     order: Order = "oldest",
 ) -> list[EntryRow]:
-    """Return entries in their order.
+    """Return a page of log entries that meet all given conditions.
 
     Args:
-        connection: to read on.
-        start: number of the first of them; None means the oldest, or the newest if the newest come first.
+        connection: connection to read on.
+        start: number of the first entry; None means the oldest, or the newest if the newest come first.
         limit: largest number of entries.
-        ledger: id of the ledger that they are of; None means any.
-        kind: their kind; None means any.
-        organisation: owner of their ledgers; None means any.
-        order: which come first.
+        ledger: id of the entries' ledger; None means any.
+        kind: kind of the entries; None means any.
+        organisation: owner of the entries' ledgers; None means any.
+        order: whether the oldest or the newest entries come first.
     """
     wanted, newest = select(*_COLUMNS), order == "newest"
     if start is not None:
@@ -96,12 +103,12 @@ def page(
 def of_rare_kind(
     connection: Connection, ledgers: Collection[str], kind: Literal["voided", "contradicted"]
 ) -> list[EntryRow]:
-    """Return the entries of a rare kind that these ledgers have, in the order of the log.
+    """Return the entries of a rare kind in some ledgers, in the order of the log, by an index of these kinds.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         ledgers: ids of the ledgers.
-        kind: of the entries.
+        kind: kind of the entries.
     """
     own = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
     wanted = select(*_COLUMNS).where(RARE, own).order_by(ENTRIES.c.seq)

@@ -15,10 +15,10 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
 
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
-    """Return the answer kept under a tenant's key, or None.
+    """Return the stored answer to an earlier request with an idempotency key, or None.
 
-    Compare its fingerprint with the request's. Call it again once the ledgers are locked, because an equal request may
-    have come first.
+    The caller must compare the answer's fingerprint with that of the request. The caller must search again once the
+    ledgers are locked, because the same request may have been answered meanwhile.
 
     Args:
         connection: connection to read on.
@@ -37,10 +37,13 @@ def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> se
 
 
 def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:
-    """Keep answers in the transaction of the moves. Call it with the counter of entries taken.
+    """Store the answers to requests in the transaction of their changes.
+
+    The transaction must have reserved its numbers of log entries, so that other writers wait.
 
     Raises:
-        Again: a key was taken in between; leave the transaction, and the next try finds its answer.
+        Again: another transaction stored an answer for one of the keys. The caller must roll back and try again, and
+            will find that answer.
     """
     try:
         connection.execute(insert(KEYS), [vars(answer) for answer in answers])

@@ -44,16 +44,16 @@ class BlockTaken(Exception):
 
 
 def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
-    """Keep a new ledger, at version 0. Call it before the counter of entries is taken.
+    """Store a new ledger. Call this before `entries.take` in the transaction.
 
     Args:
-        connection: of a transaction that writes.
-        ledger: the ledger.
-        opened_by: name of the caller who opens it; None where the tenant has no callers with names.
+        connection: connection of a transaction that writes.
+        ledger: the ledger, with version 0.
+        opened_by: name of the caller who opens it; None if callers have no names.
 
     Raises:
-        BlockTaken: the block has one; a closed one is not replaced.
-        ValueError: it has another version than 0.
+        BlockTaken: the block of data has a ledger already, open or closed.
+        ValueError: the version is not 0.
     """
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
@@ -73,10 +73,10 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
 
 
 def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
-    """Return these ledgers with all their rows.
+    """Return the rows of ledgers, by the ledger's id.
 
-    Outside `looking` and `moving` the rows of one ledger may be of two moments. The version is read first, so that a
-    move that compares it notices.
+    The rows are consistent only inside `looking` or `moving`. Otherwise they may be from before and after a change; the
+    version is read first, so that a later comparison of the version notices this.
 
     Args:
         connection: connection to read on.
@@ -119,12 +119,12 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 
 
 def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
-    """Write how one ledger differs, and return it as it is then. See `write_all`.
+    """Write the changes of one ledger, and return it with its next version. Errors are those of `write_all`.
 
     Args:
-        connection: of a transaction that has locked the ledger.
-        before: the ledger as it was loaded.
-        after: the ledger as it becomes.
+        connection: connection of a transaction that has locked the ledger.
+        before: the ledger as it was read.
+        after: the ledger with its changes.
     """
     return write_all(connection, [(before, after)])[0]
 
@@ -170,10 +170,10 @@ def identifiers(connection: Connection) -> list[str]:
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
-    """Return the id of the first ledger of a block, if it has one.
+    """Return the id of the first ledger of a block of data; None if the block has no ledger.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         tenant: owner of the ledger.
         dataset: name of the data set.
         block: name of the block; empty for the whole data set.
@@ -184,9 +184,12 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Return the id of a ledger that overlaps this ledger: one is of a block, the other of the whole dataset.
+    """Return the id of a ledger that overlaps this one: one covers a block, the other the whole data set.
 
-    Call it after the counter of entries is taken: then no other is being added.
+    Call this after `entries.take`, because no other ledger can be added then.
+
+    Returns:
+        The id, or None if no ledger overlaps.
     """
     of_other_kind = LEDGERS.c.block_key != "" if ledger.block == "" else LEDGERS.c.block_key == ""
     of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
@@ -220,7 +223,11 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 
 
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of `_PART_CHANGE` for each part of a slot that differs."""
+    """Yield the parameters of the update `_PART_CHANGE` for each part of a slot that changed.
+
+    Raises:
+        ValueError: a part is missing or new.
+    """
     present = {(part.kind, part.part): part for part in before.parts}
     if [*present] != [(part.kind, part.part) for part in after.parts]:
         raise ValueError("the parts of a ledger's slots are those it was opened with")

@@ -52,13 +52,18 @@ def is_kept(connection: Connection, identifier: str) -> bool:
 
 
 def claim(connection: Connection, endpoint: str, now: float, lease: float) -> MessageRow | None:
-    """Return the message to an endpoint that is due first, and let no other process have it for a time.
+    """Return the message to an endpoint that is due first, and reserve it for this process for some time.
+
+    The number of deliveries of the message is raised by one.
 
     Args:
-        connection: of a transaction that writes.
+        connection: connection of a transaction that writes.
         endpoint: identifier of the endpoint.
-        now: seconds since 1970.
-        lease: seconds after which another process may send it, as this one may have stopped.
+        now: present time in seconds since 1970.
+        lease: seconds after which another process may send the message, in case that this process has stopped.
+
+    Returns:
+        The message. None if none is due, or if another process is about to reserve it.
     """
     due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
     wanted = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
@@ -85,12 +90,12 @@ def pending(connection: Connection, endpoints: Iterable[str]) -> int:
 
 
 def prune(connection: Connection, before: float, kept_kind: str) -> None:
-    """Remove messages that were made before a time.
+    """Delete messages that were created before a time.
 
     Args:
-        connection: of a transaction that writes.
-        before: seconds since 1970.
-        kept_kind: kind of event of which messages stay for ever, so that each is sent once.
+        connection: connection of a transaction that writes.
+        before: time in seconds since 1970.
+        kept_kind: kind of event of which no message is deleted, so that none is created a second time.
     """
     connection.execute(delete(MESSAGES).where(MESSAGES.c.created < before, MESSAGES.c.kind != kept_kind))
 
@@ -100,8 +105,8 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
 
     Args:
         connection: connection to read on; it must be of a transaction that writes if `alone` is set.
-        alone: whether other processes may not read the log for messages until the transaction ends. If one does so at
-            present, None is returned.
+        alone: whether to exclude other processes from reading the log for messages until the transaction ends. If
+            another process does so at present, the result is None.
     """
     wanted = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     size: int | None = connection.execute(
