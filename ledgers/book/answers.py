@@ -300,7 +300,7 @@ def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
 
 
 def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
-    """Return the answer to the question whether a job fits. The charge is absent if the job does not fit."""
+    """Convert the result of a what-if query to the service's answer, with amounts as decimal strings."""
     charge = _charge(result.item, result.slot, result.count, result.charge) if result.fits else None
     return WhatIfAnswer(
         fits=result.fits,
@@ -345,7 +345,7 @@ def when(seconds: float) -> str:
 
 
 def _own(row: LedgerRow) -> JsonRecord:
-    """Return the members of a ledger's answer that its rows have."""
+    """Return the members of a ledger's answer that need only its rows, by name."""
     record = json.loads(row.record)
     log_delta = float(record["target"]["log_delta"])
     return {
@@ -372,7 +372,7 @@ def _own(row: LedgerRow) -> JsonRecord:
 
 
 def _holding_charge(row: HoldingRow) -> ChargeAnswer:
-    """Return the answer about the charge of a holding."""
+    """Return the cost of a reservation in one ledger, from its row, with amounts as decimal strings."""
     charge = {} if row.charge is None else json.loads(row.charge)
     return ChargeAnswer(
         item=row.item,
@@ -386,7 +386,7 @@ def _holding_charge(row: HoldingRow) -> ChargeAnswer:
 
 
 def _charge(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
-    """Return the answer about a charge."""
+    """Return the cost of runs for an answer; without a charge the item of the plan pays, and amounts are empty."""
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
     return ChargeAnswer(

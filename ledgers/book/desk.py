@@ -333,10 +333,10 @@ class Desk:
 
 
 def _readable(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
-    """Return the state that rows describe.
+    """Return the state of a ledger from its rows and its reservations.
 
     Raises:
-        NotReconciled: the rows describe no state.
+        NotReconciled: the rows are not valid, so that they were changed outside the service.
     """
     try:
         return state_from(row, held)

@@ -259,7 +259,7 @@ class ApprovalMoves(OwnerMoves):
         return ended
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """End a pending move without making it, and return it."""
+        """Reject or withdraw a pending move, and return it. Errors are those of `reject`, and Again if it expired."""
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -280,7 +280,7 @@ class ApprovalMoves(OwnerMoves):
         raise Again(name)
 
     def _request_reconciliation(self, identifier: str, by: str, reason: str) -> bool:
-        """Request a reconciliation of a ledger. Return whether the ledger waits; without approval it does not."""
+        """Block a ledger with approval until an approver accepts the log. Return False if it needs no approval."""
         states = {identifier: self._row(identifier)}
         with self._moving(states) as connection:
             row = states[identifier][0]

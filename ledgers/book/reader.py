@@ -202,7 +202,8 @@ class BookReader(PublishedLog):
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
         """Return receipts of the newest commits of a reservation, under the current head, oldest first.
 
-        The list is empty if runs of the reservation were voided or contradicted: no run may begin with them.
+        The list is empty if runs of the reservation were declared void, or observed to differ from their mechanism. No
+        run may begin with such receipts.
         """
         with self._continuous_log() as connection:
             held = self._desk.load_reservation(connection, tenant, identifier)
@@ -215,7 +216,7 @@ class BookReader(PublishedLog):
             return [self._desk.receipt(connection, row, size) for row in rows]
 
     def written(self, tenant: str, identifier: str) -> JsonRecord:
-        """Return a summary of a ledger's entries in the log."""
+        """Return the number of a ledger's log entries, by kind, and the numbers of the first and the last entry."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             kinds = entries.count_kinds(connection, identifier)

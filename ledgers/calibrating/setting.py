@@ -87,10 +87,14 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
-    """Return the mechanism of a run, if it is the same for all groups of clients.
+    """Return the only mechanism of a run, because a ledger charges one mechanism for all clients.
+
+    Args:
+        algorithm: name of the algorithm, for the error.
+        released: mechanism of each group of clients.
 
     Raises:
-        ConditionViolated: groups of clients release differently; a charge is for all of them.
+        ConditionViolated: groups of clients have different mechanisms.
     """
     if len(released) != 1:
         statement = "kinds of releases, one for each group of clients, of which a ledger charges one"

@@ -272,7 +272,7 @@ def _clip(epsilon: float) -> float:
 
 
 def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
-    """Return whether the ledger rejects the same run with slightly less noise."""
+    """Return whether the ledger rejects the same run with less noise, by the share `SLACK`."""
     less = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
         return False
@@ -284,7 +284,7 @@ def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
 
 
 def _rejection(state: LedgerState, last: tuple[object, Spec] | None, place: ChargeTarget) -> NoCertificate:
-    """Return the ledger's own error for the largest noise that was tried.
+    """Return the error that the ledger raises for the run with the largest noise that was tried.
 
     Args:
         state: the ledger.

@@ -168,8 +168,12 @@ class RemoteWitness:
     def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
         """Return the verified cosignature in an answer.
 
+        Args:
+            head: the head that was shown to the witness.
+            content: body of the answer: signature lines.
+
         Raises:
-            WitnessUnavailable: the answer has no cosignature of this witness.
+            WitnessUnavailable: the answer has no valid cosignature of this witness.
         """
         try:
             note = notes.parse(f"{head.text}\n{content.decode()}")

@@ -190,7 +190,7 @@ async def _body(request: Request) -> bytes:
 
 
 def listener(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address. Port 0 takes a free one.
+    """Open a socket that listens at an address. Port 0 selects a free port.
 
     Raises:
         OSError: the address cannot be used.

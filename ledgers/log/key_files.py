@@ -176,7 +176,7 @@ def read_private(path: Path, name: str) -> SigningKey:
     """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
 
     Raises:
-        KeysUnusable: there is no file, or the file has no Ed25519 key.
+        KeysUnusable: there is no file, or it does not contain an Ed25519 key.
     """
     try:
         private = load_pem_private_key(path.read_bytes(), password=None)

@@ -63,7 +63,7 @@ def is_live(reservation: Reservation) -> bool:
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
-    """Return the record of a reservation that still holds something."""
+    """Return the members of a reservation that count for the balance. `text` returns a mechanism's JSON text."""
     return {
         "id": reservation.id,
         "spec": text(reservation.spec),

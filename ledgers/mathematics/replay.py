@@ -211,7 +211,11 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Return the state after the record of an amendment."""
+    """Return the state after the entry of an amended plan, which is checked and certified again.
+
+    Raises:
+        DoesNotReplay: a number of runs or the declaration is not valid.
+    """
     items = [
         PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"]) for record in entry["add"]
     ]

@@ -145,7 +145,7 @@ def _is_owned(tenant: str) -> ColumnElement[bool]:
 
 
 def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
-    """Return the reservations with these ids, with their holdings."""
+    """Return the reservations that a query of ids selects, each with its runs in every ledger, oldest first."""
     query = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
     rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
     holdings = defaultdict[str, list[HoldingRow]](list)

@@ -52,7 +52,9 @@ def log_share(order: float) -> float:
 
 
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
-    """Return the divergence of an order that implies (ε, δ): ε + log(δ/C(α))/(α − 1).
+    """Return the Rényi divergence of an order that implies (ε, δ): ε + log(δ/C(α))/(α − 1).
+
+    C(α) is the factor of the conversion, the exponential of `log_share`.
 
     Args:
         order: α > 1.
@@ -83,7 +85,7 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
-    """Return the Rényi divergence of a distribution with these losses.
+    """Return the Rényi divergence of order α for a mechanism with finitely many outcomes.
 
     Args:
         order: α > 1.
