@@ -45,7 +45,7 @@ class Database:
         Raises:
             StoreFault: the database was closed or replaced, or cannot be reached.
         """
-        with _in_words(), self._reading:
+        with _as_store_faults(), self._reading:
             self._require_open()
             if self._watched:
                 self._watched.require_there()
@@ -60,7 +60,7 @@ class Database:
             StoreFault: the database cannot be used. Nothing was written, unless the connection broke while the
                 transaction ended.
         """
-        with _in_words(), self._writing:
+        with _as_store_faults(), self._writing:
             self._require_open()
             if self._watched:
                 self._watched.require_unwritten()
@@ -92,7 +92,7 @@ class Database:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
+def _as_store_faults() -> Iterator[None]:
     """Translate the database's errors in a block to StoreFault, with messages without data, as a context manager.
 
     Raises:

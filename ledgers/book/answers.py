@@ -225,7 +225,7 @@ def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
 
 def summary(row: LedgerRow) -> LedgerSummary:
     """Return the summary of a ledger from its rows."""
-    return LedgerSummary(**_own(row))
+    return LedgerSummary(**_row_members(row))
 
 
 def answer(
@@ -243,7 +243,7 @@ def answer(
         PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in promise.curve
     )
     return LedgerAnswer(
-        **_own(row),
+        **_row_members(row),
         guarantee=None if state.observations else _guarantee(row, state, promise),
         observations=tuple(map(ObservationAnswer.of, state.observations)),
         runs_out_first=resource_answer(find_scarcest(state)),
@@ -344,7 +344,7 @@ def when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _own(row: LedgerRow) -> JsonRecord:
+def _row_members(row: LedgerRow) -> JsonRecord:
     """Return the members of a ledger's answer that need only its rows, by name."""
     record = json.loads(row.record)
     log_delta = float(record["target"]["log_delta"])

@@ -90,7 +90,7 @@ class OwnerMoves(BookReader):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "sealed", moves.seal, by)
+        return self._change_state(tenant, identifier, key, "sealed", moves.seal, by)
 
     def close(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Close a ledger: no more runs can be reserved.
@@ -101,7 +101,7 @@ class OwnerMoves(BookReader):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "closed", moves.close, by)
+        return self._change_state(tenant, identifier, key, "closed", moves.close, by)
 
     def contradict(
         self, tenant: str, identifier: str, request: ContradictAsked, key: str, *, by: str = ""
@@ -149,7 +149,7 @@ class OwnerMoves(BookReader):
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
         """Make commits in one transaction. Return None for each that its caller must make separately."""
         try:
-            with self._noting_head(durably(self._database)) as connection:
+            with self._with_noted_head(durably(self._database)) as connection:
                 return commit_together(connection, self._desk, requests, self._clock())
         except Exception:  # noqa: BLE001 (also of rows that cannot be read: they are of one ledger of the group)
             return [None] * len(requests)  # each asks alone: it hears its own reason, or what its key was answered
@@ -244,7 +244,7 @@ class OwnerMoves(BookReader):
         row = self.ledger(tenant, identifier)
         return row, state_from(row, ())
 
-    def _simple(
+    def _change_state(
         self,
         tenant: str,
         identifier: str,
@@ -301,11 +301,11 @@ class OwnerMoves(BookReader):
             Again: a version differs.
         """
         versions = {name: row.version if compared else None for name, (row, _) in states.items()}
-        with self._noting_head(moving(self._database, versions)) as connection:
+        with self._with_noted_head(moving(self._database, versions)) as connection:
             yield connection
 
     @contextmanager
-    def _noting_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
+    def _with_noted_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
         """Yield the connection of a transaction. If it succeeds, note the log's new head as known to this process."""
         with transaction as connection:
             connection.info.pop(WRITTEN, None)

@@ -181,7 +181,7 @@ class _Group:
             The entries. None, without any change, if the caller must make the commit separately.
         """
         held = self._held.get(request.reservation)
-        if held is None or not self._takes(held, request.tenant):
+        if held is None or not self._can_commit_together(held, request.tenant):
             return None
         names = [holding.ledger for holding in held.holdings]
         try:
@@ -201,7 +201,7 @@ class _Group:
         )
         reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
 
-    def _takes(self, held: ReservationRow, tenant: str) -> bool:
+    def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
         """Return whether a reservation of this tenant is valid, not blocked, and quick to commit."""
         names = {holding.ledger for holding in held.holdings}
         expired = held.expires is not None and held.expires <= self._now

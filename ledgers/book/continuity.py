@@ -81,7 +81,7 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Compare with a file that is kept elsewhere as well, if one is given."""
+        """Begin without known heads. If a file outside the database is given, its head is compared, too."""
         self.trouble: str | None = None
         self._file = file
         self._newest: Checkpoint | None = None

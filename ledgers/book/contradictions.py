@@ -41,7 +41,7 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
 
 def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
-    """Return the entries of the log that contradict runs of a ledger, in their order."""
+    """Return the log entries with observations that runs of a ledger differed from their mechanisms, in order."""
     return [json.loads(leaf) for leaf in row.contradictions]
 
 
@@ -60,7 +60,7 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
-    """Return the record of an entry, with `contradicted` if it is a commit for a contradicted run."""
+    """Return an entry, with the member `contradicted` if it paid for a run that differed from its mechanism."""
     if record.get("kind") != "committed":
         return dict(record)
     if not is_contradicted(str(record.get("reservation")), 1, contradictions):

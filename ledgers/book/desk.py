@@ -254,7 +254,7 @@ class Desk:
                 for reservation in by_id.values()
                 if any(holding.ledger == name for holding in reservation.holdings)
             ]
-            states[name] = row, _readable(row, own)
+            states[name] = row, _state_of_rows(row, own)
         for name, trouble in self.balances.wrong(connection, states).items():
             raise NotReconciled(trouble, name)
         if named is None:
@@ -282,7 +282,7 @@ class Desk:
         return any(_count_voided(connection, holding.ledger, held.id) for holding in held.holdings)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
-        """Return the ids of the ledgers that contradict the run of a reservation."""
+        """Return the ids of a reservation's ledgers that record that its run differed from its mechanism."""
         rows = ledgers.load(connection, *(holding.ledger for holding in held.holdings))
         return [
             holding.ledger
@@ -332,7 +332,7 @@ class Desk:
             raise NotFound(identifier) from None
 
 
-def _readable(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
+def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
     """Return the state of a ledger from its rows and its reservations.
 
     Raises:

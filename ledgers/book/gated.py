@@ -215,13 +215,13 @@ class ApprovalMoves(OwnerMoves):
             raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         if has_approval and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        judged = self._judged_move(request, row, state)
+        judged = self._judge_move(request, row, state)
         with self._moving(states) as connection:
             if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                 raise Again(key)
             self._require_movable(connection, kind, row)
             if has_approval:
-                move = self._file(connection, row, kind, as_json(request), by, PENDING_SECONDS)
+                move = self._store_pending(connection, row, kind, as_json(request), by, PENDING_SECONDS)
                 self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
                 return move
             written = ledgers.write(connection, row, rows_after(row, judged.after))
@@ -243,7 +243,7 @@ class ApprovalMoves(OwnerMoves):
             return move
         self._require_live(move)
         row, state = states[identifier]
-        judged = self._judged_move(request, row, state)
+        judged = self._judge_move(request, row, state)
         with self._moving(states) as connection:
             now = self._clock()
             if is_over(move, now):
@@ -294,10 +294,10 @@ class ApprovalMoves(OwnerMoves):
                 (pending_head["size"], pending_head["root"]) == (body["size"], body["root"]) for pending_head in heads
             ):
                 return True
-            self._file(connection, row, "reconcile", body, by, None)
+            self._store_pending(connection, row, "reconcile", body, by, None)
             return True
 
-    def _file(
+    def _store_pending(
         self,
         connection: Connection,
         row: LedgerRow,
@@ -323,7 +323,7 @@ class ApprovalMoves(OwnerMoves):
         pending.add(connection, move)
         return move
 
-    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
+    def _judge_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
         """Return the ledger after a move, with the record for the log. Nothing is written.
 
         Raises:

@@ -195,7 +195,7 @@ class BookReader(PublishedLog):
             return self._desk.load_reservation(connection, tenant, identifier)
 
     def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
-        """Return the ids of the ledgers that contradict the run of a reservation."""
+        """Return the ids of a reservation's ledgers that record that its run differed from its mechanism."""
         with looking(self._database) as connection:
             return self._desk.contradicting_ledgers(connection, held)
 

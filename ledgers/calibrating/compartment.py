@@ -54,11 +54,11 @@ class ChargeTarget:
 
 
 class Compartment(Protocol):
-    """A slot or an item of a ledger at one moment."""
+    """Part of a ledger's budget that can pay for a run: a slot or an item of the plan, at one moment."""
 
     @property
     def place(self) -> ChargeTarget:
-        """Target of charges to this compartment."""
+        """Names of the slot or the item, for a reservation."""
 
     def likely_epsilon(self, log_delta: float) -> float:
         """Estimate the ε of a run that takes the whole remaining budget. The estimate is only a starting point."""
@@ -127,7 +127,7 @@ def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reserv
 
 @dataclass(frozen=True)
 class OfSlot:
-    """A slot as compartment.
+    """Slot that pays for a run.
 
     Attributes:
         state: the ledger.
@@ -191,7 +191,7 @@ class OfSlot:
 
 @dataclass(frozen=True)
 class OfItem:
-    """An item of the plan as compartment.
+    """Item of the plan that pays for a run.
 
     Attributes:
         state: the ledger.

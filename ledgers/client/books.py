@@ -186,7 +186,7 @@ class Books:
         declared: Literal["missing-entries-are-accounted-for"] | None = None,
         by: str | None = None,
     ) -> ReadableAnswer:
-        """Compare the log with a checkpoint that was kept elsewhere, so that moves are possible again after a restore.
+        """Compare the log with a checkpoint that was stored earlier, to permit changes again after a restore.
 
         A checkpoint is a signed head: the log's size and Merkle root at some time. A log that continues the checkpoint
         and the newest stored head is accepted. Otherwise the log has lost entries, and the budget that they record as

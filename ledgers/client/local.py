@@ -271,7 +271,7 @@ class FilePlace:
         return self._call(read_log)
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the log with a signed head that was kept elsewhere, and accept the log if that is allowed.
+        """Compare the log with a signed head that was stored earlier, and accept the log if that is allowed.
 
         Args:
             checkpoint: the note to compare with; None means the newest note next to the file.

@@ -185,7 +185,7 @@ class ServicePlace:
         return str(answer["checkpoint"])
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the service's log with a signed head that was kept elsewhere.
+        """Compare the service's log with a signed head that was stored earlier.
 
         The service's log is compared on this machine, with the service's proof. With a declaration the service is then
         requested to accept its log, which needs a key with the scope admin.

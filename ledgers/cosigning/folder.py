@@ -124,10 +124,10 @@ class WitnessFolder:
         return None if note is None else checkpoints.parse(notes.parse(note).text)
 
     def replace(self, origin: str, note: str) -> None:
-        """Put the newest head of a log on the disk, with its signatures. Call it within `alone()`.
+        """Store the newest head of a log, with its signatures. The caller must hold the lock of `alone()`.
 
         Raises:
-            OSError: it cannot be written; the head is as before.
+            OSError: the file cannot be written. The stored head does not change.
         """
         replace_file(self._heads / digest_of(origin), note.encode())
 

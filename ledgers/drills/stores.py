@@ -54,11 +54,11 @@ class DrillStore(ABC):
 
     @abstractmethod
     def copy(self, name: str) -> None:
-        """Copy the database while nobody writes."""
+        """Copy the database. No process may write to it meanwhile."""
 
     @abstractmethod
     def restore(self, name: str) -> None:
-        """Put a copy in the place of the database, whoever has the database open."""
+        """Replace the database by a copy, even if a process has the database open."""
 
     @abstractmethod
     def change_behind(self, connection: Connection, change: Executable) -> None:

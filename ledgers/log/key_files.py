@@ -150,7 +150,7 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
         KeysUnusable: the folder has no keys, or their file is malformed.
         OSError: the file cannot be read.
     """
-    published = _all(folder)
+    published = _read_all_keys(folder)
     if not published:
         raise KeysUnusable(f"{folder} has no keys")
     return published
@@ -163,7 +163,7 @@ def origin_of(folder: Path) -> str | None:
         KeysUnusable: the file of keys is malformed.
         OSError: the file cannot be read.
     """
-    published = _all(folder)
+    published = _read_all_keys(folder)
     return published[0].key.name if published else None
 
 
@@ -232,7 +232,7 @@ def _exchange(
     return keyring
 
 
-def _all(folder: Path) -> tuple[PublishedKey, ...]:
+def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder; none if it has no file of keys."""
     path = folder / PUBLISHED
     try:
@@ -245,7 +245,7 @@ def _all(folder: Path) -> tuple[PublishedKey, ...]:
 
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, which must all have this name."""
-    published = _all(folder)
+    published = _read_all_keys(folder)
     if any(key.key.name != name for key in published):
         raise KeysUnusable(f"{folder / PUBLISHED} has keys of {published[0].key.name}, not of {name}")
     return published

@@ -97,7 +97,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     """
     if not 0 <= index < size:
         raise NotVerified(f"a tree of {size} leaves has no leaf {index}")
-    _hashes_only(proof)
+    _require_hashes(proof)
     place, last = index, size - 1
     value = leaf_hash(leaf)
     for sibling in proof:
@@ -111,7 +111,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
         place, last = place >> 1, last >> 1
     if last:
         raise NotVerified("the inclusion proof is too short for the tree")
-    _same(value, root, f"the leaf is not entry {index} of the tree with this root")
+    _require_same(value, root, f"the leaf is not entry {index} of the tree with this root")
 
 
 def verify_consistency(
@@ -129,13 +129,13 @@ def verify_consistency(
     Raises:
         NotVerified: the proof leads to another root or has a wrong length, or the sizes are not in order.
     """
-    _hashes_only(proof)
+    _require_hashes(proof)
     if not 0 <= earlier <= later:
         raise NotVerified(f"a tree of {earlier} leaves is no beginning of one of {later}")
     if earlier == 0:
-        _same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
+        _require_same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
     if earlier == later:
-        _same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
+        _require_same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
     if earlier in {0, later}:
         if proof:
             raise NotVerified("the consistency proof is too long: these trees need none")
@@ -171,8 +171,8 @@ def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, pro
         place, last = place >> 1, last >> 1
     if last:
         raise NotVerified("the consistency proof is too short for the trees")
-    _same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
-    _same(
+    _require_same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
+    _require_same(
         later_value,
         later_root,
         "the proof does not lead to the later root: the log was rewritten, or the proof is another's",
@@ -215,13 +215,13 @@ def _fields(record: object, first: str, second: str, path: str) -> tuple[int, in
     return (*sizes, tuple(from_base64(item) for item in hashes))
 
 
-def _hashes_only(proof: Sequence[bytes]) -> None:
+def _require_hashes(proof: Sequence[bytes]) -> None:
     """Raise NotVerified if a proof has anything except hashes."""
     if any(len(value) != HASH_BYTES for value in proof):
         raise NotVerified(f"a proof is made of hashes of {HASH_BYTES} bytes")
 
 
-def _same(computed: bytes, claimed: bytes, message: str) -> None:
+def _require_same(computed: bytes, claimed: bytes, message: str) -> None:
     """Raise NotVerified with this message if two hashes differ."""
     if not compare_digest(computed, claimed):
         raise NotVerified(message)

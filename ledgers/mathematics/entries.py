@@ -183,7 +183,7 @@ def contradiction_record(observations: Sequence[Observation], reservations: Sequ
 
 
 def observations_of(record: JsonObject) -> tuple[Observation, ...]:
-    """Read the observations from the record of a contradiction.
+    """Read the observations that a run differed from its mechanism, from their log entry.
 
     Raises:
         InvalidInput: a text of an observation is empty or no text, or its count is no natural number.

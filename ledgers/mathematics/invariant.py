@@ -45,12 +45,12 @@ _ESTIMATED = 1e-4
 
 @dataclass(frozen=True)
 class Opening:
-    """Certificate of a ledger: δ of all its compartments at ε*, plus the δ that slots may add."""
+    """Certificate that a ledger is within its target (ε*, δ*)."""
 
     log_delta: float
-    """Upper bound on log δ at ε*, added amounts included."""
+    """Upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add."""
     epsilon: float
-    """Smallest ε at which the whole ledger is within δ*; at most ε*."""
+    """Upper bound on ε at δ* of all planned runs and full slots, in nats; at most ε*."""
 
 
 def opening(state: LedgerState) -> Opening:

@@ -67,7 +67,7 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
     Returns:
         A number of runs that fits, within a few runs or about one percent of the largest; 0 if none was found.
     """
-    if not _by_steps(request, slot):
+    if not _is_charged_whole(request, slot):
         return int(_largest_fit(lambda count: _fits(_with_count(request, count), slot), request.count))
     low, high = 0, request.count + 1
     count = request.count
@@ -157,7 +157,7 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
     present = noise_of(request.spec)
     if present is None:
         return None
-    if not _by_steps(request, slot):
+    if not _is_charged_whole(request, slot):
         return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present)
     low, high = present, math.inf
     noise = present
@@ -278,8 +278,8 @@ def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     return replace(spec, **changed) if changed else spec
 
 
-def _by_steps(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether prices are residue charges, which are quickly computed step by step."""
+def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
+    """Return whether the job is not Gaussian and a Gaussian slot pays, so that the job is charged as a whole."""
     return slot.kind == "gdp" and request.one.gaussian_dp_mu is None
 
 

@@ -15,7 +15,7 @@ from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, less, multi
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
 Status = Literal["open", "closed", "contradicted"]
 JOB = "job "
-"""Prefix of the names of items that residue charges create."""
+"""Prefix of the names of items for whole jobs that a Gaussian slot has paid for."""
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
 Amounts = Mapping[str, Amount]
 

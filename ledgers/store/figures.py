@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Double, Select, case, cast, func, select
 from epsilond.ledgers.store.tables import COUNTER, ENTRIES, HOLDINGS, LEDGERS, RESERVATIONS, SLOTS
 
 _MAY_RESERVE: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
-"""Condition of a ledger that may reserve: it is neither closed nor contradicted."""
+"""Condition of a ledger in which runs may be reserved: neither closed nor blocked by an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -214,7 +214,7 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
 
 
 def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
-    """Return the entries that contradict runs of ledgers, by the ledgers' ids."""
+    """Return the entries with observations that runs differed from their mechanisms, by the ledgers' ids."""
     leaves = defaultdict[str, list[bytes]](list)
     for row in entries.of_rare_kind(connection, identifiers, "contradicted") if identifiers else ():
         if row.ledger is not None:

@@ -16,7 +16,7 @@ from epsilond.ledgers.store.transactions import Again
 from epsilond.storage import shared
 
 _IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
-"""Condition of a ledger that may commit: it is neither closed nor contradicted."""
+"""Condition of a ledger to which runs may be committed: neither closed nor blocked by an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -190,9 +190,9 @@ class Webhooks:
             failure = send(endpoint, row, int(now))
             received = failure is None
             with database.writing() as connection:
-                messages.write(connection, self._after(row, failure, now))
+                messages.write(connection, self._message_after(row, failure, now))
 
-    def _after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
+    def _message_after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
         """Return a message with its new state after a delivery, and count the delivery in the metrics.
 
         A message that was not received is sent again after a pause, which grows threefold each time. It is dropped if
