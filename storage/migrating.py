@@ -17,7 +17,7 @@ from epsilond.storage import shared
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """Revisions of some tables. One database may have several chains, which are independent of each other."""
+    """Successive revisions of some tables, which alembic applies. A database may have several independent chains."""
 
     scripts: Path
     """The folder with `env.py` and `versions`."""

@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 class _Caller(Generic[Request, Answer]):
-    """A caller who waits: the request, the answer, and an event that is set at its answer or at its turn to work."""
+    """A waiting caller: the request, the answer, and an event. It is set at the answer or when the caller must work."""
 
     def __init__(self, request: Request) -> None:
         self.request = request

@@ -15,7 +15,7 @@ from epsilond.storage.file import WatchedFile
 
 
 class Database:
-    """Engine of a database with its resources. Every method blocks and may be called in any thread."""
+    """Open database that rejects the use of a replaced file. Every method blocks and may be called in any thread."""
 
     def __init__(self, engine: Engine, held: ExitStack, watched: WatchedFile | None) -> None:
         """Use an engine.

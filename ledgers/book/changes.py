@@ -122,7 +122,7 @@ class OwnerMoves(BookReader):
         observations, named = request.evidence, request.reservations
 
         def attempt() -> LedgerRow:
-            """Judge and write under the lock, so that no commit comes in between."""
+            """Compute the new state and write it under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
                 row, state = states[identifier]
@@ -268,7 +268,7 @@ class OwnerMoves(BookReader):
         fingerprint = fingerprint_of(kind, [identifier, {}])
 
         def attempt() -> LedgerRow:
-            """Judge the move before the lock, and write it if no other process moved the ledger meanwhile."""
+            """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile."""
             with looking(self._database) as connection:
                 again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 states = self._desk.states(connection, tenant, [identifier])

@@ -154,6 +154,15 @@ class _Group:
     """Locked ledgers and reservations of a group of commits, with the commits that were made so far."""
 
     def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
+        """Read the ledgers and their reservations, and find the ledgers to which no commit may be made here.
+
+        Args:
+            connection: connection of a transaction that has locked the ledgers.
+            desk: checks the rows of the ledgers against the log.
+            names: ids of the ledgers.
+            identifiers: ids of the reservations to commit.
+            now: present time in seconds since 1970.
+        """
         self._connection = connection
         self._rows = ledgers.load(connection, *sorted(names))
         self._held = {
@@ -194,7 +203,7 @@ class _Group:
         return tuple(records)
 
     def write(self) -> None:
-        """Write the rows of every ledger and reservation that was moved."""
+        """Write the rows of every ledger and reservation that the commits changed."""
         moved = [name for name, state in self._states.items() if state is not self._before[name]]
         ledgers.write_all(
             self._connection, [(self._rows[name], rows_after(self._rows[name], self._states[name])) for name in moved]

@@ -74,7 +74,7 @@ class LoggedMove:
 
 
 class Desk:
-    """Access to the log and the rows of a book, with the signing keys, the clock, and the check of the rows."""
+    """Reader and writer of the ledgers' rows and log entries, with signatures and with checks of the rows."""
 
     def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float], continuity: Continuity) -> None:
         self._keyring = keyring
@@ -345,7 +345,7 @@ def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerStat
 
 
 def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:
-    """Return the entry with this number for one ledger of a move."""
+    """Return the row of a log entry with a given number, for one of the ledgers that a move changes."""
     shared: JsonRecord = {"at": time_of(now), "tenant": move.tenant}
     if move.by:
         shared["requested_by"] = move.by

@@ -24,7 +24,12 @@ def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cautio
 
 
 def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
-    """Return the warning of one ledger."""
+    """Return the warning that other ledgers cover the same people as a ledger.
+
+    Args:
+        identifier: id of the ledger.
+        others: id of each other ledger, and whether it is open.
+    """
     ids = ", ".join(name for name, _ in others)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
     if any(is_open for _, is_open in others):

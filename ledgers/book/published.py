@@ -21,7 +21,7 @@ from epsilond.storage.transactions import Database
 
 
 class PublishedLog:
-    """Log of a book, for reading. Its methods may be called in any thread."""
+    """The log of all ledgers in a database, for reading. Its methods may be called in any thread."""
 
     def __init__(
         self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk, continuity: Continuity
@@ -60,7 +60,7 @@ class PublishedLog:
             pass
 
     def find_trouble(self) -> str | None:
-        """Return in one sentence why the log may not continue every known head, or None if it does."""
+        """Return a sentence if the log lacks entries that it had before or cannot be checked; otherwise None."""
         try:
             self.require_continued()
         except (HeadUnavailable, NotReconciled) as trouble:

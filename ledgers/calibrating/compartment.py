@@ -64,7 +64,11 @@ class Compartment(Protocol):
         """Estimate the ε of a run that takes the whole remaining budget. The estimate is only a starting point."""
 
     def log_delta(self, otherwise: float) -> float:
-        """Return log δ for the calibration of a mechanism with noise of bounded support."""
+        """Return log δ for the calibration of a mechanism with noise of bounded support.
+
+        Args:
+            otherwise: log δ of the ledger's target.
+        """
 
     def excess(self, spec: Spec) -> float:
         """Return roughly by how much a run exceeds the remaining budget, above 0 if it does.
@@ -145,7 +149,14 @@ class OfSlot:
         return slot_pair(replace(self.slot, capacity=free)).epsilon(log_delta).upper
 
     def log_delta(self, otherwise: float) -> float:
-        """Return log of half the η that a run may take, at most `otherwise`; `otherwise` if the slot has no η."""
+        """Return log δ for the calibration of noise with bounded support. It uses a part of the slot's η.
+
+        Args:
+            otherwise: log δ of the ledger's target, which is returned if the slot has no η.
+
+        Returns:
+            The log of half the η that a run may take, at most `otherwise`.
+        """
         if self.slot.kind != "gdp":
             return otherwise
         nothing = ChargeRequest(
@@ -231,7 +242,7 @@ class OfItem:
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Return a negative constant if a move is made, and a positive constant if the ledger rejects it."""
+    """Return −`MISSES` if the move succeeds, and `MISSES` if it is rejected because too little is left."""
     try:
         move()
     except (LedgerExhausted, NotInPlan):

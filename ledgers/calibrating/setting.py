@@ -104,7 +104,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
 
 def _mismatch(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionViolated:
-    """Return the error of a guarantee that a ledger cannot hold."""
+    """Return the error that an algorithm has no guarantee for a value of the ledger's setting."""
     statement = f"the {name} of the guarantee, {theirs}, is that of the ledger, {ledgers}"
     return ConditionViolated(
         f"A ledger of {name} {ledgers} cannot hold {algorithm}: its guarantee has the {name} {theirs}.",

@@ -170,7 +170,7 @@ def _cosigner(vkey: str) -> CosignerKey:
 
 
 def _replay_ledger(name: str, own: Sequence[Record]) -> LedgerState:
-    """Return the state after the entries of a ledger."""
+    """Return the state after all entries of a ledger, with all charges computed again."""
     try:
         return replay_entries(own, spec_of, text_of)
     except DoesNotReplay as error:
@@ -326,7 +326,7 @@ def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
 
 
 def _of_file(place: FilePlace, path: Path) -> Bundle:
-    """Return the log of a file, with the head that is noted next to it."""
+    """Return all log entries in a file of ledgers, with the signed head that is stored next to the file."""
     bundle = place.bundle_as_it_is()
     head = _runs(path).head
     if not head.exists():
@@ -389,7 +389,7 @@ def newest(path: Path) -> str:
 
 
 def _content(path: Path, pointer: str, size: int = -1) -> bytes:
-    """Return the first bytes of a file, or all of them."""
+    """Return the first `size` bytes of a file; by default all. Errors name the option at `pointer`."""
     try:
         with path.open("rb") as opened:
             return opened.read(size)

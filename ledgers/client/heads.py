@@ -23,10 +23,10 @@ Prove = Callable[[int, int], Consistency]
 
 
 class SeenHead:
-    """Newest head of one log, kept in a folder."""
+    """Newest head of a service's log that this client has seen, in a file. It reveals a log that was rewritten."""
 
     def __init__(self, folder: Path, origin: str) -> None:
-        """Use the file of the log of this origin in a folder, which is made when a head is first kept."""
+        """Choose the file for the log of this origin. The folder is created when a head is first stored."""
         self._path = folder / f"seen-head-{hashlib.sha256(origin.encode()).hexdigest()[:16]}"
         self._origin = origin
 
@@ -75,7 +75,7 @@ class SeenHead:
             ) from None
 
     def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
-        """Return the kept checkpoint, or None if there is none."""
+        """Return the stored checkpoint, or None if there is none."""
         try:
             return self._verify(self._path.read_text(encoding="utf-8"), keys)
         except FileNotFoundError:

@@ -23,7 +23,7 @@ class Ledger:
     """Budget of one block of data over time."""
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a ledger by the answer of its place."""
+        """Represent a ledger of a file or a service by the answer that described it."""
         self.id: str = answer["id"]
         self.name: str = answer["name"]
         self.told = ReadableAnswer(answer)

@@ -285,7 +285,7 @@ class ServicePlace:
             self._seen_head().follow(note, self._trusted, self._consistency)
 
     def _seen_head(self) -> SeenHead:
-        """Return the kept head of the service's log."""
+        """Return the store of the newest head of the service's log that this client has seen."""
         assert self._heads is not None
         if not self._trusted:
             self._trust()
@@ -317,7 +317,13 @@ class ServicePlace:
             self.warnings[str(warning["code"])] = str(warning["message"])
 
     def _list_pages(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
-        """Return the items of all pages, or the first `limit` items."""
+        """Return the items of all pages of a list, or the first `limit` items.
+
+        Args:
+            path: path and query of the first page. Each page has the path of the next one.
+            name: member of a page that has its items.
+            limit: largest number of items; None means all.
+        """
         items: list[Answer] = []
         for _ in range(_PAGES):
             page = self._document("GET", path)

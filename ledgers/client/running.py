@@ -25,7 +25,7 @@ class HeldRun:
     """
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a reservation by the answer of its place."""
+        """Represent a reservation in a file or a service by the answer that described it."""
         self.id: str = answer["id"]
         self.receipts: list[Receipt] = []
         self._place = place

@@ -26,7 +26,10 @@ HEAD: Final = "head"
 
 
 class RunNotes:
-    """A folder of notes. Every process that may get the same receipt must have the same folder."""
+    """Folder that marks receipts as used, so that no run is executed twice with one receipt.
+
+    All processes that may get the same receipt must use the same folder.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Use a folder, which is made at the first write."""
@@ -46,7 +49,7 @@ class RunNotes:
 
     @property
     def head(self) -> Path:
-        """Path of the newest head of a log, which is kept apart from the log."""
+        """Path of the file with the newest head of a log, which is not in the log's database."""
         return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
@@ -70,7 +73,7 @@ class RunNotes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk. Do nothing on a system that cannot open a folder."""
+    """Flush the list of files in a folder to the disk. Do nothing on a system that cannot open a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -123,7 +123,7 @@ class WitnessQuorum:
             return self._cosigned[1] == text and len(self._cosigned[2]) >= self._needed
 
     def begin_again(self) -> None:
-        """Forget what the witnesses are known to have cosigned: the log was accepted as it is."""
+        """Discard the knowledge of cosigned heads, because the operator has accepted the log as it is."""
         self.is_confirmed = not self._witnesses
         for witness in self._witnesses:
             witness.known = 0

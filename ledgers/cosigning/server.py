@@ -38,7 +38,7 @@ _LOG = logging.getLogger("epsilond.witness")
 
 
 class _Answer(Exception):
-    """An answer that is no cosignature."""
+    """Rejection of a submitted checkpoint, with the status and the text of the HTTP answer."""
 
     def __init__(self, status: int, text: str, media_type: str = "text/plain; charset=utf-8") -> None:
         super().__init__(text)

@@ -25,7 +25,11 @@ AGAIN: Final = "Send it again with the same Idempotency-Key."
 
 
 class KeptHeads:
-    """Heads of one book outside its database. Every method blocks, and may be called in any thread."""
+    """Keeper of the log's signed heads outside the database: in a file, and at witnesses that cosign them.
+
+    A head is the log's size with its Merkle root. A later head reveals a database that was restored from an old copy.
+    Every method blocks, and may be called in any thread.
+    """
 
     def __init__(self, book: Book, settings: Settings) -> None:
         """Prepare the witnesses. Nothing is compared yet.

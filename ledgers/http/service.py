@@ -173,7 +173,7 @@ class Ledgers:
         self._book = self._figures.follow(book)
 
     async def _check_balances(self) -> None:
-        """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
+        """Compare the rows of all ledgers with the log once, and log differences. Changes are checked in any case."""
         with as_problems():
             self._unbalanced = await to_thread.run_sync(self.book.unbalanced_ledgers)
         for sentence in self._unbalanced:
@@ -311,7 +311,7 @@ class Ledgers:
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Make a move between the checks of the kept heads."""
+        """Change ledgers: require the cosigned head before, and store the new head after the change."""
         heads = self.heads
         heads.require()
         answer = method(*arguments, **named)

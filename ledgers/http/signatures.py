@@ -157,7 +157,7 @@ async def sign_response(
 
 
 def _place(signing: SigningKey, *parts: str | bytes) -> bytes:
-    """Return the key of a remembered signature."""
+    """Return the key under which a signature is cached."""
     hasher = hashlib.sha256(signing.public.raw)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part

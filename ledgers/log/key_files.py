@@ -233,7 +233,11 @@ def _exchange(
 
 
 def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
-    """Return the published keys of a folder; none if it has no file of keys."""
+    """Return the published keys of a folder, oldest first; empty if the folder has no file of keys.
+
+    Raises:
+        KeysUnusable: the file is malformed.
+    """
     path = folder / PUBLISHED
     try:
         return published_keys(parse(path.read_bytes()))
@@ -272,7 +276,11 @@ def _own(folder: Path, name: str, kid: str) -> SigningKey:
 
 
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
-    """Return the private key that was made but not published, because its maker was interrupted."""
+    """Return a private key that an interrupted process made and did not publish; None if the folder has none.
+
+    Raises:
+        KeysUnusable: the folder has several private keys, or the key cannot be used.
+    """
     ids = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
     if len(ids) > 1:
         raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")

@@ -20,7 +20,13 @@ WARNINGS = "warnings"
 
 @dataclass(frozen=True)
 class Inclusion:
-    """Proof that a leaf is at `leaf_index`, from 0, of the tree of `tree_size` leaves."""
+    """Proof that a leaf is in a Merkle tree (RFC 9162, section 2.1.3).
+
+    Attributes:
+        leaf_index: index of the leaf, from 0.
+        tree_size: number of leaves of the tree.
+        path: hashes from the leaf's sibling to the root's child.
+    """
 
     leaf_index: int
     tree_size: int
@@ -52,7 +58,13 @@ class Inclusion:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Proof that the tree of `first` leaves is the beginning of the tree of `second` leaves."""
+    """Proof that a Merkle tree is the beginning of a larger one (RFC 9162, section 2.1.4).
+
+    Attributes:
+        first: number of leaves of the smaller tree.
+        second: number of leaves of the larger tree.
+        path: hashes of subtrees, as `Tree.consistency` returns them.
+    """
 
     first: int
     second: int

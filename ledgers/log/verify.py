@@ -260,7 +260,7 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads that a consistency proof of the bundle connects, and report the other proofs."""
+    """Return the pairs of heads that a valid consistency proof of the bundle connects. Report the other proofs."""
     steps = []
     for proof in bundle.proofs:
         earlier_heads = [head for head in heads if head.size == proof.first]
@@ -283,7 +283,15 @@ def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerif
 def _report_cosignatures(
     bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], verification: LogVerification
 ) -> None:
-    """Report the largest head that each witness cosigned. A head that is larger is reported as not cosigned."""
+    """Report the largest head that each witness cosigned, and whether a larger head lacks its cosignature.
+
+    Args:
+        bundle: the evidence, with signed heads.
+        origin: name of the log.
+        heads: sizes and roots of valid checkpoints, by increasing size.
+        witnesses: trusted keys of witnesses.
+        verification: receives the findings.
+    """
     notes_of_heads = list[tuple[_Head, Note]]()
     for text in (*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)):
         with suppress(NotVerified):  # reported before

@@ -87,7 +87,7 @@ def commit_record(reservation: Reservation, count: int) -> Record:
 
 
 def end_record(reservation: Reservation) -> Record:
-    """Return the record of a cancelled or expired reservation."""
+    """Return the record that a reservation was cancelled or has expired, with its number of uncommitted runs."""
     return {
         "kind": reservation.state,
         "reservation": reservation.id,

@@ -245,7 +245,7 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return log δ after the δ of slots is added, rounded up and at most log δ*."""
+    """Return an upper bound on the log of δ plus the δ that slots may add, at most log δ* of the target."""
     extra = slots_delta(state)
     if extra <= 0:
         return log_delta

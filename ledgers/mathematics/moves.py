@@ -343,7 +343,7 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
 
 
 def _count(count: int | None, runs: int, indivisible: bool) -> int:
-    """Return the number of runs of a step: `count`, or `runs` by default. A stepped job has at most `runs`."""
+    """Check the requested number of runs, which is `runs` by default. A job of several steps has at most `runs`."""
     wanted = runs if count is None else count
     if wanted < 1 or (not indivisible and runs > 1 and wanted > runs):
         raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")

@@ -238,7 +238,7 @@ def noise_of(spec: DataclassInstance) -> float | None:
 
 
 def _noises(spec: DataclassInstance) -> list[float]:
-    """Return all noise multipliers in a spec."""
+    """Return all noise multipliers in a spec and in the specs that it contains."""
     noises: list[float] = []
     for part in fields(spec):
         value = getattr(spec, part.name)
@@ -265,7 +265,12 @@ def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
 
 
 def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
-    """Return the spec with a function applied to each noise multiplier."""
+    """Return a copy of a spec in which a function is applied to each noise multiplier, at any depth.
+
+    Args:
+        spec: description of a mechanism.
+        noise: function from the present noise multiplier to the new one.
+    """
     changed: dict[str, object] = {}
     for part in fields(spec):
         value = getattr(spec, part.name)

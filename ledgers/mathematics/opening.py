@@ -117,7 +117,7 @@ def item_of(planned: RequestedItem, at: str) -> PlanItem:
 
 
 def _is_sought(slot: RequestedSlot) -> bool:
-    """Return whether the slot's capacity is to be computed."""
+    """Return whether the slot's capacity, or its first part, is requested as the largest that fits."""
     if isinstance(slot.capacity, str):
         return True
     first = "budget" if slot.kind == "rdp" else PARTS[slot.kind][0]

@@ -238,7 +238,7 @@ def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
 
 
 def _cannot_fit(parts: Sequence[tuple[Pair, int]], stepped: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Return whether the steps cost too much one after another for any other method to be tried."""
+    """Return whether the estimated cost of the single steps is so far above `remaining` that no method is tried."""
     too_much = _HOPELESS if exact(parts, eta) else _SURELY
     return stepped is not None and stepped.floor > too_much * float(remaining)
 

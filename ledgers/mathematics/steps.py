@@ -205,7 +205,11 @@ class _Step:
         return None
 
     def certify(self, cost: Amount) -> bool:
-        """Return whether a step costs no more in the last state before a step, and therefore in all states before."""
+        """Return whether each step may be charged this cost. True is certified.
+
+        Only the last step is checked, because a cost that suffices there suffices for the earlier steps, when the slot
+        has more left.
+        """
         left = less(self._remaining, multiple(cost, self._count))
         right = less(self._remaining, multiple(cost, self._count - 1))
         if float(left) < _LEAST_LEFT * self._whole:

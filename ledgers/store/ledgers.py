@@ -239,7 +239,7 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
 
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of `_ITEM_CHANGE` for each item of the plan that differs."""
+    """Yield the parameters of the update `_ITEM_CHANGE` for each item of the plan that changed."""
     if _names(before.items) != _names(after.items[: len(before.items)]):
         raise ValueError("the items of a ledger's plan stay, and new ones come after them")
     for was, item in zip(before.items, after.items, strict=False):

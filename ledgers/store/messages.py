@@ -38,7 +38,7 @@ class MessageRow:
 
 
 def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
-    """Keep messages that were not kept before, and return the number of new ones."""
+    """Store the messages that are not stored yet, and return their number."""
     count = 0
     for row in rows:
         count += not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row)))

@@ -119,7 +119,7 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
-    """Return the other ledgers of an organisation that cover people of this one, each with whether it is open."""
+    """Return the ids of other ledgers that cover the same people of one organisation, each with whether it is open."""
     wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
     )

@@ -115,7 +115,7 @@ def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObjec
 
 
 def try_insert(connection: Connection, statement: Executable) -> bool:
-    """Insert rows, and return whether no constraint rejects them. The transaction goes on either way."""
+    """Insert rows and return True, or return False if a constraint rejects them. The transaction stays usable."""
     try:
         with connection.begin_nested():
             connection.execute(statement)

@@ -64,7 +64,7 @@ class Webhooks:
 
     @contextmanager
     def waking(self) -> Iterator[None]:
-        """Look for events as soon as the block ends, in any way. Call it in the event loop."""
+        """Search for new events as soon as a block ends, even with an error. Use it in the event loop."""
         try:
             yield
         finally:
@@ -122,7 +122,7 @@ class Webhooks:
             self._database = self._woken = None
 
     def _store_events(self, database: Database, events: Sequence[LedgerEvent]) -> None:
-        """Keep the messages about events, unless all of them were kept before."""
+        """Store the messages about events, unless all of them are stored already."""
         rows = [*messages_of(events, self._endpoints)]
         with looking(database) as connection:
             new = [row for row in rows if not messages.is_kept(connection, row.id)]

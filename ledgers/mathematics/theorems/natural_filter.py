@@ -88,7 +88,11 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _highest(lines: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the lines that are largest at some a > 0, of sorted lines c − d a given as (d, c)."""
+    """Return the lines c − d a that are the largest at some a > 0, by increasing d.
+
+    Args:
+        lines: pairs (d, c), sorted.
+    """
     hull: list[tuple[float, float]] = []
     for line in lines:
         if hull and hull[-1][1] >= line[1]:
