@@ -129,7 +129,7 @@ class OwnerMoves(BookReader):
                 if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     return row
                 after = moves.contradict(state, observations, named)
-                written = ledgers.write(connection, row, rows_after(row, after))
+                new_row = ledgers.write(connection, row, rows_after(row, after))
                 record = entry_records.contradiction_record(observations, named)
                 self._desk.write(
                     connection,
@@ -140,7 +140,7 @@ class OwnerMoves(BookReader):
                     [MovedLedger(row.id, record, after)],
                     by,
                 )
-                return written
+                return new_row
 
         return self._retry(attempt)
 
@@ -270,19 +270,19 @@ class OwnerMoves(BookReader):
         def attempt() -> LedgerRow:
             """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile."""
             with looking(self._database) as connection:
-                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+                earlier_answer = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 states = self._desk.states(connection, tenant, [identifier])
-                if again is not None:
+                if earlier_answer is not None:
                     return states[identifier][0]
             row, state = states[identifier]
             after = move(state)
             with self._moving(states) as connection:
                 if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
-                written = ledgers.write(connection, row, rows_after(row, after))
+                new_row = ledgers.write(connection, row, rows_after(row, after))
                 moved = MovedLedger(row.id, {"kind": kind}, after)
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-            return written
+            return new_row
 
         return self._retry(attempt)
 

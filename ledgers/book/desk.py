@@ -249,12 +249,12 @@ class Desk:
             }
             if named is not None:
                 by_id[named.id] = named
-            own = [
+            own_reservations = [
                 reservation
                 for reservation in by_id.values()
                 if any(holding.ledger == name for holding in reservation.holdings)
             ]
-            states[name] = row, _state_of_rows(row, own)
+            states[name] = row, _state_of_rows(row, own_reservations)
         for name, trouble in self.balances.wrong(connection, states).items():
             raise NotReconciled(trouble, name)
         if named is None:

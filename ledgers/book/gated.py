@@ -103,8 +103,8 @@ class ApprovalMoves(OwnerMoves):
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
             InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
-        more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
-        fingerprint = fingerprint_of("voided", [identifier, more])
+        members = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
+        fingerprint = fingerprint_of("voided", [identifier, members])
         attempt = partial(self._request, tenant, identifier, "void", request, key, fingerprint, by, may_act)
         return self._retry(attempt)
 
@@ -203,11 +203,11 @@ class ApprovalMoves(OwnerMoves):
     ) -> LedgerRow | PendingRow:
         """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`."""
         with looking(self._database) as connection:
-            again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+            earlier_answer = self._desk.find_answer(connection, tenant, key, fingerprint, by)
             states = self._gated_states(connection, tenant, identifier, request)
             row, state = states[identifier]
-            if again is not None:
-                return self._move(connection, identifier, again["move"]) if "move" in again else row
+            if earlier_answer is not None:
+                return self._move(connection, identifier, earlier_answer["move"]) if "move" in earlier_answer else row
         has_approval = row.approval_from is not None
         if not has_approval and not may_act:
             raise RoleMissing("approver")
@@ -224,10 +224,10 @@ class ApprovalMoves(OwnerMoves):
                 move = self._store_pending(connection, row, kind, as_json(request), by, PENDING_SECONDS)
                 self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
                 return move
-            written = ledgers.write(connection, row, rows_after(row, judged.after))
+            new_row = ledgers.write(connection, row, rows_after(row, judged.after))
             records = [MovedLedger(row.id, judged.record, judged.after)]
             self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, records, by)
-        return written
+        return new_row
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
         """Make a pending move, and return it. Errors are those of `approve`, and Again if others interfered."""

@@ -67,8 +67,8 @@ def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> Non
     Raises:
         AwaitsApproval: an operator accepted a log that lacks entries, and an approver has not confirmed it yet.
     """
-    gated = [row.id for row in rows if row.approval_from is not None]
-    waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
+    with_approval = [row.id for row in rows if row.approval_from is not None]
+    waiting = pending.awaiting_reconciliation(connection, with_approval) if with_approval else None
     if waiting:
         message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
         raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})

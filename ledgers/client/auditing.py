@@ -216,16 +216,16 @@ def _replay_receipts(bundle: Bundle, verification: LogVerification) -> None:
 def _with_log(bundle: Bundle, path: Path) -> Bundle:
     """Return the bundle together with the evidence in the file of the option `log`. Only one may have entries."""
     try:
-        more = _bundle(path, "/log")
+        evidence = _bundle(path, "/log")
     except NotVerified as error:
         raise InvalidInput.at("/log", str(error)) from None
-    if bundle.entries and more.entries:
+    if bundle.entries and evidence.entries:
         raise InvalidInput.at("/log", "is for receipts: the entries of a log are given already")
     return Bundle(
-        entries=bundle.entries or more.entries,
-        checkpoints=[*bundle.checkpoints, *more.checkpoints],
-        receipts=[*bundle.receipts, *more.receipts],
-        proofs=[*bundle.proofs, *more.proofs],
+        entries=bundle.entries or evidence.entries,
+        checkpoints=[*bundle.checkpoints, *evidence.checkpoints],
+        receipts=[*bundle.receipts, *evidence.receipts],
+        proofs=[*bundle.proofs, *evidence.proofs],
     )
 
 

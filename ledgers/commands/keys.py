@@ -60,8 +60,8 @@ def make(
     with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-        chosen = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
-        _print(folder, key_files.make(folder, chosen, _now(), secret=secret).published, as_body=as_body)
+        log_name = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+        _print(folder, key_files.make(folder, log_name, _now(), secret=secret).published, as_body=as_body)
 
 
 @keys.command("list")

@@ -174,15 +174,15 @@ def drills(report: JsonObject) -> RenderableType:
     """Return a table with one row for each check of each drill."""
     rows = []
     for drill in report["drills"]:
-        for place, check in enumerate(drill["checks"]):
+        for index, check in enumerate(drill["checks"]):
             rows.append(
                 {
-                    "drill": "" if place else drill["name"],
+                    "drill": "" if index else drill["name"],
                     "step": check["done"],
                     "expected outcome": check["expected"],
                     "actual outcome": check["happened"],
                     "result": "passed" if check["passed"] else "FAILED",
-                    "seconds": "" if place else f"{drill['seconds']:.1f}",
+                    "seconds": "" if index else f"{drill['seconds']:.1f}",
                 }
             )
     return table(f"Drills on {report['store']}", rows)

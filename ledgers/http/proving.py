@@ -52,10 +52,10 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
         limit: largest number of entries.
     """
     records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
-    more = None
+    next_link = None
     if len(records) > limit:
-        more = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
-    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
+        next_link = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
+    return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
 
 def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:

@@ -66,10 +66,10 @@ def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) 
     """
     rows = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = rows[:limit]
-    more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(rows) > limit else None
+    next_link = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(rows) > limit else None
     colliding = ledgers.book.colliding(*(row.id for row in shown))
     warnings = (*collisions(colliding), *ledgers.warnings)
-    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=warnings or None)
+    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=next_link, warnings=warnings or None)
 
 
 def list_entries(
@@ -86,11 +86,11 @@ def list_entries(
         order: whether the oldest or the newest come first.
     """
     records = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
-    more = None
+    next_link = None
     if len(records) > limit:
         place = {"order": None if order == "oldest" else order, "from": records[limit]["seq"], "limit": limit}
-        more = page_link(f"{LEDGERS}/{identifier}/entries", place)
-    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
+        next_link = page_link(f"{LEDGERS}/{identifier}/entries", place)
+    return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:

@@ -114,7 +114,7 @@ def _plain(value: object, pointer: str, depth: int) -> object:
         case Mapping():
             return {_name(name, pointer): _plain(item, f"{pointer}/{name}", depth + 1) for name, item in value.items()}
         case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
-            return [_plain(item, f"{pointer}/{place}", depth + 1) for place, item in enumerate(value)]
+            return [_plain(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(value)]
     kind = type(value).__name__
     raise Malformed(f"{pointer or 'the record'} is a {kind}: numbers are integers, and amounts decimal strings")
 

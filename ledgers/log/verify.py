@@ -153,25 +153,25 @@ def _verify_checkpoints(
         keys: trusted keys.
         verification: receives the findings.
     """
-    for place, note in enumerate(bundle.checkpoints):
+    for number, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
         except NotVerified as error:
-            verification.add(ClaimOutcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"Checkpoint {number} does not hold: {error}.")
             continue
         verification.add(
-            ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place})."
+            ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {number})."
         )
         yield checkpoint
-    for place, receipt in enumerate(bundle.receipts):
+    for number, receipt in enumerate(bundle.receipts):
         try:
             checkpoint = receipts.verify(receipt, origin, keys)
         except NotVerified as error:
-            verification.add(ClaimOutcome.FAILED, f"Receipt {place} does not hold: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"Receipt {number} does not hold: {error}.")
             continue
         index, size = receipt.proof.leaf_index, _count(checkpoint.size)
         verification.add(
-            ClaimOutcome.VERIFIED, f"The entry of receipt {place} is entry {index} of the log when it had {size}."
+            ClaimOutcome.VERIFIED, f"The entry of receipt {number} is entry {index} of the log when it had {size}."
         )
         yield checkpoint
 
@@ -203,9 +203,9 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
     except NotVerified as error:
         verification.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
         return set()
-    for place, entry in enumerate(entries):
-        if entry.get("seq", place) != place:
-            verification.add(ClaimOutcome.FAILED, f"Entry {place} says that it is entry {entry['seq']} of the log.")
+    for index, entry in enumerate(entries):
+        if entry.get("seq", index) != index:
+            verification.add(ClaimOutcome.FAILED, f"Entry {index} says that it is entry {entry['seq']} of the log.")
     recomputed = set()
     for head in heads:
         if head.size > tree.size:

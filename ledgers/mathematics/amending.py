@@ -76,8 +76,8 @@ def amend_plan(
         )
     for name, planned in (lower or {}).items():
         state = state.with_item(_lower_item(state, name, planned))
-    for place, item in enumerate(add):
-        state = _with_added(state, item, place)
+    for index, item in enumerate(add):
+        state = _with_added(state, item, index)
     state = replace(state, amended=True, conditional=state.conditional or released)
     return state, opening(state)
 

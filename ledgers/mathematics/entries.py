@@ -189,12 +189,12 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
         InvalidInput: a text of an observation is empty or no text, or its count is no natural number.
     """
     observations = tuple(Observation(**members) for members in record["observations"])
-    for place, observation in enumerate(observations):
+    for index, observation in enumerate(observations):
         texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
         count: object = observation.count
         is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
         if not (all(isinstance(text, str) and text for text in texts) and is_count):
-            raise InvalidInput.at(f"/observations/{place}", "is no observation")
+            raise InvalidInput.at(f"/observations/{index}", "is no observation")
     return observations
 
 

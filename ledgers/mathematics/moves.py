@@ -90,22 +90,22 @@ def reserve(
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
         return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta, rough)
-    chosen = _choose_item(state, spec, item)
-    step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
-    wanted = _count(count, runs, spec is None or step is spec)
-    if step != chosen.spec:  # dominance is of laws; a theorem must cover the mechanism in this ledger's setting, too
+    plan_item = _choose_item(state, spec, item)
+    step, runs = (plan_item.spec, max(plan_item.free, 1)) if spec is None else steps_of(spec)
+    run_count = _count(count, runs, spec is None or step is spec)
+    if step != plan_item.spec:  # a theorem must cover the mechanism in this ledger's setting, too
         ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
-    if wanted > chosen.free:
+    if run_count > plan_item.free:
         raise LedgerExhausted(
-            f"the plan's item {chosen.name} has fewer runs left",
+            f"the plan's item {plan_item.name} has fewer runs left",
             violated_condition(
-                "epsilond.ledger-plan", "the requested runs are at most those left", wanted, chosen.free
+                "epsilond.ledger-plan", "the requested runs are at most those left", run_count, plan_item.free
             ),
-            {"largest_count": float(chosen.free)},
+            {"largest_count": float(plan_item.free)},
         )
-    from_credit = max(0, wanted - (chosen.free - chosen.credit))
-    updated = replace(chosen, reserved=chosen.reserved + wanted, credit=chosen.credit - from_credit)
-    reservation = Reservation(id=identifier, spec=step, count=wanted, item=chosen.name)
+    from_credit = max(0, run_count - (plan_item.free - plan_item.credit))
+    updated = replace(plan_item, reserved=plan_item.reserved + run_count, credit=plan_item.credit - from_credit)
+    reservation = Reservation(id=identifier, spec=step, count=run_count, item=plan_item.name)
     return state.with_item(updated).with_reservation(reservation)
 
 
@@ -128,8 +128,8 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
     require_consistent(state)
     reservation = _find_reservation(state, identifier)
     left = reservation.count - reservation.committed
-    wanted = left if count is None else count
-    if not 1 <= wanted <= left:
+    run_count = left if count is None else count
+    if not 1 <= run_count <= left:
         allowed = f"1 to {left}" if left else "none: there are no more"
         raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
     if (
@@ -141,12 +141,12 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         state = _charge_whole_job(state, reservation)
         reservation = state.reservations[identifier]
     if reservation.item is not None:
-        drawn = state.item(reservation.item)
-        assert drawn is not None
-        state = state.with_item(replace(drawn, reserved=drawn.reserved - wanted, committed=drawn.committed + wanted))
+        item = state.item(reservation.item)
+        assert item is not None
+        state = state.with_item(replace(item, reserved=item.reserved - run_count, committed=item.committed + run_count))
     elif reservation.slot is not None and reservation.charge is not None:
-        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, wanted)))
-    return state.with_reservation(replace(reservation, committed=reservation.committed + wanted, state="committed"))
+        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, run_count)))
+    return state.with_reservation(replace(reservation, committed=reservation.committed + run_count, state="committed"))
 
 
 def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
@@ -168,14 +168,14 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
     if left == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
     if reservation.item is not None:
-        drawn = state.item(reservation.item)
-        assert drawn is not None
-        credit = drawn.credit + (left if reservation.committed else 0)
-        state = state.with_item(replace(drawn, reserved=drawn.reserved - left, credit=credit))
+        item = state.item(reservation.item)
+        assert item is not None
+        credit = item.credit + (left if reservation.committed else 0)
+        state = state.with_item(replace(item, reserved=item.reserved - left, credit=credit))
     elif reservation.slot is not None and reservation.charge is not None:
-        back = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
+        returned = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
         slot = _slot(state, reservation.slot)
-        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, back)))
+        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, returned)))
     return state.with_reservation(replace(reservation, state=outcome))
 
 
@@ -212,13 +212,13 @@ def contradict(
     """
     if not observations:
         raise InvalidInput.at("/observations", "must not be empty")
-    for place, identifier in enumerate(reservations or ()):
+    for index, identifier in enumerate(reservations or ()):
         if identifier not in state.reservations:
-            raise InvalidInput.at(f"/reservations/{place}", "is no reservation of this ledger")
-    concerned = [reservation.id for reservation in state.reservations.values() if reservation.committed]
+            raise InvalidInput.at(f"/reservations/{index}", "is no reservation of this ledger")
+    with_commits = [reservation.id for reservation in state.reservations.values() if reservation.committed]
     marked = {
         identifier: replace(state.reservations[identifier], contradicted=True)
-        for identifier in (concerned if reservations is None else reservations)
+        for identifier in (with_commits if reservations is None else reservations)
     }
     return replace(
         state,
@@ -249,9 +249,9 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
             "/count", "is not a number of runs that were committed", allowed=f"1 to {most}" if most else "none"
         )
     if reservation.item is not None:
-        drawn = state.item(reservation.item)
-        assert drawn is not None
-        state = state.with_item(replace(drawn, committed=drawn.committed - count, credit=drawn.credit + count))
+        item = state.item(reservation.item)
+        assert item is not None
+        state = state.with_item(replace(item, committed=item.committed - count, credit=item.credit + count))
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
         state = state.with_slot(replace(slot, used=minus(slot.used, times(reservation.charge.each, count))))
@@ -276,11 +276,11 @@ def _reserve_of_slot(
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, runs = steps_of(spec)
-    wanted = _count(count, runs, step is spec)
+    run_count = _count(count, runs, step is spec)
     price = charge(
-        ChargeRequest(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta, rough=rough), slot
+        ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough), slot
     )
-    return hold_charge(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
+    return hold_charge(state, Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=price), slot)
 
 
 def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
@@ -344,10 +344,10 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
 
 def _count(count: int | None, runs: int, indivisible: bool) -> int:
     """Check the requested number of runs, which is `runs` by default. A job of several steps has at most `runs`."""
-    wanted = runs if count is None else count
-    if wanted < 1 or (not indivisible and runs > 1 and wanted > runs):
+    run_count = runs if count is None else count
+    if run_count < 1 or (not indivisible and runs > 1 and run_count > runs):
         raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")
-    return wanted
+    return run_count
 
 
 def _find_reservation(state: LedgerState, identifier: str) -> Reservation:

@@ -55,7 +55,7 @@ def replay_entries(
             entry, and the reason.
     """
     state: LedgerState | None = None
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         try:
             state = apply_entry(state, entry, read, certify=certify)
             _require_balance(state, entry, text)
@@ -68,7 +68,7 @@ def replay_entries(
             AttributeError,
             AssertionError,
         ) as error:
-            raise DoesNotReplay(f"entry {place}, {entry.get('kind')}: {error}") from error
+            raise DoesNotReplay(f"entry {index}, {entry.get('kind')}: {error}") from error
     if state is None:
         raise DoesNotReplay("there are no entries")
     return state

@@ -147,10 +147,10 @@ def step_prices(
     Returns:
         The prices. None if the job has no or too many parts, or if e^ε would overflow within the slot's profile.
     """
-    wanted = [(pair, count) for pair, count in parts if count > 0]
-    if not wanted or len(wanted) > MOST_PARTS or not _last(remaining, float_below(eta)) <= _FURTHEST:
+    nonempty_parts = [(pair, count) for pair, count in parts if count > 0]
+    if not nonempty_parts or len(nonempty_parts) > MOST_PARTS or not _last(remaining, float_below(eta)) <= _FURTHEST:
         return None
-    return StepPrices(wanted, remaining, eta, rough)
+    return StepPrices(nonempty_parts, remaining, eta, rough)
 
 
 def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:

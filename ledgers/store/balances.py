@@ -167,9 +167,9 @@ def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> s
     if BALANCE in records[-1]:
         return None
     try:
-        wanted = digest_of(replay_entries(records, spec_of, text_of, certify=False), text_of)
+        expected_digest = digest_of(replay_entries(records, spec_of, text_of, certify=False), text_of)
     except DoesNotReplay as error:
         return f"The entries of the ledger {ledger} do not follow from each other: {error}."
-    if wanted != digest_of(state, text_of):
+    if expected_digest != digest_of(state, text_of):
         return f"The balance of the ledger {ledger} in the database is not the one that its entries give."
     return None

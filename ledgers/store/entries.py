@@ -34,8 +34,8 @@ def take(connection: Connection, count: int) -> int:
     """
     if count < 1:
         raise ValueError("at least one entry is taken")
-    more = update(COUNTER).values(size=COUNTER.c.size + count).returning(COUNTER.c.size)
-    size: int = connection.execute(more).scalar_one()
+    increase = update(COUNTER).values(size=COUNTER.c.size + count).returning(COUNTER.c.size)
+    size: int = connection.execute(increase).scalar_one()
     return size - count
 
 
@@ -86,17 +86,17 @@ def page(
         organisation: owner of the entries' ledgers; None means any.
         order: whether the oldest or the newest entries come first.
     """
-    wanted, newest = select(*_COLUMNS), order == "newest"
+    query, newest = select(*_COLUMNS), order == "newest"
     if start is not None:
-        wanted = wanted.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
+        query = query.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
     if ledger is not None:
-        wanted = wanted.where(ENTRIES.c.ledger == ledger)
+        query = query.where(ENTRIES.c.ledger == ledger)
     if kind is not None:
-        wanted = wanted.where(ENTRIES.c.kind == kind)
+        query = query.where(ENTRIES.c.kind == kind)
     if organisation is not None:
-        wanted = wanted.where(entries_of(organisation))
+        query = query.where(entries_of(organisation))
     in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
-    rows = connection.execute(wanted.order_by(in_order).limit(limit)).mappings()
+    rows = connection.execute(query.order_by(in_order).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]
 
 
@@ -110,9 +110,9 @@ def of_rare_kind(
         ledgers: ids of the ledgers.
         kind: kind of the entries.
     """
-    own = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
-    wanted = select(*_COLUMNS).where(RARE, own).order_by(ENTRIES.c.seq)
-    return [EntryRow(**row) for row in connection.execute(wanted).mappings()]
+    condition = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
+    query = select(*_COLUMNS).where(RARE, condition).order_by(ENTRIES.c.seq)
+    return [EntryRow(**row) for row in connection.execute(query).mappings()]
 
 
 def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryRow]:
@@ -125,6 +125,6 @@ def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryR
 def count_kinds(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
     """Return the number of entries of each kind that a ledger has, with their first and last number."""
     number = ENTRIES.c.seq
-    wanted = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
-    rows = connection.execute(wanted.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
+    query = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
+    rows = connection.execute(query.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
     return {kind: (count, first, last) for kind, count, first, last in rows}

@@ -25,15 +25,15 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
         tenant: owner of the key.
         key: idempotency key.
     """
-    wanted = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
-    row = connection.execute(wanted).mappings().one_or_none()
+    query = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
+    row = connection.execute(query).mappings().one_or_none()
     return None if row is None else KeptAnswer(**row)
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return those of these keys, each with its tenant, that have a kept answer."""
-    wanted = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
-    return {(row.tenant, row.key) for row in connection.execute(wanted)}
+    query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
+    return {(row.tenant, row.key) for row in connection.execute(query)}
 
 
 def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:

@@ -86,10 +86,10 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     Raises:
         Unknown: there is no such ledger.
     """
-    own = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
+    query = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
     if tenant is not None:
-        own = own.where(LEDGERS.c.organisation == tenant)
-    rows = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
+        query = query.where(LEDGERS.c.organisation == tenant)
+    rows = {row["id"]: LedgerRow(**row) for row in connection.execute(query).mappings()}
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
@@ -142,25 +142,25 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
         ValueError: a member that never changes differs, or a slot or an item is missing.
         IntegrityError: a constraint rejects the change; the transaction cannot be used any more.
     """
-    own: list[JsonRecord] = []
-    parts: list[JsonRecord] = []
-    items: list[JsonRecord] = []
-    added: list[JsonRecord] = []
+    ledger_changes: list[JsonRecord] = []
+    part_changes: list[JsonRecord] = []
+    item_changes: list[JsonRecord] = []
+    new_items: list[JsonRecord] = []
     for before, after in changes:
         if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
             raise ValueError("what a ledger was opened with never changes, and its version only here")
-        own.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
-        parts += _changed_parts(before, after)
-        items += _changed_items(before, after)
-        added += [
+        ledger_changes.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
+        part_changes += _changed_parts(before, after)
+        item_changes += _changed_items(before, after)
+        new_items += [
             {"ledger": before.id, "position": position, **vars(after.items[position])}
             for position in range(len(before.items), len(after.items))
         ]
-    change_rows(connection, _OWN_CHANGE, own, "ledger")
-    change_rows(connection, _PART_CHANGE, parts, "ledger")
-    change_rows(connection, _ITEM_CHANGE, items, "ledger")
-    if added:
-        connection.execute(insert(ITEMS), added)
+    change_rows(connection, _OWN_CHANGE, ledger_changes, "ledger")
+    change_rows(connection, _PART_CHANGE, part_changes, "ledger")
+    change_rows(connection, _ITEM_CHANGE, item_changes, "ledger")
+    if new_items:
+        connection.execute(insert(ITEMS), new_items)
     return [replace(after, version=before.version + 1) for before, after in changes]
 
 
@@ -179,8 +179,8 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
         block: name of the block; empty for the whole data set.
     """
     of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))
-    wanted = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
-    return connection.execute(wanted.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()
+    query = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
+    return connection.execute(query.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
@@ -193,8 +193,8 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
     """
     of_other_kind = LEDGERS.c.block_key != "" if ledger.block == "" else LEDGERS.c.block_key == ""
     of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
-    wanted = of_dataset & of_other_kind
-    return connection.execute(select(LEDGERS.c.id).where(wanted).limit(1)).scalar_one_or_none()
+    condition = of_dataset & of_other_kind
+    return connection.execute(select(LEDGERS.c.id).where(condition).limit(1)).scalar_one_or_none()
 
 
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
@@ -206,10 +206,10 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
         limit: largest number of ledgers.
         after: ledger after which the list starts; None means from the first.
     """
-    wanted = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
+    query = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:
-        wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
-    ids = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
+        query = query.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
+    ids = connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
     return list(load(connection, *ids).values())
 
 
@@ -232,10 +232,10 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     if [*present] != [(part.kind, part.part) for part in after.parts]:
         raise ValueError("the parts of a ledger's slots are those it was opened with")
     for part in after.parts:
-        was = present[part.kind, part.part]
-        if part != was:
+        old_part = present[part.kind, part.part]
+        if part != old_part:
             key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
-            yield key | _values(was, _AMOUNTS, "_") | _values(part, _AMOUNTS)
+            yield key | _values(old_part, _AMOUNTS, "_") | _values(part, _AMOUNTS)
 
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:

@@ -47,8 +47,8 @@ def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
 
 def is_kept(connection: Connection, identifier: str) -> bool:
     """Return whether a message was ever kept, and not removed since."""
-    wanted = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
-    return connection.execute(wanted).scalar_one_or_none() is not None
+    query = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
+    return connection.execute(query).scalar_one_or_none() is not None
 
 
 def claim(connection: Connection, endpoint: str, now: float, lease: float) -> MessageRow | None:
@@ -66,8 +66,8 @@ def claim(connection: Connection, endpoint: str, now: float, lease: float) -> Me
         The message. None if none is due, or if another process is about to reserve it.
     """
     due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
-    wanted = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
-    message = connection.execute(wanted.with_for_update(skip_locked=True)).mappings().one_or_none()
+    query = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
+    message = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()
     if message is None:
         return None
     row = replace(MessageRow(**message), attempts=message["attempts"] + 1, due=now + lease)
@@ -84,8 +84,8 @@ def write(connection: Connection, row: MessageRow) -> None:
 def pending(connection: Connection, endpoints: Iterable[str]) -> int:
     """Return the number of messages to these endpoints that wait for their delivery."""
     waits = (MESSAGES.c.state == "pending") & MESSAGES.c.endpoint.in_([*endpoints])
-    wanted = select(func.count()).select_from(MESSAGES).where(waits)
-    count: int = connection.execute(wanted).scalar_one()
+    query = select(func.count()).select_from(MESSAGES).where(waits)
+    count: int = connection.execute(query).scalar_one()
     return count
 
 
@@ -108,9 +108,9 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
         alone: whether to exclude other processes from reading the log for messages until the transaction ends. If
             another process does so at present, the result is None.
     """
-    wanted = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
+    query = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     size: int | None = connection.execute(
-        wanted.with_for_update(skip_locked=True) if alone else wanted
+        query.with_for_update(skip_locked=True) if alone else query
     ).scalar_one_or_none()
     return size
 

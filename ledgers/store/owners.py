@@ -77,11 +77,11 @@ def has_free(connection: Connection, opened_by: str) -> bool:
 def collisions(connection: Connection) -> list[Collision]:
     """Return the groups of ledgers that cover the same people of one organisation, including closed ledgers."""
     names = ("id", "organisation", "dataset", "dataset_key", "block_key")
-    wanted = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
+    query = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation.is_not(None)
     )
     of_dataset = defaultdict[tuple[str, str], list[_Member]](list)
-    for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
+    for row in connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
         of_dataset[row.organisation, row.dataset_key].append(member)
     reported = []
@@ -134,8 +134,8 @@ def colliding_among(connection: Connection, identifiers: Collection[str]) -> set
     same_people = (
         (another.c.organisation == own.c.organisation) & (another.c.dataset_key == own.c.dataset_key) & same_block
     )
-    wanted = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, another.c.id != own.c.id))
-    return set(connection.execute(wanted).scalars())
+    query = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, another.c.id != own.c.id))
+    return set(connection.execute(query).scalars())
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
@@ -148,8 +148,8 @@ def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
     moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
     from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
     barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
-    wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
-    return connection.execute(wanted).scalar_one_or_none() is not None
+    query = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
+    return connection.execute(query).scalar_one_or_none() is not None
 
 
 def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
@@ -171,12 +171,12 @@ def find_misplaced(
         organisation: owner of the ledgers, now or at their opening; None means any.
     """
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
-    wanted = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
+    query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
     if identifiers is not None:
-        wanted = wanted.where(LEDGERS.c.id.in_(identifiers))
+        query = query.where(LEDGERS.c.id.in_(identifiers))
     if organisation is not None:
-        wanted = wanted.where((LEDGERS.c.organisation == organisation) | (LEDGERS.c.tenant == opened_for(organisation)))
-    return [row.id for row in connection.execute(wanted) if not _is_in_place(row)]
+        query = query.where((LEDGERS.c.organisation == organisation) | (LEDGERS.c.tenant == opened_for(organisation)))
+    return [row.id for row in connection.execute(query) if not _is_in_place(row)]
 
 
 def _is_in_place(row: Row[Any]) -> bool:

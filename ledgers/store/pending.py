@@ -28,8 +28,8 @@ def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | No
         ledger: id of the ledger.
         identifier: id of the move.
     """
-    wanted = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
-    row = connection.execute(wanted).mappings().one_or_none()
+    query = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
+    row = connection.execute(query).mappings().one_or_none()
     return None if row is None else PendingRow(**row)
 
 

@@ -48,8 +48,8 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
         identifier: id of the reservation.
         tenant: required owner of all its ledgers; None means any.
     """
-    wanted = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
-    return next(iter(_load(connection, wanted if tenant is None else wanted.where(_is_owned(tenant)))), None)
+    query = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
+    return next(iter(_load(connection, query if tenant is None else query.where(_is_owned(tenant)))), None)
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
@@ -73,9 +73,9 @@ def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> se
         connection: connection to read on.
         owned: organisations, each with the id of a reservation. A reservation of another organisation is left out.
     """
-    wanted = select(HOLDINGS.c.ledger).join(LEDGERS)
-    wanted = wanted.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
-    return set(connection.execute(wanted).scalars())
+    query = select(HOLDINGS.c.ledger).join(LEDGERS)
+    query = query.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
+    return set(connection.execute(query).scalars())
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
@@ -98,14 +98,14 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
     """
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
-    passed = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
-    wanted = select(RESERVATIONS.c.id).where(
-        passed, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
+    has_expired = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
+    query = select(RESERVATIONS.c.id).where(
+        has_expired, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
     )
     if without:
-        left_out = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
-        wanted = wanted.where(RESERVATIONS.c.id.not_in(left_out))
-    return _load(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
+        excluded = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
+        query = query.where(RESERVATIONS.c.id.not_in(excluded))
+    return _load(connection, query.order_by(RESERVATIONS.c.expires).limit(limit))
 
 
 def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:

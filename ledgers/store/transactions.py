@@ -79,8 +79,8 @@ def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
     """
     if not identifiers:
         return {}
-    wanted = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
-    versions = {row.id: row.version for row in connection.execute(wanted.with_for_update())}
+    query = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
+    versions = {row.id: row.version for row in connection.execute(query.with_for_update())}
     for identifier in identifiers:
         if identifier not in versions:
             raise Unknown(identifier)

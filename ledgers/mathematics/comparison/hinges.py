@@ -185,12 +185,12 @@ def _hull(x: FloatArray, y: FloatArray) -> list[int]:
         y: ordinates.
     """
     hull: list[int] = []
-    for place in range(x.size):
+    for index in range(x.size):
         while len(hull) >= 2:
             before, last = hull[-2], hull[-1]
-            if (y[last] - y[before]) * (x[place] - x[last]) >= (y[place] - y[last]) * (x[last] - x[before]):
+            if (y[last] - y[before]) * (x[index] - x[last]) >= (y[index] - y[last]) * (x[last] - x[before]):
                 hull.pop()
             else:
                 break
-        hull.append(place)
+        hull.append(index)
     return hull

@@ -80,8 +80,8 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
         logs.append(logs[-1] - slope * gap)
     total = math.fsum(map(math.exp, logs))
     probabilities = [math.exp(log) / total for log in logs]
-    shift = math.log(math.fsum(p * math.exp(-place * gap) for place, p in enumerate(probabilities)))
-    return probabilities, [place * gap + shift for place in range(len(probabilities))]
+    shift = math.log(math.fsum(p * math.exp(-index * gap) for index, p in enumerate(probabilities)))
+    return probabilities, [index * gap + shift for index in range(len(probabilities))]
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:

@@ -147,9 +147,9 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
     grid = np.linspace(first, last, _SCANNED).tolist()
     values = [function(at) for at in grid]
     return [
-        brent_root(function, grid[place], grid[place + 1], absolute=1e-14)
-        for place in range(len(grid) - 1)
-        if values[place] * values[place + 1] < 0.0
+        brent_root(function, grid[index], grid[index + 1], absolute=1e-14)
+        for index in range(len(grid) - 1)
+        if values[index] * values[index + 1] < 0.0
     ]
 
 
