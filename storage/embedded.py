@@ -26,7 +26,7 @@ def engine_of(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def configure(connection: DBAPIConnection, _: object) -> None:
         """Make transactions durable and check foreign keys."""
-        connection.isolation_level = None  # transactions are begun below: the driver would leave tables out of them
+        connection.isolation_level = None  # `begin` below starts transactions, because the driver excludes CREATE TABLE
         connection.execute("PRAGMA foreign_keys=ON")
         if not in_memory:
             for pragma in ("journal_mode=WAL", "synchronous=FULL"):

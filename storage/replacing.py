@@ -37,7 +37,7 @@ def replace_file(path: Path, content: bytes, *, mode: int = OWNER_ONLY, owner: t
             os.fsync(opened.fileno())
         Path(temporary).chmod(mode)
         if owner is not None:
-            with suppress(OSError, AttributeError):  # only root gives a file away
+            with suppress(OSError, AttributeError):  # only root may change the owner
                 os.chown(temporary, *owner)
         Path(temporary).replace(path)
     except BaseException:

@@ -48,9 +48,9 @@ def engine_of(url: URL) -> Engine:
         url.set(drivername="postgresql+psycopg"),
         connect_args={
             **options,
-            "prepare_threshold": None,
-        },  # a pooler between us may give each transaction another server
-        isolation_level="READ COMMITTED",  # a row that was waited for is read as it is then
+            "prepare_threshold": None,  # a connection pooler may use another server for each transaction
+        },
+        isolation_level="READ COMMITTED",  # a locked row is read again after the wait
         hide_parameters=True,
         pool_size=CONNECTIONS,
         pool_timeout=SECONDS,

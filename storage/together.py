@@ -77,7 +77,7 @@ class Together(Generic[Request, Answer]):
             for caller in group:
                 if not caller.answer.done():
                     caller.answer.set_exception(error)
-        finally:  # an interruption is the leader's only: the others wait for another leader
+        finally:  # after an interruption the others wait for another leader
             with self._lock:
                 group = [caller for caller in group if caller is not leader and not caller.has_left]
                 self._pending = [caller for caller in group if not caller.answer.done()] + self._pending

@@ -129,7 +129,7 @@ class Book(ApprovalMoves):
                 message = "the block has a ledger, open or closed: a second would double the loss unseen"
                 raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
             self._desk.write(connection, row.tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-            require_no_overlap(connection, row)  # the write took the counter of entries: no other ledger is being added
+            require_no_overlap(connection, row)  # no other ledger can be added after the write
         return row
 
     def what_if(self, tenant: str, identifier: str, job: JobAsked) -> WhatIf:
@@ -299,7 +299,7 @@ class Book(ApprovalMoves):
         fingerprint = fingerprint_of("commit", [identifier, request])
         commit = CommitRequest(tenant, identifier, request.count, key, by, fingerprint)
         answer = self._commits.submit(commit)
-        if answer is not None:  # it was made in one transaction with commits of other callers
+        if answer is not None:  # it was made together with commits of other callers
             return answer
         self.expire()
         return self._retry_judged(partial(self._commit_separately, commit))

@@ -152,7 +152,7 @@ class OwnerMoves(BookReader):
             with self._with_noted_head(durably(self._database)) as connection:
                 return commit_together(connection, self._desk, requests, self._clock())
         except Exception:  # noqa: BLE001 (also of rows that cannot be read: they are of one ledger of the group)
-            return [None] * len(requests)  # each asks alone: it hears its own reason, or what its key was answered
+            return [None] * len(requests)  # each caller then tries separately
 
     def _end_due(self, end: Callable[[str], object]) -> int:
         """End expired reservations, at most `MOST_DUE` of them, and return their number.
@@ -172,11 +172,11 @@ class OwnerMoves(BookReader):
                     if not stuck.intersection(holding.ledger for holding in reservation.holdings):
                         self._retry(partial(end, reservation.id))
                         ended += 1
-                except NotReconciled as trouble:  # of a ledger whose rows were changed: it stays as it is, others go on
+                except NotReconciled as trouble:  # the rows of this ledger were changed: skip it
                     if trouble.ledger is None:
                         raise
                     stuck.add(trouble.ledger)
-                except ValueError:  # of amounts that no move leaves, in a ledger whose newest entry has no balance
+                except ValueError:  # the rows have impossible amounts: skip the ledger
                     stuck.update(holding.ledger for holding in reservation.holdings)
             if len(stuck) == stuck_before or ended >= MOST_DUE:
                 return ended

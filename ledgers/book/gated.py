@@ -188,7 +188,7 @@ class ApprovalMoves(OwnerMoves):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
         return sum(self._retry(partial(self._request_reconciliation, name, by, reason)) for name in names)
 
-    # What the methods above share.
+    # Steps of the methods above.
 
     def _request(
         self,

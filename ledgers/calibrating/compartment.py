@@ -230,13 +230,13 @@ class OfItem:
             NoCertificate: no noise makes the run fit, because of its number of runs or its kind.
         """
         step, count = steps_of(spec)
-        if count > self.item.free:  # no noise helps: the ledger says it in its words
+        if count > self.item.free:  # more noise does not help: raise the error of the ledger
             reserve_trial(self.state, spec, self.place)
         wanted, present = noise_of(self.item.spec), noise_of(step)
         if wanted is None or present is None:
             return _try_move(lambda: reserve_trial(self.state, spec, self.place))
         with_item_noise = map_noise(spec, lambda _: wanted)
-        if dominance_reason(steps_of(with_item_noise)[0], self.item.spec) is None:  # no noise helps
+        if dominance_reason(steps_of(with_item_noise)[0], self.item.spec) is None:  # more noise does not help
             reserve_trial(self.state, with_item_noise, self.place)
         return math.log(wanted / present)
 

@@ -134,7 +134,7 @@ def within(
     require_consistent(state)
     compartment = compartment_of(state, place)
     log_delta = state.target.log_delta
-    if calibrator.knob != "noise_multiplier":  # noise of bounded support: what escapes it is a δ of its own
+    if calibrator.knob != "noise_multiplier":  # noise with bounded support has a δ of its own
         log_delta = compartment.log_delta(log_delta)
     log10_delta = _short(log_delta / math.log(10.0))
     estimate = _clip(compartment.likely_epsilon(log_delta))

@@ -97,7 +97,7 @@ class FilePlace:
             self._keyring = open_keyring(folder, origin, datetime.now(UTC))
             self._file = CheckpointFile(runs.head, self._keys)
             self._book = Book(self._database, self._keys, file=self._file)
-            # A service's ledgers stay as they are: which organisation has them, its file of keys says.
+            # Ledgers that a service wrote keep their organisation, which the keys of the service determine.
             self._book.assign_organisations(lambda name: OWNER if name == OWNER else None)
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:

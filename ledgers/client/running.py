@@ -95,7 +95,7 @@ class HeldRun:
         if error is None:
             self.cancel()
             return
-        with suppress(EpsilondError):  # what went wrong is told; the reservation expires by itself
+        with suppress(EpsilondError):  # the first error is raised; the reservation expires by itself
             self.cancel()
 
     def __repr__(self) -> str:

@@ -111,7 +111,7 @@ def _exit_on_errors() -> Iterator[None]:
     The errors are unusable or malformed keys, missing packages, and files that cannot be read or written.
     """
     with exit_codes(), extra("ledger", "a ledger"):
-        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
+        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  only the extra has its packages
 
         try:
             yield

@@ -92,7 +92,7 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
 
 def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
     """Print a ledger as it is now."""
-    from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     answer = ledger.show()
     print_body(answer) if as_body else show(tables.ledger(answer))
@@ -100,7 +100,7 @@ def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
 
 def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
     """Print a move that waits for a second person, or has ended."""
-    from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     print_body(move) if as_body else show(tables.pending_move(move))
 

@@ -65,7 +65,7 @@ class WitnessFolder:
                 if public.exists():
                     raise KeysUnusable(f"{private} is missing: the witness needs the key of {public}")
                 key = CosigningKey(name, Ed25519PrivateKey.generate())
-                _ = key.public  # rejects a name that is none before anything is written
+                _ = key.public  # rejects an invalid name before anything is written
                 create_file(private, key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
             if sys.platform != "win32" and private.stat().st_mode & 0o077:
                 raise KeysUnusable(f"{private} can be read by others than its owner: chmod 600, and think of a new key")

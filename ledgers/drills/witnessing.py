@@ -103,7 +103,7 @@ def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
     """
     with extra("service", "the drill of a witness"):
         from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages
-        from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  as above
+        from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  only the extra has its packages
 
     folder = WitnessFolder.open(store.folder / "witness", NAME)
     serving = server(WitnessService(folder, [key]))

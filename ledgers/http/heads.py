@@ -50,7 +50,7 @@ class KeptHeads:
         """Compare the log with every known head at the start of the service. Problems are logged, and not raised."""
         try:
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
-        except OSError as error:  # moves will be answered 503 until it can
+        except OSError as error:  # changes are answered 503 until the file can be written
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
         try:
             self._book.require_continued()

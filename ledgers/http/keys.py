@@ -62,11 +62,11 @@ class Keys:
         if self._folder is None:
             return self._keyring
         with self._lock:
-            # A folder that is gone changes no key: a new one would sign a log that it does not belong to.
+            # If the folder was removed, the keys stay: a new key must not sign this log.
             if self._state() not in (None, self._seen):
                 try:
                     self._keyring = self._open_keyring()
-                except OSError as error:  # such as a folder that cannot be written, beside a secret it does not know
+                except OSError as error:  # such as a folder that cannot be written
                     raise KeysUnusable(f"{self._folder}: {error.strerror}") from None
             return self._keyring
 
@@ -83,7 +83,7 @@ class Keys:
                 keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)
                 break
             except KeysUnusable:
-                if self._origin:  # else another replica may have given the log its name meanwhile
+                if self._origin:  # without a configured name, another replica may have chosen one meanwhile
                     raise
         else:
             keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)

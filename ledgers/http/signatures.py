@@ -109,7 +109,7 @@ class Signatures:
         """
         try:
             signing = signing_key()
-            subject = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
+            subject = ACCOUNT if kind == ACCOUNT else name  # for an account, `name` is the kind of its spec
             statement = SignedStatement(kind=kind, name=subject, engine_version=engine, request=digest_of(request))
             signature = sign(statement, answer, signing, digest=digest)
         except (KeysUnusable, OSError) as error:

@@ -43,7 +43,7 @@ def parse(text: bytes) -> JsonRecord:
         Malformed: the text is not the canonical form of a record.
     """
     record = read_json(text)
-    if canonical(record) != text:  # white space, another order, an escape that is not needed …
+    if canonical(record) != text:  # for example white space or another order of members
         raise Malformed("the record is not in its canonical form")
     return record
 

@@ -39,7 +39,7 @@ class CosignerKey:
     raw: bytes
 
     def __post_init__(self) -> None:
-        _ = self._key  # rejects a name or a key that is none
+        _ = self._key  # rejects an invalid name or key
 
     @cached_property
     def _key(self) -> PublicKey:

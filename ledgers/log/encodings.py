@@ -23,7 +23,7 @@ def from_base64(text: str) -> bytes:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise Malformed("is not base 64") from None
-    if to_base64(data) != text:  # bits that no byte has could be set, and another text say the same
+    if to_base64(data) != text:  # unused bits may be set, so that several texts encode the same bytes
         raise Malformed("is not base 64 in its one form")
     return data
 

@@ -78,7 +78,7 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
     kid = parse(from_base64url(head)).get("kid")
     for key in keys:
         if key.kid == kid:
-            # Built and compared, not interpreted: no header can ask for another algorithm, key or treatment.
+            # The header is not interpreted but compared, so that it cannot select another algorithm or key.
             if head != _header(key.kid, subject, kind):
                 raise NotVerified("the signature is for another subject, or of another form or kind")
             key.verify(_signing_input(head, record), from_base64url(signature))

@@ -99,7 +99,7 @@ class SigningKey:
     private: Ed25519PrivateKey
 
     def __post_init__(self) -> None:
-        _ = self.public  # refuses a name that is none
+        _ = self.public  # rejects an invalid name
 
     def __repr__(self) -> str:
         return f"SigningKey({self.public.note_key!r})"

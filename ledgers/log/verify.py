@@ -245,7 +245,7 @@ def _check_consistency(
     for head in recomputed:
         reached[head].add(None)
     for earlier, later in sorted(_proved_steps(bundle, heads, verification), reverse=True):
-        reached[earlier] |= reached[later]  # the larger first, whose own steps are then known
+        reached[earlier] |= reached[later]  # larger heads come first, so that their sets are complete
     for earlier, later in pairwise(heads):
         if earlier.size == later.size:
             continue

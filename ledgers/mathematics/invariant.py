@@ -195,7 +195,7 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
     """Return the dominating pairs of the plan, each with its number of runs."""
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
-        if item.job is None and item.planned:  # what a residue charge has brought is part of its slot
+        if item.job is None and item.planned:  # the slot pays for the items of jobs
             pairs += item_pairs(item, state)
     return pairs
 

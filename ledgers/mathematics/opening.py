@@ -174,7 +174,7 @@ def _renyi(parts: JsonObject, pointer: str) -> Slot:
     if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
         raise InvalidInput.at(f"{pointer}/weights", "do not sum to 1", allowed="1 in all")
     budget = _amount(parts.get("budget", LARGEST), f"{pointer}/budget")
-    # In the order of their names, in which the canonical text of an entry has them: a reader pairs them by place.
+    # Sorted by name, like the parts in the canonical text of an entry, so that weights and parts correspond.
     weighed = sorted(zip(map(_order_part, orders), weights, strict=True))
     capacity = dict.fromkeys((part for part, _ in weighed), budget)
     return Slot(kind="rdp", capacity=capacity, weights=tuple(weight for _, weight in weighed))

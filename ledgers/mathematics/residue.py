@@ -287,7 +287,7 @@ def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Am
     """
     trial = SlotTrial(parts, remaining, eta)
     estimate = trial.search()
-    if estimate is None:  # the search asks for less than η at the points, so the whole slot may suffice nevertheless
+    if estimate is None:  # the search allows only a part of η, so the whole slot may still suffice
         certified, _ = trial.certify(remaining)
         return Residue(remaining, remaining, eta) if certified else None
     for attempt in range(_MOST_RAISES):

@@ -128,7 +128,7 @@ class StepPrices:
 
         The job gets about the same number of stages whether it takes much of the slot or little.
         """
-        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)  # of the slot, a little above the estimate
+        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)  # of the slot; the job takes slightly less
         e_folds = -math.log1p(-share)
         return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)
 

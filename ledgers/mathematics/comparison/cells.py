@@ -115,7 +115,7 @@ class _Rows:
         above = left.log_delta(epsilon).upper - log_eta
         below = right.log_delta(epsilon).lower - log_eta
         slope = right.log_tails(epsilon).log_q
-        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that it enters
+        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that contain it
         slack = accuracy * (1.0 + np.abs(np.where(np.isneginf(slope), 0.0, slope)))
         return cls(
             epsilon,

@@ -169,9 +169,7 @@ def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
     inside = masses > 0.0
     at_hinges, masses = at[inside], masses[inside]
     units = (at.size + 64) * UNIT_ROUNDOFF
-    masses = masses * (
-        1.0 + 4.0 * units
-    )  # more than all roundings of F take away, where F is large and where it is not
+    masses = masses * (1.0 + 4.0 * units)  # exceeds the rounding errors of F
     reached = np.maximum(-np.expm1(np.minimum(at[:, None] - at_hinges, 0.0)), 0.0) @ masses * (1.0 - units)
     infinite = max(float(np.max(values - reached)), 1.0 - float(masses.sum()) * (1.0 - units), 0.0)
     return Hinges(at_hinges, masses, infinite * (1.0 + 8 * UNIT_ROUNDOFF))
