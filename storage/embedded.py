@@ -11,7 +11,10 @@ from epsilond.storage.file import MEMORY
 
 
 def engine_of(url: URL) -> Engine:
-    """Return an engine for an SQLite file, or for a database in memory, which lives as long as its one connection."""
+    """Return an engine for an SQLite database with durable transactions, of which only one writes at a time.
+
+    A database in memory has a single connection, and is lost when that is closed.
+    """
     in_memory = url.database in MEMORY
     if in_memory:
         engine = create_engine(
@@ -23,7 +26,7 @@ def engine_of(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def configure(connection: DBAPIConnection, _: object) -> None:
         """Make transactions durable and check foreign keys."""
-        connection.isolation_level = None  # transactions are begun below: the driver would leave tables out of them
+        connection.isolation_level = None  # `begin` below starts transactions, because the driver excludes CREATE TABLE
         connection.execute("PRAGMA foreign_keys=ON")
         if not in_memory:
             for pragma in ("journal_mode=WAL", "synchronous=FULL"):

@@ -36,10 +36,10 @@ CLASSES = {
 
 
 def describe_error(error: SQLAlchemyError) -> str:
-    """Return the meaning of a database's error.
+    """Return a description of a database's error that contains no data.
 
-    The texts of SQLite have only names of tables and columns. Those of PostgreSQL may have values, so only their class
-    is described.
+    A message of SQLite is returned as it is, because it names only tables and columns. A message of PostgreSQL may have
+    values, so only the class of the error is described.
     """
     original = error.orig if isinstance(error, DBAPIError) else None
     if original is None:
@@ -63,7 +63,7 @@ def public_url(url: URL) -> str:
 
 
 def remove_secrets(reason: object, url: URL) -> str:
-    """Return a text about a database without the secrets of its URL."""
+    """Return a text in one line, with the password and the query values of a database's URL replaced by `***`."""
     text = " ".join(str(reason).split())
     secrets = [url.password]
     for value in url.query.values():

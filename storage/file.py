@@ -17,12 +17,12 @@ MEMORY = (None, "", ":memory:")
 
 
 def file_of(url: URL) -> Path | None:
-    """Return the only name of an SQLite database's file, with links resolved, or None for a database in memory.
+    """Return the path of an SQLite database's file with links resolved; None for a database in memory.
 
-    The lock of a file is found by this name.
+    The file must have only this name, because its lock and its journal are found by the name.
 
     Raises:
-        OSError: the path is a URI, or the file has several names.
+        OSError: the path is a `file:` URI, or the file has several names (hard links).
     """
     if url.database in MEMORY:
         return None
@@ -36,11 +36,13 @@ def file_of(url: URL) -> Path | None:
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which the system releases when this process ends in any way.
+    """Hold an exclusive lock of a file, as a context manager. It is released at the latest when the process ends.
+
+    The lock is a file next to it, with the suffix `.lock`. The folder is created if it does not exist.
 
     Raises:
-        BlockingIOError: another process has it.
-        OSError: the file's folder cannot be made or written.
+        BlockingIOError: another process has the lock.
+        OSError: the file's folder cannot be created or written.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with path.with_name(f"{path.name}.lock").open("w") as lock:
@@ -49,9 +51,9 @@ def lock_file(path: Path) -> Iterator[None]:
 
 
 class WatchedFile:
-    """A file and its journal that no other process may replace or write while this process has them open.
+    """Detector of other processes that replace or write an open SQLite file or its journal.
 
-    Writes to a removed file are lost at the next start. Writes by others damage the file.
+    Writes to a file that was removed would be lost. Writes by other processes can damage the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,10 +68,10 @@ class WatchedFile:
         self._written = self._content()
 
     def require_there(self) -> None:
-        """Require that the names still lead to the files that were opened.
+        """Check that the paths still name the files that were opened.
 
         Raises:
-            StoreFault: they do not.
+            StoreFault: a file was removed or replaced.
         """
         if self._identities() != self._opened:
             raise StoreFault(
@@ -77,10 +79,10 @@ class WatchedFile:
             )
 
     def require_unwritten(self) -> None:
-        """Require that no other process has written to the file since `note`.
+        """Check that no other process has written to the file since the last call of `note`.
 
         Raises:
-            StoreFault: one has, or the file is not there.
+            StoreFault: the file was written, removed or replaced.
         """
         self.require_there()
         if self._content() != self._written:

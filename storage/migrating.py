@@ -17,7 +17,7 @@ from epsilond.storage import shared
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """Revisions of some tables. One database may have several chains, which are independent of each other."""
+    """Successive revisions of some tables, which alembic applies. A database may have several independent chains."""
 
     scripts: Path
     """The folder with `env.py` and `versions`."""
@@ -37,8 +37,8 @@ def migrate(connection: Connection, chain: Chain) -> None:
         chain: revisions of the tables.
 
     Raises:
-        OSError: the tables are of a later version, or of no released version.
-        SQLAlchemyError: the database does not allow it.
+        OSError: the tables are of a version that this program does not know, such as a later one.
+        SQLAlchemyError: the database rejects a statement.
     """
     configuration = Config()
     configuration.set_main_option("script_location", str(chain.scripts).replace("%", "%%"))

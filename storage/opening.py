@@ -22,12 +22,12 @@ def open_database(url: URL, chains: Sequence[Chain], *, name: str, what: str) ->
     Args:
         url: URL of an SQLite file or of a PostgreSQL database.
         chains: chains of tables in the database.
-        name: setting that has the URL, for errors.
-        what: content of the database, a plural noun for errors.
+        name: name of the setting with the URL, for errors.
+        what: content of the database as a plural noun, for errors.
 
     Raises:
-        StoreLocked: another service has its file.
-        StoreUnavailable: it cannot be read or written.
+        StoreLocked: another service has opened the file.
+        StoreUnavailable: the database cannot be read or written, or its tables are of a later version.
     """
     try:
         return _database(url, chains)
@@ -50,7 +50,7 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
     Raises:
         BlockingIOError: another service has the lock of the file.
         OSError: the URL is of another kind, the file cannot be used, or its tables are of a later version.
-        SQLAlchemyError: the database does not allow it.
+        SQLAlchemyError: the database cannot be reached, or rejects a statement.
         MissingExtra: the driver of PostgreSQL is not installed.
     """
     with ExitStack() as undo:

@@ -17,16 +17,17 @@ OWNER_ONLY = 0o600
 
 
 def replace_file(path: Path, content: bytes, *, mode: int = OWNER_ONLY, owner: tuple[int, int] | None = None) -> None:
-    """Write a new file next to a file, flush it to the disk, and put it in the place of the file.
+    """Replace the content of a file atomically: write a temporary file, flush it to the disk, and rename it.
 
     Args:
         path: the file, which need not exist.
         content: content of the new file.
         mode: permissions of the new file.
-        owner: user and group of the new file, as far as this process may give it away; None means its own.
+        owner: ids of the user and the group of the new file. This is ignored if the process may not change them. None
+            means those of the process.
 
     Raises:
-        OSError: it cannot be written; the file is as before.
+        OSError: the new file cannot be written. The old file is then unchanged.
     """
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -36,7 +37,7 @@ def replace_file(path: Path, content: bytes, *, mode: int = OWNER_ONLY, owner: t
             os.fsync(opened.fileno())
         Path(temporary).chmod(mode)
         if owner is not None:
-            with suppress(OSError, AttributeError):  # only root gives a file away
+            with suppress(OSError, AttributeError):  # only root may change the owner
                 os.chown(temporary, *owner)
         Path(temporary).replace(path)
     except BaseException:
@@ -45,15 +46,15 @@ def replace_file(path: Path, content: bytes, *, mode: int = OWNER_ONLY, owner: t
 
 
 def create_file(path: Path, content: bytes) -> None:
-    """Write a file that is not there yet, for its owner only, and flush it to the disk.
+    """Create a file that only its owner can read, write its content, and flush it to the disk.
 
     Args:
-        path: the file.
+        path: path of the file, which must not exist.
         content: content of the file.
 
     Raises:
-        FileExistsError: the file is there.
-        OSError: it cannot be written.
+        FileExistsError: the file exists.
+        OSError: the file cannot be written.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     with os.fdopen(descriptor, "wb") as opened:
@@ -64,13 +65,13 @@ def create_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def lock_folder(folder: Path, *, must_sync: bool = False) -> Iterator[None]:
-    """Keep other processes that lock this folder waiting, and flush the names in it to the disk at the end.
+    """Lock a folder, as a context manager, and flush its list of files to the disk at the end.
 
-    On Windows, which has no such lock, the last change wins.
+    Other processes that lock the folder wait. On Windows nothing is locked or flushed.
 
     Args:
-        folder: the folder, which exists.
-        must_sync: whether a file system that cannot flush a folder is an error.
+        folder: path of an existing folder.
+        must_sync: whether to raise the error of a file system that cannot flush a folder.
 
     Raises:
         OSError: the folder cannot be opened, or cannot be flushed and `must_sync` is set.

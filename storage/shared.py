@@ -23,7 +23,9 @@ MIGRATIONS: Final = 0x6570_7369_6C6F_6E64
 
 
 def engine_of(url: URL) -> Engine:
-    """Return an engine for PostgreSQL that notices a lost database in seconds instead of the minutes of TCP.
+    """Return an engine for PostgreSQL with short time limits, so that a lost server is noticed within seconds.
+
+    Limits in the URL's query have priority.
 
     Raises:
         MissingExtra: psycopg is not installed.
@@ -46,9 +48,9 @@ def engine_of(url: URL) -> Engine:
         url.set(drivername="postgresql+psycopg"),
         connect_args={
             **options,
-            "prepare_threshold": None,
-        },  # a pooler between us may give each transaction another server
-        isolation_level="READ COMMITTED",  # a row that was waited for is read as it is then
+            "prepare_threshold": None,  # a connection pooler may use another server for each transaction
+        },
+        isolation_level="READ COMMITTED",  # a locked row is read again after the wait
         hide_parameters=True,
         pool_size=CONNECTIONS,
         pool_timeout=SECONDS,

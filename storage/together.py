@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 class _Caller(Generic[Request, Answer]):
-    """A caller who waits: the request, the answer, and an event that is set at its answer or at its turn to work."""
+    """A waiting caller: the request, the answer, and an event. It is set at the answer or when the caller must work."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -22,15 +22,18 @@ class _Caller(Generic[Request, Answer]):
 
 
 class Together(Generic[Request, Answer]):
-    """A queue without a thread of its own: the caller who has waited longest works for all who wait."""
+    """Queue that answers several requests in one call of a function, for example in one transaction.
+
+    It has no thread of its own. The caller who has waited longest calls the function for all waiting callers.
+    """
 
     def __init__(self, work: Callable[[Sequence[Request]], Sequence[Answer]], *, most: int) -> None:
         """Prepare the queue.
 
         Args:
-            work: returns the answer to each of at most `most` requests. An error that it raises is every caller's. If
-                it is interrupted, the other requests are worked on again.
-            most: largest number of requests that are worked on together.
+            work: returns the answer to each of at most `most` requests. If it raises an error, each of their callers
+                gets it. If it is interrupted, it is called again for the requests of the other callers.
+            most: largest number of requests in one call.
         """
         self._work = work
         self._most = most
@@ -40,9 +43,9 @@ class Together(Generic[Request, Answer]):
         self._lock = threading.Lock()
 
     def submit(self, request: Request) -> Answer:
-        """Return the answer to a request, after the present group and all earlier requests.
+        """Wait until the request was answered together with others, and return its answer or raise its error.
 
-        A caller who is interrupted leaves the queue, and lets the next caller work.
+        A caller who is interrupted leaves the queue, and the next caller takes over.
         """
         caller = _Caller[Request, Answer](request)
         try:
@@ -60,9 +63,9 @@ class Together(Generic[Request, Answer]):
         return caller.answer.result()
 
     def _work_on_next(self, leader: _Caller[Request, Answer]) -> None:
-        """Work on the oldest requests, of which the leader's is the first.
+        """Answer the oldest requests in one call, and wake their callers. The leader's request is the first of them.
 
-        If the work is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
+        If the call is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
         """
         with self._lock:
             group, self._pending = self._pending[: self._most], self._pending[self._most :]
@@ -74,7 +77,7 @@ class Together(Generic[Request, Answer]):
             for caller in group:
                 if not caller.answer.done():
                     caller.answer.set_exception(error)
-        finally:  # an interruption is the leader's only: the others wait for another leader
+        finally:  # after an interruption the others wait for another leader
             with self._lock:
                 group = [caller for caller in group if caller is not leader and not caller.has_left]
                 self._pending = [caller for caller in group if not caller.answer.done()] + self._pending
@@ -83,7 +86,7 @@ class Together(Generic[Request, Answer]):
                     caller.turn.set()
 
     def _leave(self, caller: _Caller[Request, Answer]) -> None:
-        """Let the next caller work if it was the turn of this one, who leaves the queue."""
+        """Remove a caller from the queue. If the caller was the leader, the next caller becomes the leader."""
         with self._lock:
             caller.has_left = True
             if caller in self._pending:

@@ -15,7 +15,7 @@ from epsilond.storage.file import WatchedFile
 
 
 class Database:
-    """Engine of a database with its resources. Every method blocks and may be called in any thread."""
+    """Open database that rejects the use of a replaced file. Every method blocks and may be called in any thread."""
 
     def __init__(self, engine: Engine, held: ExitStack, watched: WatchedFile | None) -> None:
         """Use an engine.
@@ -40,12 +40,12 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yield a connection for reading.
+        """Open a connection for reading, as a context manager.
 
         Raises:
-            StoreFault: the database cannot be used.
+            StoreFault: the database was closed or replaced, or cannot be reached.
         """
-        with _in_words(), self._reading:
+        with _as_store_faults(), self._reading:
             self._require_open()
             if self._watched:
                 self._watched.require_there()
@@ -54,13 +54,13 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction. Once it ends without an error, its writes survive even a power failure.
+        """Open a transaction that writes, as a context manager. After success its writes survive a power failure.
 
         Raises:
             StoreFault: the database cannot be used. Nothing was written, unless the connection broke while the
                 transaction ended.
         """
-        with _in_words(), self._writing:
+        with _as_store_faults(), self._writing:
             self._require_open()
             if self._watched:
                 self._watched.require_unwritten()
@@ -92,8 +92,8 @@ class Database:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
-    """Raise the database's errors in the body of a `with` statement as StoreFault, in words without secrets.
+def _as_store_faults() -> Iterator[None]:
+    """Translate the database's errors in a block to StoreFault, with messages without data, as a context manager.
 
     Raises:
         StoreFault: the database raised an error.

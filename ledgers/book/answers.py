@@ -225,7 +225,7 @@ def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
 
 def summary(row: LedgerRow) -> LedgerSummary:
     """Return the summary of a ledger from its rows."""
-    return LedgerSummary(**_own(row))
+    return LedgerSummary(**_row_members(row))
 
 
 def answer(
@@ -243,7 +243,7 @@ def answer(
         PlanCurvePoint(log10_delta=above(point.log10_delta), epsilon=point.epsilon) for point in promise.curve
     )
     return LedgerAnswer(
-        **_own(row),
+        **_row_members(row),
         guarantee=None if state.observations else _guarantee(row, state, promise),
         observations=tuple(map(ObservationAnswer.of, state.observations)),
         runs_out_first=resource_answer(find_scarcest(state)),
@@ -300,7 +300,7 @@ def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
 
 
 def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
-    """Return the answer to the question whether a job fits. The charge is absent if the job does not fit."""
+    """Convert the result of a what-if query to the service's answer, with amounts as decimal strings."""
     charge = _charge(result.item, result.slot, result.count, result.charge) if result.fits else None
     return WhatIfAnswer(
         fits=result.fits,
@@ -344,8 +344,8 @@ def when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _own(row: LedgerRow) -> JsonRecord:
-    """Return the members of a ledger's answer that its rows have."""
+def _row_members(row: LedgerRow) -> JsonRecord:
+    """Return the members of a ledger's answer that need only its rows, by name."""
     record = json.loads(row.record)
     log_delta = float(record["target"]["log_delta"])
     return {
@@ -372,7 +372,7 @@ def _own(row: LedgerRow) -> JsonRecord:
 
 
 def _holding_charge(row: HoldingRow) -> ChargeAnswer:
-    """Return the answer about the charge of a holding."""
+    """Return the cost of a reservation in one ledger, from its row, with amounts as decimal strings."""
     charge = {} if row.charge is None else json.loads(row.charge)
     return ChargeAnswer(
         item=row.item,
@@ -386,7 +386,7 @@ def _holding_charge(row: HoldingRow) -> ChargeAnswer:
 
 
 def _charge(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
-    """Return the answer about a charge."""
+    """Return the cost of runs for an answer; without a charge the item of the plan pays, and amounts are empty."""
     if charge is None:
         return ChargeAnswer(item=item, slot=slot, count=count, parts={})
     return ChargeAnswer(

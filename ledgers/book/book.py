@@ -129,7 +129,7 @@ class Book(ApprovalMoves):
                 message = "the block has a ledger, open or closed: a second would double the loss unseen"
                 raise BlockHasLedger(message, None, {"ledger": str(taken)} if str(taken) else {}) from None
             self._desk.write(connection, row.tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-            require_no_overlap(connection, row)  # the write took the counter of entries: no other ledger is being added
+            require_no_overlap(connection, row)  # no other ledger can be added after the write
         return row
 
     def what_if(self, tenant: str, identifier: str, job: JobAsked) -> WhatIf:
@@ -176,12 +176,12 @@ class Book(ApprovalMoves):
     def reserve(
         self, tenant: str, identifiers: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
     ) -> ReservationRow:
-        """Hold runs in these ledgers: in all of them, or in none.
+        """Reserve runs in all of these ledgers in one transaction, or in none if they do not fit in one of them.
 
         Args:
             tenant: owner of the ledgers.
             identifiers: ids of the ledgers.
-            job: the runs to hold, and when the reservation expires.
+            job: the runs to reserve, and when the reservation expires.
             key: idempotency key of the request.
             by: name of the caller.
 
@@ -205,19 +205,19 @@ class Book(ApprovalMoves):
     def _reserve_once(self, request: ReserveRequest, under_lock: bool) -> ReservationRow:
         """Try once to make a reservation.
 
-        Runs of the plan are judged under the lock of the ledgers, and before it as well, so that a request that does
-        not fit locks nothing. A charge of a slot takes time: it is computed before the ledgers are locked, and written
-        only if no ledger was moved meanwhile.
+        A reservation from the plan is checked before and again under the lock of the ledgers, so that a request that
+        does not fit locks nothing. A charge of a slot takes time to compute. It is computed before the ledgers are
+        locked, and written only if no ledger was changed meanwhile.
 
         Args:
             request: the reservation to make.
-            under_lock: whether to compute only under the lock, so that no other move can interfere.
+            under_lock: whether to compute only under the lock, so that no other caller can change the ledgers.
 
         Returns:
-            The new reservation. That of the first request with the same key if there was one.
+            The new reservation. The reservation of the first request with the same key if there was one.
 
         Raises:
-            Again: another caller moved a ledger or used the key meanwhile; the reservation must be tried again.
+            Again: another caller changed a ledger or used the key meanwhile; the reservation must be tried again.
         """
         with looking(self._database) as connection:
             answer = self._answer_to_reserve(connection, request)
@@ -268,10 +268,10 @@ class Book(ApprovalMoves):
         return after
 
     def _reserve_priced(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
-        """Return a ledger after a charge that takes time to price.
+        """Return a ledger after a reservation that a slot pays for. A worker computes the charge.
 
         Raises:
-            LedgerExhausted: with the nearest charges that fit.
+            LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
         """
         try:
             after: LedgerState = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
@@ -299,7 +299,7 @@ class Book(ApprovalMoves):
         fingerprint = fingerprint_of("commit", [identifier, request])
         commit = CommitRequest(tenant, identifier, request.count, key, by, fingerprint)
         answer = self._commits.submit(commit)
-        if answer is not None:  # it was made in one transaction with commits of other callers
+        if answer is not None:  # it was made together with commits of other callers
             return answer
         self.expire()
         return self._retry_judged(partial(self._commit_separately, commit))
@@ -308,17 +308,17 @@ class Book(ApprovalMoves):
         """Try once to make a commit in a transaction of its own.
 
         The new states are computed under the lock of the ledgers if that is quick (see `is_quick`). Otherwise they are
-        computed before the ledgers are locked, and written only if no ledger was moved meanwhile.
+        computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
 
         Args:
-            request: the commit.
-            under_lock: whether to compute slow states, too, under the lock, so that no other move can interfere.
+            request: the runs to commit, with the idempotency key.
+            under_lock: whether to compute slow states under the lock, too, so that no other caller can change them.
 
         Returns:
-            The receipts, one for each ledger. The kept answer if the request was answered before.
+            The receipts, one for each ledger. The stored answer if the request was answered before.
 
         Raises:
-            Again: another caller moved a ledger or used the key meanwhile; the commit must be tried again.
+            Again: another caller changed a ledger or used the key meanwhile; the commit must be tried again.
             ReservationEnded: the reservation has expired, or some of its runs were voided.
         """
         with looking(self._database) as connection:
@@ -354,7 +354,7 @@ class Book(ApprovalMoves):
         return self._desk.find_answer(connection, request.tenant, request.key, request.fingerprint, request.by)
 
     def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
-        """Require that the kept receipts of a reservation still allow its runs.
+        """Check that the stored receipts of a reservation still permit its runs.
 
         Raises:
             RunDiffers: an observation contradicts a run that was paid from one of the ledgers.
@@ -380,7 +380,7 @@ class Book(ApprovalMoves):
         return after
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
-        """Give back the runs that were not committed. Return a reservation that has ended as it is.
+        """Free the uncommitted runs of a reservation and return it. A reservation that has ended does not change.
 
         Args:
             tenant: owner of the ledgers.

@@ -70,10 +70,10 @@ class OwnerMoves(BookReader):
 
         Args:
             database: holds the ledgers and the log.
-            keyring: gives the keys as they are now; their name is the log's origin.
-            evaluate: runs what takes time.
-            clock: seconds since 1970.
-            file: the log's newest head, kept elsewhere; None where it is not.
+            keyring: returns the present signing keys. Their name is the name of the log.
+            evaluate: runs a slow, picklable computation and returns its result.
+            clock: returns the present time in seconds since 1970.
+            file: file outside the database with the log's newest signed head; None if there is none.
         """
         continuity = Continuity(file)
         super().__init__(database, keyring, Desk(keyring, clock, continuity), continuity)
@@ -90,7 +90,7 @@ class OwnerMoves(BookReader):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "sealed", moves.seal, by)
+        return self._change_state(tenant, identifier, key, "sealed", moves.seal, by)
 
     def close(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
         """Close a ledger: no more runs can be reserved.
@@ -101,12 +101,12 @@ class OwnerMoves(BookReader):
             key: idempotency key of the request.
             by: name of the caller.
         """
-        return self._simple(tenant, identifier, key, "closed", moves.close, by)
+        return self._change_state(tenant, identifier, key, "closed", moves.close, by)
 
     def contradict(
         self, tenant: str, identifier: str, request: ContradictAsked, key: str, *, by: str = ""
     ) -> LedgerRow:
-        """Let nothing more be committed, because observations contradict a run that was paid from the ledger.
+        """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
 
         Args:
             tenant: owner of the ledger.
@@ -116,20 +116,20 @@ class OwnerMoves(BookReader):
             by: name of the caller.
 
         Raises:
-            InvalidInput: a reservation of another ledger.
+            InvalidInput: a reservation is not in this ledger.
         """
         fingerprint = fingerprint_of("contradict", [identifier, request])
         observations, named = request.evidence, request.reservations
 
         def attempt() -> LedgerRow:
-            """Judge and write under the lock, so that no commit comes in between."""
+            """Compute the new state and write it under the lock, so that no commit comes in between."""
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], mentioned=named or ())
                 row, state = states[identifier]
                 if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     return row
                 after = moves.contradict(state, observations, named)
-                written = ledgers.write(connection, row, rows_after(row, after))
+                new_row = ledgers.write(connection, row, rows_after(row, after))
                 record = entry_records.contradiction_record(observations, named)
                 self._desk.write(
                     connection,
@@ -140,7 +140,7 @@ class OwnerMoves(BookReader):
                     [MovedLedger(row.id, record, after)],
                     by,
                 )
-                return written
+                return new_row
 
         return self._retry(attempt)
 
@@ -149,18 +149,18 @@ class OwnerMoves(BookReader):
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
         """Make commits in one transaction. Return None for each that its caller must make separately."""
         try:
-            with self._noting_head(durably(self._database)) as connection:
+            with self._with_noted_head(durably(self._database)) as connection:
                 return commit_together(connection, self._desk, requests, self._clock())
         except Exception:  # noqa: BLE001 (also of rows that cannot be read: they are of one ledger of the group)
-            return [None] * len(requests)  # each asks alone: it hears its own reason, or what its key was answered
+            return [None] * len(requests)  # each caller then tries separately
 
     def _end_due(self, end: Callable[[str], object]) -> int:
-        """End reservations whose time has passed, and return how many there were.
+        """End expired reservations, at most `MOST_DUE` of them, and return their number.
 
-        A ledger whose rows were changed keeps its reservations; those of other ledgers end, however many it has.
+        If the rows of a ledger do not agree with its log, its reservations are skipped. Other ledgers are not affected.
 
         Args:
-            end: ends a reservation by its id.
+            end: function that ends the reservation with a given id.
         """
         ended, stuck = 0, set[str]()
         while True:
@@ -172,11 +172,11 @@ class OwnerMoves(BookReader):
                     if not stuck.intersection(holding.ledger for holding in reservation.holdings):
                         self._retry(partial(end, reservation.id))
                         ended += 1
-                except NotReconciled as trouble:  # of a ledger whose rows were changed: it stays as it is, others go on
+                except NotReconciled as trouble:  # the rows of this ledger were changed: skip it
                     if trouble.ledger is None:
                         raise
                     stuck.add(trouble.ledger)
-                except ValueError:  # of amounts that no move leaves, in a ledger whose newest entry has no balance
+                except ValueError:  # the rows have impossible amounts: skip the ledger
                     stuck.update(holding.ledger for holding in reservation.holdings)
             if len(stuck) == stuck_before or ended >= MOST_DUE:
                 return ended
@@ -188,10 +188,10 @@ class OwnerMoves(BookReader):
         outcome: Literal["cancelled", "expired"],
         by: str = "",
     ) -> ReservationRow:
-        """Give back the runs of a reservation that were not committed, and return the reservation.
+        """Free the uncommitted runs of a reservation, end it, and return it.
 
-        A reservation that has ended, or whose runs were all committed, is returned as it is. Entries and kept answers
-        belong to one owner, so the end is logged once for each owner of its ledgers.
+        A reservation that has ended, or of which all runs were committed, is returned unchanged. Log entries belong to
+        one owner, so the end is logged once for each owner of the reservation's ledgers.
 
         Args:
             tenant: owner of the ledgers; None means any.
@@ -200,7 +200,7 @@ class OwnerMoves(BookReader):
             by: name of the caller.
 
         Raises:
-            Again: another caller moved one of the ledgers meanwhile.
+            Again: another caller changed one of the ledgers meanwhile.
         """
         with looking(self._database) as connection:
             held, states = self._desk.load_held(connection, tenant, identifier)
@@ -244,7 +244,7 @@ class OwnerMoves(BookReader):
         row = self.ledger(tenant, identifier)
         return row, state_from(row, ())
 
-    def _simple(
+    def _change_state(
         self,
         tenant: str,
         identifier: str,
@@ -253,7 +253,9 @@ class OwnerMoves(BookReader):
         move: Callable[[LedgerState], LedgerState],
         by: str,
     ) -> LedgerRow:
-        """Make a move that takes only the state of a ledger, and return the ledger after it.
+        """Make a change that needs only the state of a ledger, and return the ledger after it.
+
+        The same request with the same key changes nothing a second time.
 
         Args:
             tenant: owner of the ledger.
@@ -266,37 +268,45 @@ class OwnerMoves(BookReader):
         fingerprint = fingerprint_of(kind, [identifier, {}])
 
         def attempt() -> LedgerRow:
-            """Judge the move before the lock, and write it if no other process moved the ledger meanwhile."""
+            """Compute the new state before the lock, and write it if no other process changed the ledger meanwhile."""
             with looking(self._database) as connection:
-                again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+                earlier_answer = self._desk.find_answer(connection, tenant, key, fingerprint, by)
                 states = self._desk.states(connection, tenant, [identifier])
-                if again is not None:
+                if earlier_answer is not None:
                     return states[identifier][0]
             row, state = states[identifier]
             after = move(state)
             with self._moving(states) as connection:
                 if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                     raise Again(key)
-                written = ledgers.write(connection, row, rows_after(row, after))
+                new_row = ledgers.write(connection, row, rows_after(row, after))
                 moved = MovedLedger(row.id, {"kind": kind}, after)
                 self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, [moved], by)
-            return written
+            return new_row
 
         return self._retry(attempt)
 
     @contextmanager
     def _moving(self, states: States, *, compared: bool = True) -> Iterator[Connection]:
-        """Lock ledgers, at the versions that were read unless they are read again inside.
+        """Open a transaction that locks ledgers, as a context manager.
 
-        The head that is written is known once the transaction has ended without an error.
+        If the transaction succeeds, the log's new head becomes known to this process.
+
+        Args:
+            states: rows and state of each ledger to lock, by its id.
+            compared: whether to require that the ledgers still have the versions in `states`. False is for callers that
+                read the ledgers again inside the transaction.
+
+        Raises:
+            Again: a version differs.
         """
         versions = {name: row.version if compared else None for name, (row, _) in states.items()}
-        with self._noting_head(moving(self._database, versions)) as connection:
+        with self._with_noted_head(moving(self._database, versions)) as connection:
             yield connection
 
     @contextmanager
-    def _noting_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
-        """Yield the connection of a transaction. Its head is known once the transaction has ended without an error."""
+    def _with_noted_head(self, transaction: AbstractContextManager[Connection]) -> Iterator[Connection]:
+        """Yield the connection of a transaction. If it succeeds, note the log's new head as known to this process."""
         with transaction as connection:
             connection.info.pop(WRITTEN, None)
             yield connection
@@ -314,7 +324,7 @@ class OwnerMoves(BookReader):
         return self._retry(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
 
     def _retry(self, attempt: Callable[[], T]) -> T:
-        """Repeat an attempt until no other process has moved its ledgers meanwhile.
+        """Repeat an attempt while it raises Again, because others changed its ledgers. Pauses between attempts grow.
 
         Raises:
             Contended: `MOST_TRIES` attempts were not enough.

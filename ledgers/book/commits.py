@@ -32,15 +32,15 @@ MOST_TOGETHER = 64
 
 @dataclass(frozen=True)
 class CommitRequest:
-    """A commit that a caller asks for.
+    """A requested commit.
 
     Attributes:
         tenant: owner of the reservation's ledgers.
-        reservation: its id.
-        count: runs to commit; None means all that are left.
+        reservation: id of the reservation.
+        count: number of runs to commit; None means all that are left.
         key: idempotency key of the request.
         by: name of the caller.
-        fingerprint: digest of the request.
+        fingerprint: digest of the request, to recognise the same key with another request.
     """
 
     tenant: str
@@ -58,16 +58,16 @@ class CommitRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ReserveRequest:
-    """A reservation that a caller asks for.
+    """A requested reservation.
 
     Attributes:
         tenant: owner of the ledgers.
         ledgers: ids of the ledgers.
-        job: the runs to hold, and when the reservation expires.
+        job: the runs to reserve, and when the reservation expires.
         key: idempotency key of the request.
         by: name of the caller.
-        fingerprint: digest of the request.
-        reservation: id of the reservation if it is made.
+        fingerprint: digest of the request, to recognise the same key with another request.
+        reservation: id that the new reservation will have.
     """
 
     tenant: str
@@ -108,17 +108,23 @@ def is_quick(held: Reservation) -> bool:
 def commit_together(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[JsonRecord | None]:
-    """Make the commits that can be made together, and return the answer to each; None for those left to their callers.
+    """Make simple commits of several callers in one transaction.
+
+    Commits that are slow, fail, or repeat an earlier key are skipped, as are those of expired, voided or blocked
+    reservations. Their callers make them one by one.
 
     Args:
-        connection: of a durable transaction without locks.
+        connection: connection of a durable transaction that has locked no ledgers yet.
         desk: writes the log.
         requests: the commits.
-        now: seconds since 1970.
+        now: present time in seconds since 1970.
+
+    Returns:
+        The receipts for each request, or None for a skipped one.
 
     Raises:
-        Again: another process used a key meanwhile.
-        NotReconciled: the log does not continue a head that is known.
+        Again: another process used one of the keys meanwhile.
+        NotReconciled: the log lacks entries that it had before.
     """
     identifiers = {request.reservation for request in requests}
     names = reservations.ledgers_of(connection, {(request.tenant, request.reservation) for request in requests})
@@ -145,9 +151,18 @@ def commit_together(
 
 
 class _Group:
-    """Locked ledgers and the reservations of a group of commits, as they are after the commits so far."""
+    """Locked ledgers and reservations of a group of commits, with the commits that were made so far."""
 
     def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
+        """Read the ledgers and their reservations, and find the ledgers to which no commit may be made here.
+
+        Args:
+            connection: connection of a transaction that has locked the ledgers.
+            desk: checks the rows of the ledgers against the log.
+            names: ids of the ledgers.
+            identifiers: ids of the reservations to commit.
+            now: present time in seconds since 1970.
+        """
         self._connection = connection
         self._rows = ledgers.load(connection, *sorted(names))
         self._held = {
@@ -169,9 +184,13 @@ class _Group:
         self._now = now
 
     def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
-        """Return the entries of a commit by their ledgers, with the state moved; None if it is not for a group."""
+        """Make a commit in memory and return its log entries, one for each ledger.
+
+        Returns:
+            The entries. None, without any change, if the caller must make the commit separately.
+        """
         held = self._held.get(request.reservation)
-        if held is None or not self._takes(held, request.tenant):
+        if held is None or not self._can_commit_together(held, request.tenant):
             return None
         names = [holding.ledger for holding in held.holdings]
         try:
@@ -184,15 +203,15 @@ class _Group:
         return tuple(records)
 
     def write(self) -> None:
-        """Write the rows of every ledger and reservation that was moved."""
+        """Write the rows of every ledger and reservation that the commits changed."""
         moved = [name for name, state in self._states.items() if state is not self._before[name]]
         ledgers.write_all(
             self._connection, [(self._rows[name], rows_after(self._rows[name], self._states[name])) for name in moved]
         )
         reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
 
-    def _takes(self, held: ReservationRow, tenant: str) -> bool:
-        """Return whether commits of a reservation are for a group."""
+    def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
+        """Return whether a reservation of this tenant is valid, not blocked, and quick to commit."""
         names = {holding.ledger for holding in held.holdings}
         expired = held.expires is not None and held.expires <= self._now
         return (
@@ -225,7 +244,7 @@ def commit_records(
 
 
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
-    """Return the row of a reservation after a change of its ledgers."""
+    """Return the row of a reservation after a change of its ledgers. It no longer expires once all is committed."""
     holdings = tuple(
         holding_of(holding.ledger, after[holding.ledger].reservations[held.id]) if holding.ledger in after else holding
         for holding in held.holdings

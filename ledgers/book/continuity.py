@@ -25,12 +25,14 @@ ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
 def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
-    """Return in one sentence why a log does not continue a head, or None if it does.
+    """Return in one sentence why a log does not begin with the entries of a signed head, or None if it does.
+
+    A head is the number of entries of the log at some time, with the root of their Merkle tree.
 
     Args:
         head: a head that was signed.
-        root: roots of the log.
-        whose: names the head in the sentence.
+        root: returns the root of the log's first entries, by their number; None if the log has fewer.
+        whose: description of the head, with which the sentence begins.
     """
     present_root = root(head.size)
     if present_root is None:
@@ -42,14 +44,14 @@ def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
 
 @dataclass(frozen=True)
 class KnownHeads:
-    """Heads that a log must continue if it is read later than they were.
+    """Signed heads of a log: its size and Merkle root at earlier times. The log must begin with the entries of each.
 
     Attributes:
         newest: the newest head that this process wrote or signed; None before its first.
-        kept: the head in the file; None without a file.
+        kept: the head in the file outside the database; None without a file.
         fault: why the file cannot be used, or the reason of a witness's rejection, as a sentence.
         needs_file: whether a log with entries must have a file.
-        cosigned: number of entries that a witness cosigned and the log lacked, with a sentence that says so.
+        cosigned: size of a head that a witness cosigned and the log did not reach, with a sentence about it.
     """
 
     newest: Checkpoint | None = None
@@ -59,7 +61,7 @@ class KnownHeads:
     cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
-        """Return in one sentence why a log does not continue these heads, or None if it does."""
+        """Return in one sentence why a log does not begin with the entries of these heads, or None if it does."""
         if self.fault is not None:
             return self.fault
         if self.cosigned is not None and root(self.cosigned[0]) is None:
@@ -79,7 +81,7 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Compare with a file that is kept elsewhere as well, if one is given."""
+        """Begin without known heads. If a file outside the database is given, its head is compared, too."""
         self.trouble: str | None = None
         self._file = file
         self._newest: Checkpoint | None = None
@@ -111,10 +113,14 @@ class Continuity:
             return KnownHeads(self._newest, file_head, self._rejection or fault, self._file is not None, self._cosigned)
 
     def require(self, known: KnownHeads, root: Root) -> None:
-        """Require that a log continues these heads.
+        """Check that a log begins with the entries of these heads. The attribute `trouble` has the result.
+
+        Args:
+            known: the heads.
+            root: returns the root of the log's first entries, by their number; None if the log has fewer.
 
         Raises:
-            NotReconciled: it does not.
+            NotReconciled: the log has fewer entries than a head, or different ones, or the file cannot be used.
         """
         trouble = self.trouble = known.trouble(root)
         if trouble is not None:
@@ -124,12 +130,12 @@ class Continuity:
                 self._cosigned = None  # the log has these entries now
 
     def reject(self, sentence: str, size: int | None = None) -> None:
-        """Let nothing be signed, because a witness has cosigned a head that the log does not continue.
+        """Block the log, because a witness has cosigned a head with other or more entries. Nothing is signed then.
 
         Args:
-            sentence: says so.
-            size: number of entries that the log lacks: it is used again once it has them. None if it has other entries:
-                then only `accept` lets it be used again.
+            sentence: the reason.
+            size: size of the head, if the log only has too few entries. The block ends once the log reaches this size.
+                None if the log has other entries: only `accept` ends the block.
         """
         with self._lock:
             if size is None:
@@ -145,10 +151,14 @@ class Continuity:
                 self._newest = head
 
     def begin(self, root: Root, note: Callable[[], str]) -> None:
-        """Put the head of an empty log into a file that does not exist yet, so that its later loss is noticed.
+        """Write the head of an empty log to its file if that does not exist yet, so that its loss is noticed later.
+
+        Args:
+            root: returns the root of the log's first entries, by their number; None if the log has fewer.
+            note: returns the signed head.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         if self._file is not None and root(1) is None:
             with self._file.alone():
@@ -156,13 +166,11 @@ class Continuity:
                     self._file.replace(note())
 
     def keep(self, note: str, root: Root) -> None:
-        """Put a signed head into the file, unless a larger one is there.
-
-        A head in the file is never replaced by one that does not continue it.
+        """Write a signed head to the file, unless the file has a larger head. Without a file nothing happens.
 
         Raises:
-            NotReconciled: the log does not continue the head in the file.
-            OSError: the file cannot be written, and does not cover the newest commits.
+            NotReconciled: the log does not begin with the entries of the head in the file. The file does not change.
+            OSError: the file cannot be written, so that it does not cover the newest commits.
         """
         if self._file is not None:
             with self._file.alone():

@@ -29,10 +29,10 @@ class ObservationAnswer:
 
 
 def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the caution about a reservation of a contradicted run.
+    """Return the warning that a run differs from the mechanism that its reservation paid for; empty if it does not.
 
     Args:
-        contradicted: ids of the ledgers that contradict it.
+        contradicted: ids of the ledgers with observations of such a difference.
     """
     if not contradicted:
         return ()
@@ -41,17 +41,18 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
 
 def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
-    """Return the entries of the log that contradict runs of a ledger, in their order."""
+    """Return the log entries with observations that runs of a ledger differed from their mechanisms, in order."""
     return [json.loads(leaf) for leaf in row.contradictions]
 
 
 def is_contradicted(reservation: str, committed: int, contradictions: Iterable[JsonObject]) -> bool:
-    """Return whether entries contradict the run that a reservation has paid for.
+    """Return whether a run that a reservation paid for was observed to differ from the reserved mechanism.
 
     Args:
-        reservation: its id.
+        reservation: id of the reservation.
         committed: number of its committed runs.
-        contradictions: the entries; one without reservations concerns all with committed runs.
+        contradictions: entries with such observations. An entry that names no reservations concerns all reservations
+            with committed runs.
     """
     return any(
         reservation in entry["reservations"] if "reservations" in entry else committed for entry in contradictions
@@ -59,7 +60,7 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
-    """Return the record of an entry, with `contradicted` if it is a commit for a contradicted run."""
+    """Return an entry, with the member `contradicted` if it paid for a run that differed from its mechanism."""
     if record.get("kind") != "committed":
         return dict(record)
     if not is_contradicted(str(record.get("reservation")), 1, contradictions):

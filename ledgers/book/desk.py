@@ -39,12 +39,12 @@ States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
 class MovedLedger(NamedTuple):
-    """One ledger in a move.
+    """Change of one ledger by a move. A move, such as a reservation or a commit, may change several ledgers.
 
     Attributes:
-        ledger: its id.
-        record: the record of the move.
-        after: the ledger after it, with every reservation that still holds something.
+        ledger: id of the ledger.
+        record: record of the move for the log.
+        after: the ledger after the move, with at least the reservations that have uncommitted runs.
     """
 
     ledger: str
@@ -54,15 +54,15 @@ class MovedLedger(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggedMove:
-    """A move as the log and its caller see it.
+    """A move with the data that the log and its caller need.
 
     Attributes:
         tenant: owner of the ledgers.
         by: name of the caller; empty if callers have no names.
         key: idempotency key of the request; None if it has none.
         fingerprint: digest of the request.
-        answer: answer to keep; None means the receipts of the entries.
-        records: the changes of each ledger.
+        answer: answer to store for the key; None means the receipts of the entries.
+        records: the change of each ledger.
     """
 
     tenant: str
@@ -74,7 +74,7 @@ class LoggedMove:
 
 
 class Desk:
-    """Access to the log and the rows of a book, with the signing keys, the clock, and the check of the rows."""
+    """Reader and writer of the ledgers' rows and log entries, with signatures and with checks of the rows."""
 
     def __init__(self, keyring: Callable[[], SigningKeys], clock: Callable[[], float], continuity: Continuity) -> None:
         self._keyring = keyring
@@ -99,27 +99,27 @@ class Desk:
             tenant: owner of the ledgers.
             key: idempotency key of the request, if it has one.
             fingerprint: digest of the request.
-            answer: answer to keep; None means the receipts of the entries.
-            records: records of the move, one for each ledger.
+            answer: answer to store for the key; None means the receipts of the entries.
+            records: changes of the move, one for each ledger.
             by: name of the caller.
 
         Raises:
-            NotReconciled: as `write_all`.
+            NotReconciled: the log lacks entries that it had before; nothing may be committed.
         """
         return self.write_all(connection, [LoggedMove(tenant, by, key, fingerprint, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
-        """Append the entries of moves to the log, and keep the answer to each.
+        """Append the entries of moves to the log, and store the answer to each. `connection.info` gets the new head.
 
         Args:
-            connection: of the transaction of the moves.
-            moves: in the order of their entries.
+            connection: connection of the transaction of the moves.
+            moves: moves in the order of their entries.
 
         Returns:
-            The answer to each move.
+            The answer to each move: its own answer, or the receipts of its entries under the new signed head.
 
         Raises:
-            NotReconciled: the log does not continue a head that is known; nothing may be committed.
+            NotReconciled: the log lacks entries that it had before; nothing may be committed.
         """
         first, now = entries.take(connection, sum(len(move.records) for move in moves)), self._clock()
         nodes, signing = StoredNodes(connection), self._keyring().signing
@@ -149,18 +149,18 @@ class Desk:
     def keep(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, answer: JsonObject, by: str = ""
     ) -> None:
-        """Keep the answer to an idempotency key.
+        """Store the answer to a request with an idempotency key.
 
         Args:
             connection: connection of the transaction of the move.
             tenant: owner of the ledgers.
             key: idempotency key of the request.
             fingerprint: digest of the request.
-            answer: answer to keep.
+            answer: answer to store.
             by: name of the caller; empty if callers have no names.
 
         Raises:
-            Again: the key was taken in between.
+            Again: another request with the key was answered meanwhile.
         """
         keys.keep(connection, [self._answer_row(tenant, key, fingerprint, answer, by, self._clock())])
 
@@ -198,7 +198,7 @@ class Desk:
     def find_answer(
         self, connection: Connection, tenant: str, key: str, fingerprint: str, by: str = ""
     ) -> JsonRecord | None:
-        """Return the answer to an equal request of this caller with this key; None if there is none.
+        """Return the stored answer to the same request of this caller with this key; None if there is none.
 
         Args:
             connection: connection to read on.
@@ -228,18 +228,18 @@ class Desk:
         *,
         mentioned: Sequence[str] = (),
     ) -> States:
-        """Return ledgers with the reservations that hold something, and with those that are named.
+        """Return the rows and the state of each ledger, by its id.
 
         Args:
-            connection: to read on.
+            connection: connection to read on.
             tenant: owner of the ledgers; None means any.
             identifiers: ids of the ledgers.
-            named: a reservation whose voided runs are counted.
-            mentioned: ids of other reservations.
+            named: a reservation to include with its number of voided runs.
+            mentioned: ids of more reservations to include. Those with uncommitted runs are always included.
 
         Raises:
             NotFound: this tenant has no such ledger.
-            NotReconciled: a ledger is not what its newest entry says.
+            NotReconciled: the rows of a ledger differ from its newest log entry.
         """
         states: States = {}
         for name in sorted(identifiers):
@@ -249,12 +249,12 @@ class Desk:
             }
             if named is not None:
                 by_id[named.id] = named
-            own = [
+            own_reservations = [
                 reservation
                 for reservation in by_id.values()
                 if any(holding.ledger == name for holding in reservation.holdings)
             ]
-            states[name] = row, _readable(row, own)
+            states[name] = row, _state_of_rows(row, own_reservations)
         for name, trouble in self.balances.wrong(connection, states).items():
             raise NotReconciled(trouble, name)
         if named is None:
@@ -282,7 +282,7 @@ class Desk:
         return any(_count_voided(connection, holding.ledger, held.id) for holding in held.holdings)
 
     def contradicting_ledgers(self, connection: Connection, held: ReservationRow) -> list[str]:
-        """Return the ids of the ledgers that contradict the run of a reservation."""
+        """Return the ids of a reservation's ledgers that record that its run differed from its mechanism."""
         rows = ledgers.load(connection, *(holding.ledger for holding in held.holdings))
         return [
             holding.ledger
@@ -299,7 +299,7 @@ class Desk:
             identifier: id of the reservation.
 
         Raises:
-            NotFound: there is no such reservation, or one of its ledgers is another tenant's.
+            NotFound: there is no such reservation, or it has a ledger of another tenant.
         """
         held = reservations.get(connection, identifier, tenant=tenant)
         if held is None:
@@ -332,11 +332,11 @@ class Desk:
             raise NotFound(identifier) from None
 
 
-def _readable(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
-    """Return the state that rows describe.
+def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
+    """Return the state of a ledger from its rows and its reservations.
 
     Raises:
-        NotReconciled: the rows describe no state.
+        NotReconciled: the rows are not valid, so that they were changed outside the service.
     """
     try:
         return state_from(row, held)
@@ -345,7 +345,7 @@ def _readable(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
 
 
 def _entry_row(seq: int, now: float, move: LoggedMove, moved: MovedLedger) -> EntryRow:
-    """Return the entry with this number for one ledger of a move."""
+    """Return the row of a log entry with a given number, for one of the ledgers that a move changes."""
     shared: JsonRecord = {"at": time_of(now), "tenant": move.tenant}
     if move.by:
         shared["requested_by"] = move.by

@@ -33,7 +33,7 @@ class NotReconciled(BookError):
 
 
 class HeadUnavailable(BookError):
-    """The head that is kept elsewhere cannot be read at present; nothing was written. The text is a sentence."""
+    """The file with the log's head cannot be read at present; nothing was written. The text is a sentence."""
 
 
 class Contended(BookError):

@@ -50,7 +50,7 @@ class ResourceAnswer:
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:
-    """Return the answer about an item of a plan."""
+    """Return the item of a plan that an answer shows, from its row."""
     return ItemAnswer(
         name=item.name,
         planned=item.planned,
@@ -62,7 +62,12 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 
 def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
-    """Return the answer about the slot of a kind, from the rows of its ledger."""
+    """Return the slot that an answer shows, with its amounts as decimal strings.
+
+    Args:
+        row: rows of the ledger.
+        kind: kind of the slot.
+    """
     capacity, used, reserved, remaining = {}, {}, {}, {}
     for part in row.parts:
         if part.kind == kind:
@@ -79,7 +84,7 @@ def _difference(capacity: Amount, held: Amount) -> str:
 
 
 def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
-    """Return the answer about the resource that runs out first; None if there is none."""
+    """Return the slot or item that runs out first in the form that an answer shows; None if there is none."""
     if resource is None:
         return None
     return ResourceAnswer(

@@ -62,7 +62,7 @@ class ApprovalMoves(OwnerMoves):
     ) -> LedgerRow | PendingRow:
         """Change the plan of a ledger, or whether it has approval, and certify it again.
 
-        After a commit, the decision about a plan must be declared independent of outputs.
+        After a commit, the request must declare that no released output influenced the new plan.
 
         Args:
             tenant: owner of the ledger.
@@ -93,18 +93,18 @@ class ApprovalMoves(OwnerMoves):
             request: the reservation, the number of runs and the declaration.
             key: idempotency key of the request.
             by: name of the caller.
-            may_act: whether the caller may void runs of a ledger without approval.
+            may_act: whether the caller may void runs in a ledger that needs no second person.
 
         Returns:
             The ledger; the pending move if the ledger has approval.
 
         Raises:
-            RoleMissing: the ledger has no approval, and the caller may not act.
+            RoleMissing: the ledger has no approval, and `may_act` is False.
             AwaitsApproval: a reconciliation is not approved, or too many moves are pending.
-            InvalidInput: fewer were committed, or the reservation is of another ledger.
+            InvalidInput: fewer runs were committed, or the reservation is of another ledger.
         """
-        more = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
-        fingerprint = fingerprint_of("voided", [identifier, more])
+        members = {"reservation": request.reservation, "count": request.count, "declared": request.declared}
+        fingerprint = fingerprint_of("voided", [identifier, members])
         attempt = partial(self._request, tenant, identifier, "void", request, key, fingerprint, by, may_act)
         return self._retry(attempt)
 
@@ -115,7 +115,7 @@ class ApprovalMoves(OwnerMoves):
             return pending.live(connection, identifier, self._clock())
 
     def pending_move(self, tenant: str, identifier: str, move: str) -> PendingRow:
-        """Return a move of a ledger that waits for approval, or did.
+        """Return a move of a ledger that waits for approval, or has ended.
 
         Args:
             tenant: owner of the ledger.
@@ -130,7 +130,7 @@ class ApprovalMoves(OwnerMoves):
             return self._move(connection, identifier, move)
 
     def approve(self, tenant: str, identifier: str, move: str, *, by: str) -> PendingRow:
-        """Make a pending move, once it was judged again. Approving an approved move changes nothing.
+        """Check a pending move against the present ledger and make it. Approving an approved move changes nothing.
 
         Args:
             tenant: owner of the ledger.
@@ -143,7 +143,7 @@ class ApprovalMoves(OwnerMoves):
             SamePerson: the approver requested the move.
             MoveEnded: it was rejected or withdrawn, or has expired.
             InvalidInput: the approver has no name.
-            EpsilondError: as the move itself. It stays pending.
+            EpsilondError: the ledger does not permit the move now. The move stays pending.
         """
         if not by.strip():
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
@@ -163,14 +163,14 @@ class ApprovalMoves(OwnerMoves):
             NotFound: this ledger has no such move.
             RoleMissing: the caller is neither an approver nor the requester.
             MoveEnded: it was approved, or has expired.
-            AwaitsApproval: it is a reconciliation, without which the ledger cannot go on.
+            AwaitsApproval: the move is a reconciliation, which can only be approved.
         """
         return self._retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
-        """Let every ledger with approval wait for its approver, because an operator accepts a log that lacks entries.
+        """Block every ledger with approval until its approver accepts that the log may lack entries.
 
-        A ledger that waits for this log already has no second move.
+        A pending move is added to each ledger, unless it has one for the same state of the log.
 
         Args:
             by: name of the operator.
@@ -188,7 +188,7 @@ class ApprovalMoves(OwnerMoves):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
         return sum(self._retry(partial(self._request_reconciliation, name, by, reason)) for name in names)
 
-    # What the methods above share.
+    # Steps of the methods above.
 
     def _request(
         self,
@@ -201,13 +201,13 @@ class ApprovalMoves(OwnerMoves):
         by: str,
         may_act: bool = True,
     ) -> LedgerRow | PendingRow:
-        """Make a move at once, or keep it pending in a ledger with approval."""
+        """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`."""
         with looking(self._database) as connection:
-            again = self._desk.find_answer(connection, tenant, key, fingerprint, by)
+            earlier_answer = self._desk.find_answer(connection, tenant, key, fingerprint, by)
             states = self._gated_states(connection, tenant, identifier, request)
             row, state = states[identifier]
-            if again is not None:
-                return self._move(connection, identifier, again["move"]) if "move" in again else row
+            if earlier_answer is not None:
+                return self._move(connection, identifier, earlier_answer["move"]) if "move" in earlier_answer else row
         has_approval = row.approval_from is not None
         if not has_approval and not may_act:
             raise RoleMissing("approver")
@@ -215,22 +215,22 @@ class ApprovalMoves(OwnerMoves):
             raise InvalidInput.at("/approval", "needs callers with names", allowed="false")
         if has_approval and not by:
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who requests")
-        judged = self._judged_move(request, row, state)
+        judged = self._judge_move(request, row, state)
         with self._moving(states) as connection:
             if self._desk.find_answer(connection, tenant, key, fingerprint, by) is not None:
                 raise Again(key)
             self._require_movable(connection, kind, row)
             if has_approval:
-                move = self._file(connection, row, kind, as_json(request), by, PENDING_SECONDS)
+                move = self._store_pending(connection, row, kind, as_json(request), by, PENDING_SECONDS)
                 self._desk.keep(connection, tenant, key, fingerprint, {"move": move.id}, by)
                 return move
-            written = ledgers.write(connection, row, rows_after(row, judged.after))
+            new_row = ledgers.write(connection, row, rows_after(row, judged.after))
             records = [MovedLedger(row.id, judged.record, judged.after)]
             self._desk.write(connection, tenant, key, fingerprint, {"ledger": row.id}, records, by)
-        return written
+        return new_row
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
-        """Make a pending move, and return it."""
+        """Make a pending move, and return it. Errors are those of `approve`, and Again if others interfered."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -243,7 +243,7 @@ class ApprovalMoves(OwnerMoves):
             return move
         self._require_live(move)
         row, state = states[identifier]
-        judged = self._judged_move(request, row, state)
+        judged = self._judge_move(request, row, state)
         with self._moving(states) as connection:
             now = self._clock()
             if is_over(move, now):
@@ -259,7 +259,7 @@ class ApprovalMoves(OwnerMoves):
         return ended
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """End a pending move without making it, and return it."""
+        """Reject or withdraw a pending move, and return it. Errors are those of `reject`, and Again if it expired."""
         with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
             self._desk.row(connection, tenant, identifier)
             move = self._move(connection, identifier, name)
@@ -280,7 +280,7 @@ class ApprovalMoves(OwnerMoves):
         raise Again(name)
 
     def _request_reconciliation(self, identifier: str, by: str, reason: str) -> bool:
-        """Request a reconciliation of a ledger. Return whether the ledger waits; without approval it does not."""
+        """Block a ledger with approval until an approver accepts the log. Return False if it needs no approval."""
         states = {identifier: self._row(identifier)}
         with self._moving(states) as connection:
             row = states[identifier][0]
@@ -294,10 +294,10 @@ class ApprovalMoves(OwnerMoves):
                 (pending_head["size"], pending_head["root"]) == (body["size"], body["root"]) for pending_head in heads
             ):
                 return True
-            self._file(connection, row, "reconcile", body, by, None)
+            self._store_pending(connection, row, "reconcile", body, by, None)
             return True
 
-    def _file(
+    def _store_pending(
         self,
         connection: Connection,
         row: LedgerRow,
@@ -306,7 +306,7 @@ class ApprovalMoves(OwnerMoves):
         by: str,
         seconds: float | None,
     ) -> PendingRow:
-        """Write a pending move, and return it."""
+        """Store a pending move that expires after some seconds (None: never), and return it."""
         now = self._clock()
         if kind != "reconcile" and pending.count_live(connection, row.id, now) >= MOST_PENDING:
             message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
@@ -323,11 +323,11 @@ class ApprovalMoves(OwnerMoves):
         pending.add(connection, move)
         return move
 
-    def _judged_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
-        """Return the effect of a move on a ledger.
+    def _judge_move(self, request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState) -> JudgedMove:
+        """Return the ledger after a move, with the record for the log. Nothing is written.
 
         Raises:
-            EpsilondError: the move is not possible.
+            EpsilondError: the ledger does not permit the move.
         """
         if isinstance(request, AmendAsked):
             parts = request.parts
@@ -345,7 +345,7 @@ class ApprovalMoves(OwnerMoves):
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        """Return the state of the ledger that a move needs."""
+        """Return the ledger that a move changes; for a void, with its reservation and the number of voided runs."""
         named = (
             self._desk.load_reservation(connection, tenant, request.reservation)
             if isinstance(request, VoidAsked)
@@ -364,10 +364,10 @@ class ApprovalMoves(OwnerMoves):
         require(connection, [row])
 
     def _require_live(self, move: PendingRow) -> None:
-        """Require that a move may still be approved. Write down that it has expired if it has.
+        """Check that a move is still pending. If its time has passed, the move is stored as expired.
 
         Raises:
-            MoveEnded: it may not.
+            MoveEnded: the move has expired, or was approved, rejected or withdrawn.
         """
         if is_over(move, self._clock()):
             expired = replace(move, state="expired", closed_at=self._clock())

@@ -24,7 +24,12 @@ def collisions(others: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cautio
 
 
 def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
-    """Return the warning of one ledger."""
+    """Return the warning that other ledgers cover the same people as a ledger.
+
+    Args:
+        identifier: id of the ledger.
+        others: id of each other ledger, and whether it is open.
+    """
     ids = ", ".join(name for name, _ in others)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
     if any(is_open for _, is_open in others):
@@ -33,10 +38,10 @@ def _collision(identifier: str, others: Sequence[tuple[str, bool]]) -> Caution:
 
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
-    """Return the warning of a ledger if its data set or block has almost the name of another.
+    """Return the warning that a data set or block has almost the same name as others; empty without such names.
 
     Args:
-        names: names that differ from it in spaces, hyphens, underscores and dots only.
+        names: the other names. They differ only in spaces, hyphens, underscores and dots.
     """
     if not names:
         return ()
@@ -46,31 +51,31 @@ def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
 
 
 def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
-    """Require of ledgers that neither another ledger nor the log keeps them from reservations and commits.
+    """Check that neither a pending reconciliation nor another ledger of the same people blocks these ledgers.
 
     Raises:
         AwaitsApproval: a reconciliation waits for a second person.
-        BlockHasLedger: as `require_sole`.
+        BlockHasLedger: another ledger of the same people is open, or this one is closed and is not the only one.
     """
     require_reconciled(connection, rows)
     require_sole(connection, rows)
 
 
 def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
-    """Require of ledgers that no reconciliation waits for a second person.
+    """Check that no reconciliation of these ledgers waits for a second person.
 
     Raises:
-        AwaitsApproval: one does.
+        AwaitsApproval: an operator accepted a log that lacks entries, and an approver has not confirmed it yet.
     """
-    gated = [row.id for row in rows if row.approval_from is not None]
-    waiting = pending.awaiting_reconciliation(connection, gated) if gated else None
+    with_approval = [row.id for row in rows if row.approval_from is not None]
+    waiting = pending.awaiting_reconciliation(connection, with_approval) if with_approval else None
     if waiting:
         message = "An operator accepted a log that lacks entries. An approver must approve that for this ledger:"
         raise AwaitsApproval(f"{message} see its pending moves.", None, {"ledger": min(waiting)})
 
 
 def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
-    """Require of ledgers that each is the only one of its people that is not closed.
+    """Check that no other open ledger covers the same people as one of these ledgers.
 
     Raises:
         BlockHasLedger: another is open, or this one is closed and is not the only one.
@@ -87,10 +92,10 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
 
 
 def require_relation(state: LedgerState, job: JobAsked) -> None:
-    """Require that a job names the neighbouring relation of the ledger, or none.
+    """Check that a job names no neighbouring relation, or that of the ledger.
 
     Raises:
-        InvalidInput: it names another relation.
+        InvalidInput: the job names another relation.
     """
     if job.relation is not None and job.relation != state.setting.relation:
         raise InvalidInput.at(
@@ -99,15 +104,18 @@ def require_relation(state: LedgerState, job: JobAsked) -> None:
 
 
 def require_no_overlap(connection: Connection, row: LedgerRow) -> None:
-    """Require that no other ledger covers people of a ledger that is being opened, apart from its own block's.
+    """Check that no other ledger covers the same people as a ledger that is being opened.
+
+    A second ledger of the same block is rejected elsewhere, by the database.
 
     Args:
-        connection: connection of the transaction, which has taken the counter of entries already.
-        row: rows of the ledger.
+        connection: connection of the transaction. It must have reserved the numbers of its log entries, so that no
+            other process adds a ledger now.
+        row: rows of the new ledger.
 
     Raises:
-        BlockHasLedger: one of the data set's ledgers is of a block and another of the whole, or another organisation
-            may have a ledger of the data set.
+        BlockHasLedger: one of the data set's ledgers covers a block and another the whole data set, or another
+            organisation may have a ledger of the data set.
     """
     overlapping = ledgers.overlapping(connection, row)
     if overlapping is not None:

@@ -38,12 +38,12 @@ class PendingMove:
 
 
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:
-    """Return a move that waits for approval, or did, in the form in which the service shows it.
+    """Return a move that waits for approval, or has ended, in the form that the service answers.
 
     Args:
-        row: the move as it is stored.
-        now: present time in seconds since 1970. A move that still waits after its time of expiry is shown as expired.
-        warnings: warnings of the service that the answer carries. Without any, the answer has no such member.
+        row: the move in the database.
+        now: present time in seconds since 1970. A pending move after its time of expiry is shown as expired.
+        warnings: warnings of the service for the answer, which has no such member if there are none.
     """
     return PendingMove(
         id=row.id,
@@ -74,7 +74,7 @@ def waiting_ledgers(count: int) -> Caution:
 
 
 def read_request(move: PendingRow) -> Gatable | JsonRecord:
-    """Return the request that a pending move was made of.
+    """Return the request that created a pending move.
 
     Returns:
         The request to amend or to void. For a reconciliation, the plain body: size and root of the log, and a reason.

@@ -21,7 +21,7 @@ from epsilond.storage.transactions import Database
 
 
 class PublishedLog:
-    """Log of a book, for reading. Its methods may be called in any thread."""
+    """The log of all ledgers in a database, for reading. Its methods may be called in any thread."""
 
     def __init__(
         self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk, continuity: Continuity
@@ -33,10 +33,11 @@ class PublishedLog:
 
     @contextmanager
     def _continuous_log(self) -> Iterator[Connection]:
-        """Yield a connection whose log continues every known head.
+        """Open a connection after checking that the log has lost no entries, as a context manager.
 
         Raises:
-            NotReconciled: it does not, and nothing of it may be signed.
+            NotReconciled: the log does not begin with the entries of a head that was signed before. Nothing of the log
+                may then be signed.
         """
         heads = self.continuity.known_heads()
         with looking(self._database) as connection:
@@ -59,7 +60,7 @@ class PublishedLog:
             pass
 
     def find_trouble(self) -> str | None:
-        """Return in one sentence why the log may not continue every known head, or None if it does."""
+        """Return a sentence if the log lacks entries that it had before or cannot be checked; otherwise None."""
         try:
             self.require_continued()
         except (HeadUnavailable, NotReconciled) as trouble:
@@ -81,11 +82,15 @@ class PublishedLog:
             return self._desk.head(connection, entries.size(connection))
 
     def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """Return the receipt of an entry of this tenant, under the head as it is now.
+        """Return the receipt of an entry: its proof of inclusion in the log, under the present signed head.
+
+        Args:
+            tenant: owner of the entry's ledger.
+            seq: number of the entry in the log.
 
         Raises:
             NotFound: there is no such entry of this tenant.
-            NotReconciled: the log does not continue a head that is known.
+            NotReconciled: the log lacks entries that it had before.
         """
         with self._continuous_log() as connection:
             row = entries.get(connection, seq)
@@ -97,8 +102,8 @@ class PublishedLog:
         """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries.
 
         Args:
-            earlier: number of entries.
-            later: number of entries; None means the present log.
+            earlier: number of entries of the earlier log.
+            later: number of entries of the later log; None means the present log.
 
         Raises:
             NotFound: the log never had so many entries.

@@ -34,11 +34,14 @@ class BookReader(PublishedLog):
     """Reader of the ledgers of organisations."""
 
     def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
-        """Give ledgers without a named organisation to that of their opener; return the ledgers that then collide.
+        """Assign each ledger without an organisation to the organisation of the caller who opened it.
 
         Args:
-            organisation_of: gives the organisation of a caller by name; it is called for ledgers without one. None
-                leaves a ledger as it is.
+            organisation_of: returns the organisation of the caller with a given name. If it returns None, the ledger
+                does not change.
+
+        Returns:
+            The groups of ledgers that cover the same people of one organisation.
         """
         for attempt in range(TRIES):
             try:
@@ -63,10 +66,13 @@ class BookReader(PublishedLog):
             return figures(connection, limit=limit)
 
     def colliding(self, *identifiers: str) -> dict[str, list[tuple[str, bool]]]:
-        """Return the other ledgers of the same people in the same organisation, each with whether it is open.
+        """Return the other ledgers that cover the same people in the same organisation.
 
         Args:
-            identifiers: ids of ledgers; those that collide with none are left out.
+            identifiers: ids of ledgers.
+
+        Returns:
+            For each ledger with such others: their ids, each with whether it is open.
         """
         with looking(self._database) as connection:
             rows = ledgers.load(connection, *identifiers)
@@ -74,7 +80,7 @@ class BookReader(PublishedLog):
         return {name: others for name, others in pairs.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
-        """Return names of data sets, and of blocks of this data set, that are almost those of this ledger."""
+        """Return names of data sets, and of this data set's blocks, that nearly equal the names in this ledger."""
         with looking(self._database) as connection:
             pairs = owners.names_of(connection, row.tenant)
         dataset, block = normalise(row.dataset), normalise(row.block)
@@ -85,9 +91,9 @@ class BookReader(PublishedLog):
         return sorted(near)
 
     def unbalanced_ledgers(self) -> list[str]:
-        """Return a sentence for each ledger of any tenant with rows that differ from its entries.
+        """Return a sentence for each ledger, of any tenant, of which the rows disagree with its log entries.
 
-        A ledger whose newest entry is of an earlier version is replayed from its opening.
+        The newest entry has the balance. If an earlier version wrote it without one, all entries are replayed.
         """
         with looking(self._database) as connection:
             identifiers = ledgers.identifiers(connection)
@@ -129,7 +135,7 @@ class BookReader(PublishedLog):
         return self.whole(tenant, identifier)[1]
 
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
-        """Return the state of a ledger from which runs may be reserved as far as other ledgers are concerned.
+        """Return the state of a ledger that neither another ledger nor a pending reconciliation blocks.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
@@ -189,14 +195,15 @@ class BookReader(PublishedLog):
             return self._desk.load_reservation(connection, tenant, identifier)
 
     def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
-        """Return the ids of the ledgers that contradict the run of a reservation."""
+        """Return the ids of a reservation's ledgers that record that its run differed from its mechanism."""
         with looking(self._database) as connection:
             return self._desk.contradicting_ledgers(connection, held)
 
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
         """Return receipts of the newest commits of a reservation, under the current head, oldest first.
 
-        The list is empty if runs of the reservation were voided or contradicted: no run may begin with them.
+        The list is empty if runs of the reservation were declared void, or observed to differ from their mechanism. No
+        run may begin with such receipts.
         """
         with self._continuous_log() as connection:
             held = self._desk.load_reservation(connection, tenant, identifier)
@@ -209,7 +216,7 @@ class BookReader(PublishedLog):
             return [self._desk.receipt(connection, row, size) for row in rows]
 
     def written(self, tenant: str, identifier: str) -> JsonRecord:
-        """Return a summary of a ledger's entries in the log."""
+        """Return the number of a ledger's log entries, by kind, and the numbers of the first and the last entry."""
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             kinds = entries.count_kinds(connection, identifier)

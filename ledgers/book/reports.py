@@ -48,10 +48,15 @@ def sign_report(report: JsonObject, key: SigningKey) -> JsonRecord:
 
 
 def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
-    """Return the key that signed a report.
+    """Verify the signature of a report, and return the key that signed it.
+
+    Args:
+        document: object with the members `report` and `signature`.
+        keys: the trusted public keys.
 
     Raises:
-        NotVerified: none of the keys signed it, it was changed, or it is a record of another kind.
+        Malformed: the document is not a signed report of a ledger.
+        NotVerified: no trusted key signed it, it was changed, or it is a record of another kind.
     """
     record, signature = document.get("report"), document.get("signature")
     if not isinstance(record, Mapping) or not isinstance(signature, str) or record.get("format") != FORMAT:

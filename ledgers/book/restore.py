@@ -23,10 +23,10 @@ class UnreadableCheckpoint(Exception):
 
 
 def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
-    """Return the head in a note.
+    """Return the checkpoint in a signed note: the size of the log and the root of its Merkle tree.
 
     Raises:
-        UnreadableCheckpoint: the note is no checkpoint that a key of this log has signed.
+        UnreadableCheckpoint: the note is not a checkpoint, or no key of this log has signed it.
     """
     try:
         return checkpoints.verify(note, keyring.signing.name, keyring.keys)
@@ -69,10 +69,13 @@ class CheckpointFile:
         return verified[1]
 
     def advance(self, note: str) -> None:
-        """Put a signed checkpoint into the file, on the disk, unless a larger one is there. Call it within `alone()`.
+        """Write a signed checkpoint to the file, unless the file has one of at least this size.
+
+        The caller must hold the lock of `alone()`. At its end the data is on the disk.
 
         Raises:
-            OSError: it cannot be written.
+            UnreadableCheckpoint: the note or the file has no checkpoint of this log.
+            OSError: the file cannot be written.
         """
         present = self.load()
         if present is None or present.size < read_checkpoint(note, self._keyring()).size:
@@ -89,10 +92,12 @@ class CheckpointFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Exclude other processes and threads from writing the file. All writes are on the disk at the end.
+        """Lock the file's folder for a block, and make sure that all writes are on the disk at its end.
+
+        The folder is created if it does not exist. Other threads and processes wait.
 
         Raises:
-            OSError: its folder cannot be used.
+            OSError: the folder cannot be used.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._writing, lock_folder(self._path.parent, must_sync=True):

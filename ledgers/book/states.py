@@ -18,7 +18,12 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 
 
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
-    """Return the state that the rows of a ledger describe, with the reservations that are passed."""
+    """Return the state of a ledger from its rows in the database.
+
+    Args:
+        row: rows of the ledger.
+        reservations: the reservations that the state will contain. Each must hold runs in this ledger.
+    """
     record = json.loads(row.record)
     first = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
     parts: dict[str, list[PartRow]] = {}
@@ -50,7 +55,7 @@ def is_amended(row: LedgerRow) -> bool:
 
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
-    """Return the rows of a ledger after a change of its state."""
+    """Return a ledger's rows with the values of a new state. Reservations and the version are not changed here."""
     return replace(
         row,
         status=row.status if state.status == "contradicted" else state.status,
@@ -99,7 +104,7 @@ def item_of(item: PlanItem) -> ItemRow:
 
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
-    """Return the row with the runs that a reservation holds in a ledger."""
+    """Return the row of a reservation in one ledger, with its mechanism and charge as JSON texts."""
     return HoldingRow(
         ledger=ledger,
         item=held.item,
@@ -112,7 +117,13 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 
 
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
-    """Return a reservation in one ledger from its row."""
+    """Return a reservation as the state of one ledger has it, from its row.
+
+    Args:
+        row: the reservation in all its ledgers.
+        ledger: id of the ledger.
+        contradictions: log entries of the ledger with observations that runs differed from their mechanisms.
+    """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
     return Reservation(
         id=row.id,

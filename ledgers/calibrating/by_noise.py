@@ -41,14 +41,20 @@ def near_strictness(
     reserve: Callable[[Spec], T | None],
     start: float,
 ) -> float | None:
-    """Find −log ε (the strictness) of a run that fits with about the least noise; None if this search fails.
+    """Find the strictness of a run that fits the remaining budget with about the least noise.
+
+    The strictness of a run is −log ε, where ε is the target that the run is calibrated for. The search varies only the
+    noise of the first run, which is quick, and then finds the strictness that gives this noise.
 
     Args:
-        run: returns the spec at a strictness.
+        run: returns the run, as a spec, at a strictness; None if no noise meets that target.
         excess: returns by how much a spec exceeds the remaining budget.
-        least: steps from a start to the smallest value at which a reservation is made.
+        least: finds the smallest value near a start at which a reservation is accepted, with the reservation.
         reserve: returns the reservation of a spec; None if it is rejected.
         start: strictness at which the search starts.
+
+    Returns:
+        The strictness, or None if this search fails.
     """
     first = run(start)
     noise = None if first is None else noise_of(first)
@@ -68,7 +74,14 @@ def near_strictness(
 
 
 def _below_dips(reserve: Callable[[float], object | None], reserved: float) -> float:
-    """Return the least log noise near a reserved value that is reserved too. Prices are not exactly monotone."""
+    """Return the least log noise near an accepted value that is accepted, too.
+
+    The search is needed because the price of a run is not exactly monotone in its noise.
+
+    Args:
+        reserve: returns the reservation at a log noise; None if it is rejected.
+        reserved: log noise that is accepted.
+    """
     lowest = reserved
     while (lower := next((lowest - dip for dip in DIPS if reserve(lowest - dip) is not None), None)) is not None:
         lowest = lower
@@ -80,7 +93,17 @@ def _below_dips(reserve: Callable[[float], object | None], reserved: float) -> f
 
 
 def _strictness_of(wanted: float, run: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
-    """Find the strictness at which the log of a run's noise is `wanted` or slightly more, by the secant method."""
+    """Find the strictness −log ε at which the log of a run's noise is `wanted` or slightly more, by the secant method.
+
+    Args:
+        wanted: log of the noise multiplier.
+        run: returns the run at a strictness; None if no noise meets that target.
+        first: run at `start`. Other runs must differ from it only in the noise.
+        start: strictness at which the search starts.
+
+    Returns:
+        The strictness. None if the search does not converge, or if a run differs in more than its noise.
+    """
     here, slope, before = start, LIKELY_SLOPE, None
     for _ in range(MOST_RUNS):
         spec = run(here)

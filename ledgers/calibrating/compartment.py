@@ -38,14 +38,14 @@ SHARE_OF_DELTA = Amount("0.5")
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeTarget:
-    """Target of a charge: a slot, or an item of the plan.
+    """Slot or item of the plan that pays for a run.
 
-    If neither is named, the target is the Gaussian slot, or the only slot.
+    If neither is named, the Gaussian slot pays, or the only slot.
 
     Attributes:
         slot: kind of the slot.
         item: name of the item.
-        eta: η that a residue charge may take; None means a share of the slot's.
+        eta: δ that a charge in a Gaussian slot may add; None means a share of the slot's η.
     """
 
     slot: SlotKind | None = None
@@ -54,17 +54,21 @@ class ChargeTarget:
 
 
 class Compartment(Protocol):
-    """A slot or an item of a ledger at one moment."""
+    """Part of a ledger's budget that can pay for a run: a slot or an item of the plan, at one moment."""
 
     @property
     def place(self) -> ChargeTarget:
-        """Target of charges to this compartment."""
+        """Names of the slot or the item, for a reservation."""
 
     def likely_epsilon(self, log_delta: float) -> float:
         """Estimate the ε of a run that takes the whole remaining budget. The estimate is only a starting point."""
 
     def log_delta(self, otherwise: float) -> float:
-        """Return log δ for the calibration of a mechanism with noise of bounded support."""
+        """Return log δ for the calibration of a mechanism with noise of bounded support.
+
+        Args:
+            otherwise: log δ of the ledger's target.
+        """
 
     def excess(self, spec: Spec) -> float:
         """Return roughly by how much a run exceeds the remaining budget, above 0 if it does.
@@ -78,9 +82,9 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
     """Return the requested slot or item of an open ledger, if something is left of it.
 
     Raises:
-        InvalidInput: the ledger has no such slot, or none is named and it has several, or both are named.
+        InvalidInput: the ledger has no such slot, or none is named and it has several, or a slot and an item are named.
         NotInPlan: the plan has no such item.
-        LedgerExhausted: nothing is left of it.
+        LedgerExhausted: nothing is left of the slot or the item.
         LedgerClosed, NotSealed: the ledger takes no reservations at present.
     """
     moves.require_open(state)
@@ -111,12 +115,12 @@ def compartment_of(state: LedgerState, place: ChargeTarget) -> Compartment:
 
 
 def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reservation:
-    """Return the reservation that the ledger would make of a run, certified by the ledger's own rule.
+    """Return the reservation that the ledger would make for a run. The ledger does not change.
 
     Args:
         state: the ledger.
-        spec: the run.
-        place: target of the charge.
+        spec: mechanism of the run.
+        place: the slot or item that pays.
 
     Raises:
         NoCertificate: the ledger rejects the run.
@@ -127,7 +131,7 @@ def reserve_trial(state: LedgerState, spec: Spec, place: ChargeTarget) -> Reserv
 
 @dataclass(frozen=True)
 class OfSlot:
-    """A slot as compartment.
+    """Slot that pays for a run.
 
     Attributes:
         state: the ledger.
@@ -145,7 +149,14 @@ class OfSlot:
         return slot_pair(replace(self.slot, capacity=free)).epsilon(log_delta).upper
 
     def log_delta(self, otherwise: float) -> float:
-        """Return log of half the η that a run may take, at most `otherwise`; `otherwise` if the slot has no η."""
+        """Return log δ for the calibration of noise with bounded support. It uses a part of the slot's η.
+
+        Args:
+            otherwise: log δ of the ledger's target, which is returned if the slot has no η.
+
+        Returns:
+            The log of half the η that a run may take, at most `otherwise`.
+        """
         if self.slot.kind != "gdp":
             return otherwise
         nothing = ChargeRequest(
@@ -154,9 +165,10 @@ class OfSlot:
         return min(math.log(float(down(eta_of(nothing, self.slot) * SHARE_OF_DELTA))), otherwise)
 
     def excess(self, spec: Spec) -> float:
-        """Return the excess from the price if prices are additive, and from the privacy profiles if they are not.
+        """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
 
-        A price gives the log of its ratio to the free amount. A Rényi slot of several orders gives only a sign.
+        If charges add up, the value is the largest log of a charge divided by the free amount. A Gaussian slot with a
+        mechanism that is not Gaussian compares privacy profiles. A Rényi slot of several orders gives only a sign.
         """
         step, count = steps_of(spec)
         request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.place.eta)
@@ -175,7 +187,7 @@ class OfSlot:
         return largest
 
     def _residue_excess(self, request: ChargeRequest) -> float:
-        """Return roughly by how much a residue charge of a run exceeds what is free in the Gaussian slot."""
+        """Estimate by how much a job that is charged as a whole exceeds the free part of a Gaussian slot."""
         remaining = self.slot.remainder("mu_squared")
         free = self.slot.free("mu_squared")
         eta = eta_of(request, self.slot)
@@ -190,7 +202,7 @@ class OfSlot:
 
 @dataclass(frozen=True)
 class OfItem:
-    """An item of the plan as compartment.
+    """Item of the plan that pays for a run.
 
     Attributes:
         state: the ledger.
@@ -212,21 +224,25 @@ class OfItem:
         return otherwise
 
     def excess(self, spec: Spec) -> float:
-        """Return the log of the item's noise over the run's noise."""
+        """Return the log of the planned noise divided by the run's noise; at most 0 if the run fits.
+
+        Raises:
+            NoCertificate: no noise makes the run fit, because of its number of runs or its kind.
+        """
         step, count = steps_of(spec)
-        if count > self.item.free:  # no noise helps: the ledger says it in its words
+        if count > self.item.free:  # more noise does not help: raise the error of the ledger
             reserve_trial(self.state, spec, self.place)
         wanted, present = noise_of(self.item.spec), noise_of(step)
         if wanted is None or present is None:
             return _try_move(lambda: reserve_trial(self.state, spec, self.place))
         with_item_noise = map_noise(spec, lambda _: wanted)
-        if dominance_reason(steps_of(with_item_noise)[0], self.item.spec) is None:  # no noise helps
+        if dominance_reason(steps_of(with_item_noise)[0], self.item.spec) is None:  # more noise does not help
             reserve_trial(self.state, with_item_noise, self.place)
         return math.log(wanted / present)
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Return a negative constant if a move is made, and a positive constant if the ledger rejects it."""
+    """Return −`MISSES` if the move succeeds, and `MISSES` if it is rejected because too little is left."""
     try:
         move()
     except (LedgerExhausted, NotInPlan):

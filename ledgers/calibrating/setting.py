@@ -22,12 +22,14 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """Return the fields of a calibration with the ledger's setting and without the target.
+    """Return the fields of a calibration request, completed with the ledger's relation, unit and observer.
+
+    The target ε and δ are not among them, because the search chooses ε. The request solves for the noise.
 
     Args:
         calibrator: calibrator of the algorithm.
-        values: requested fields.
-        setting: setting of the ledger.
+        values: fields from the user.
+        setting: relation, unit and observer of the ledger.
 
     Raises:
         InvalidInput: the ledger determines a field, or a field contradicts the ledger.
@@ -57,10 +59,10 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
 
 
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
-    """Require that the algorithm's problem has the ledger's unit, relation and observer.
+    """Check that the algorithm has a guarantee for the ledger's unit, relation and observer.
 
     Raises:
-        ConditionViolated: it does not.
+        ConditionViolated: the algorithm supports only other values.
     """
     for name in SETTING:
         choices = _choices(calibrator.problem, name)
@@ -69,7 +71,7 @@ def require_setting(calibrator: Calibrator, setting: Setting) -> None:
 
 
 def require_possible(algorithm: str, definition: Definition, setting: Setting) -> None:
-    """Require that the guarantee does not trust the ledger's observer.
+    """Check that the algorithm's guarantee does not trust the party that the ledger protects against.
 
     Args:
         algorithm: name of the algorithm.
@@ -77,7 +79,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
         setting: setting of the ledger.
 
     Raises:
-        ConditionViolated: it does.
+        ConditionViolated: the guarantee trusts the ledger's observer.
     """
     if setting.observer not in POSSIBLE[definition]:
         whom = f"{' or '.join(POSSIBLE[definition])}, as its trust model is {definition}"
@@ -85,10 +87,14 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
-    """Return the mechanism of a run, if it is the same for all groups of clients.
+    """Return the only mechanism of a run, because a ledger charges one mechanism for all clients.
+
+    Args:
+        algorithm: name of the algorithm, for the error.
+        released: mechanism of each group of clients.
 
     Raises:
-        ConditionViolated: groups of clients release differently; a charge is for all of them.
+        ConditionViolated: groups of clients have different mechanisms.
     """
     if len(released) != 1:
         statement = "kinds of releases, one for each group of clients, of which a ledger charges one"
@@ -98,7 +104,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
 
 def _mismatch(algorithm: str, name: str, theirs: str, ledgers: str) -> ConditionViolated:
-    """Return the error of a guarantee that a ledger cannot hold."""
+    """Return the error that an algorithm has no guarantee for a value of the ledger's setting."""
     statement = f"the {name} of the guarantee, {theirs}, is that of the ledger, {ledgers}"
     return ConditionViolated(
         f"A ledger of {name} {ledgers} cannot hold {algorithm}: its guarantee has the {name} {theirs}.",

@@ -81,8 +81,8 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, plac
         place: the slot or item to charge.
 
     Raises:
-        InvalidInput: there is no such algorithm; a field is at fault, or is the ledger's to say.
-        ConditionViolated: the algorithm's guarantee is not one that the ledger can hold.
+        InvalidInput: there is no such algorithm, or a field is not valid or is determined by the ledger.
+        ConditionViolated: the algorithm has no guarantee for the ledger's relation, unit and observer.
         LedgerExhausted: no noise makes the run fit.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
@@ -100,7 +100,9 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, plac
 def calibrate_and_solve(
     state: LedgerState, algorithm: str, given: JsonObject, place: ChargeTarget
 ) -> tuple[Within, Calibration]:
-    """Find the least noise as `calibrate_within` does, and return it with the calibrator's whole answer.
+    """Find the least noise with which an algorithm's run fits the ledger, and return the whole calibration, too.
+
+    Errors are those of `calibrate_within`.
 
     Args:
         state: the ledger.
@@ -132,7 +134,7 @@ def within(
     require_consistent(state)
     compartment = compartment_of(state, place)
     log_delta = state.target.log_delta
-    if calibrator.knob != "noise_multiplier":  # noise of bounded support: what escapes it is a δ of its own
+    if calibrator.knob != "noise_multiplier":  # noise with bounded support has a δ of its own
         log_delta = compartment.log_delta(log_delta)
     log10_delta = _short(log_delta / math.log(10.0))
     estimate = _clip(compartment.likely_epsilon(log_delta))
@@ -161,10 +163,10 @@ class _CalibratedRuns:
     A stricter run has more noise, and costs the ledger less.
 
     Attributes:
-        run_at: returns the problem and the mechanism at a strictness; None if no noise that is offered meets the
-            target.
-        excess_at: returns roughly by how much the run at a strictness exceeds the rest of the compartment; at most 0
-            if it does not, or if there is no such run.
+        run_at: function that returns the problem and the mechanism at a strictness; None if no permitted noise meets
+            the target.
+        excess_at: function that estimates by how much the run at a strictness exceeds the free part of the slot or
+            item; at most 0 if it fits, or if there is no such run.
     """
 
     def __init__(
@@ -181,8 +183,8 @@ class _CalibratedRuns:
             state: the ledger.
             calibrator: calibrator of the problems.
             problem: returns the problem at (ε, log10 δ).
-            compartment: slot or item that is charged.
-            log10_delta: log10 of δ of all runs.
+            compartment: slot or item that pays.
+            log10_delta: log10 δ of the target of all runs.
         """
         self._state = state
         self._calibrator = calibrator
@@ -225,12 +227,12 @@ class _CalibratedRuns:
 
 
 def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
-    """Find nearly the least strictness, from a start on, at which a reservation is made.
+    """Find nearly the least strictness −log ε, from a start on, at which a reservation is accepted.
 
     The strictness is raised in steps that double, at most `BACKS` of them, and then bisected to within `CLOSE`.
 
     Args:
-        reserve_at: returns the reservation at a strictness −log ε, or None if none is made.
+        reserve_at: returns the reservation at a strictness, or None if it is rejected.
         start: smallest strictness that is tried.
 
     Returns:
@@ -270,7 +272,7 @@ def _clip(epsilon: float) -> float:
 
 
 def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
-    """Return whether the ledger rejects the same run with slightly less noise."""
+    """Return whether the ledger rejects the same run with less noise, by the share `SLACK`."""
     less = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
     if less == spec:
         return False
@@ -282,7 +284,7 @@ def _is_rejected(state: LedgerState, spec: Spec, place: ChargeTarget) -> bool:
 
 
 def _rejection(state: LedgerState, last: tuple[object, Spec] | None, place: ChargeTarget) -> NoCertificate:
-    """Return the ledger's own error for the largest noise that was tried.
+    """Return the error that the ledger raises for the run with the largest noise that was tried.
 
     Args:
         state: the ledger.

@@ -30,9 +30,10 @@ class ReadableAnswer(JsonRecord):
 
 
 def rows(answer: JsonObject) -> list[tuple[str, str]]:
-    """Return the rows of an answer's table: name and value.
+    """Return the names and values to show an answer as a table.
 
-    A ledger has one row for each item and slot. Another answer has a row for each of its members.
+    A ledger has one row for each item of its plan, each part of its slots, and each condition. Any other answer has a
+    row for each of its members.
     """
     if "slots" not in answer or "plan" not in answer:
         return list(flatten_fields(answer, ""))

@@ -50,7 +50,7 @@ def audited(
     Args:
         evidence: file of the bundle, the receipt or the ledgers.
         keys: file or folder of the trusted keys.
-        checkpoints: files with trusted old checkpoints.
+        checkpoints: files with old signed heads of the log that the verifier kept. The log must continue them.
         log: bundle or receipts of entries that show whether the runs of a receipt were voided later.
         witnesses: vkeys of trusted witnesses. Each must have cosigned the largest head.
 
@@ -116,10 +116,10 @@ def _verify_bundle(
 
 
 def replay(entries: Iterable[Record]) -> Iterator[str]:
-    """Replay every ledger's entries from its opening. Yield a sentence for each ledger whose charges all suffice.
+    """Compute all charges of each ledger again from its entries. Yield a sentence for each ledger without errors.
 
     Raises:
-        DoesNotReplay: an entry is not a valid move, or a block has two ledgers, by names as the service compares them.
+        DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.
     """
     blocks: dict[tuple[object, str], dict[str, str]] = {}
     for name, own in by_ledger(entries).items():
@@ -170,7 +170,7 @@ def _cosigner(vkey: str) -> CosignerKey:
 
 
 def _replay_ledger(name: str, own: Sequence[Record]) -> LedgerState:
-    """Return the state after the entries of a ledger."""
+    """Return the state after all entries of a ledger, with all charges computed again."""
     try:
         return replay_entries(own, spec_of, text_of)
     except DoesNotReplay as error:
@@ -178,7 +178,7 @@ def _replay_ledger(name: str, own: Sequence[Record]) -> LedgerState:
 
 
 def _sentence(name: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return a sentence on a ledger whose entries were replayed."""
+    """Return a sentence about a ledger whose charges were all computed again, with its guarantee if it has one."""
     label = opening.get("name", name)
     computed = (
         f"Ledger {label} ({name}): its opening and the charges of all its {count} entries were computed again and"
@@ -192,7 +192,7 @@ def _sentence(name: str, opening: Record, state: LedgerState, count: int) -> str
 
 
 def _replay_receipts(bundle: Bundle, verification: LogVerification) -> None:
-    """Replay the entries of receipts, because a service gives no other entries. Report the points that stay open."""
+    """Compute the charges in receipts again if there are no other entries, and report the points that stay open."""
     if bundle.entries or not bundle.receipts:
         return
     entries = sorted((receipt.entry for receipt in bundle.receipts), key=lambda entry: int(entry.get("seq", 0)))
@@ -214,18 +214,18 @@ def _replay_receipts(bundle: Bundle, verification: LogVerification) -> None:
 
 
 def _with_log(bundle: Bundle, path: Path) -> Bundle:
-    """Return the bundle with the evidence of another file."""
+    """Return the bundle together with the evidence in the file of the option `log`. Only one may have entries."""
     try:
-        more = _bundle(path, "/log")
+        evidence = _bundle(path, "/log")
     except NotVerified as error:
         raise InvalidInput.at("/log", str(error)) from None
-    if bundle.entries and more.entries:
+    if bundle.entries and evidence.entries:
         raise InvalidInput.at("/log", "is for receipts: the entries of a log are given already")
     return Bundle(
-        entries=bundle.entries or more.entries,
-        checkpoints=[*bundle.checkpoints, *more.checkpoints],
-        receipts=[*bundle.receipts, *more.receipts],
-        proofs=[*bundle.proofs, *more.proofs],
+        entries=bundle.entries or evidence.entries,
+        checkpoints=[*bundle.checkpoints, *evidence.checkpoints],
+        receipts=[*bundle.receipts, *evidence.receipts],
+        proofs=[*bundle.proofs, *evidence.proofs],
     )
 
 
@@ -235,9 +235,9 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
 
 def _check_voids(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report receipts of commits whose runs were voided: they are valid for no run.
+    """Report receipts of commits whose runs were later declared void, so that they are valid for no run.
 
-    It is no failure if the receipt of the void itself is among the receipts, as in an export of a ledger.
+    Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
     """
     log_entries = _entries_of(bundle)
     voids = {
@@ -260,9 +260,9 @@ def _check_voids(own: Sequence[Receipt], bundle: Bundle, verification: LogVerifi
 
 
 def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report contradicted ledgers with their observations, and mark the receipts of contradicted runs.
+    """Report observations which show that runs differed from their reserved mechanisms, and receipts of such runs.
 
-    A receipt fails unless the contradiction itself is among the receipts, as in an export of a ledger.
+    Such a receipt is a failure, unless the entry with the observation is among the receipts, as in an export.
     """
     entries = {str(entry.get("seq")): entry for entry in _entries_of(bundle) if entry.get("kind") == "contradicted"}
     for seq, entry in entries.items():
@@ -286,7 +286,7 @@ def _check_contradictions(own: Sequence[Receipt], bundle: Bundle, verification: 
 
 
 def _compare_balances(place: FilePlace, entries: Sequence[Record], verification: LogVerification) -> None:
-    """Check that the file's balances and contradicted ledgers are those that the entries give.
+    """Report for each ledger in a file whether its balances and its state agree with the log's entries.
 
     Args:
         place: the file of ledgers.
@@ -326,7 +326,7 @@ def _has_balances(stored: JsonObject, state: LedgerState) -> bool:
 
 
 def _of_file(place: FilePlace, path: Path) -> Bundle:
-    """Return the log of a file, with the head that is noted next to it."""
+    """Return all log entries in a file of ledgers, with the signed head that is stored next to the file."""
     bundle = place.bundle_as_it_is()
     head = _runs(path).head
     if not head.exists():
@@ -389,7 +389,7 @@ def newest(path: Path) -> str:
 
 
 def _content(path: Path, pointer: str, size: int = -1) -> bytes:
-    """Return the first bytes of a file, or all of them."""
+    """Return the first `size` bytes of a file; by default all. Errors name the option at `pointer`."""
     try:
         with path.open("rb") as opened:
             return opened.read(size)

@@ -64,7 +64,7 @@ class Books:
         by: str | None = None,
         key: str | None = None,
     ) -> Ledger:
-        """Open a new ledger, certified: everything that it will ever allow stays within ε and δ.
+        """Open a new ledger, with a certificate that all runs that it will ever allow stay within ε and δ.
 
         Args:
             name: name of the ledger.
@@ -76,11 +76,11 @@ class Books:
             epsilon: ε of the target, in nats.
             delta: δ of the target; give it or `log10_delta`.
             log10_delta: log10 δ of the target.
-            plan: mechanisms, or their JSON forms, by the names of items. Each may be run that often, whatever the
-                outputs are.
-            slots: kinds of slots (gdp, zcdp, rdp or pure), each as large as the target allows, or a mapping from kinds
-                to "largest" or to parts.
-            sealed: whether you declare that the membership of the block is fixed.
+            plan: mechanisms, or their JSON forms, by the names of items. Each may be run as often as it states. The
+                number of runs is fixed before any output is seen.
+            slots: parts of the budget for mechanisms outside the plan: kinds (gdp, zcdp, rdp or pure), each as large as
+                the target allows, or a mapping from kinds to "largest" or to amounts.
+            sealed: whether you declare that it is fixed which records belong to the block.
             inputs: your declaration of what decisions depend on.
             released_before: whether you declare that something was released before.
             approval: whether a second person approves amendments, voids and reconciliations.
@@ -88,8 +88,8 @@ class Books:
             key: idempotency key of the request; None makes a new one.
 
         Raises:
-            Infeasible: plan and slots lose more than the target; `nearest` says how much they lose.
-            BlockHasLedger: this block of this data set has a ledger, perhaps a closed one.
+            Infeasible: plan and slots together lose more than the target; `nearest` has the ε that they need.
+            BlockHasLedger: this block of this data set has a ledger already, open or closed.
             InvalidInput: a field is not valid.
         """
         body: JsonRecord = {
@@ -166,12 +166,12 @@ class Books:
         return HeldRun(self._place, self._runs, self._place.reservation(reservation))
 
     def begin(self, *receipts: Receipt) -> None:
-        """Note durably that the run of these receipts begins now.
+        """Mark receipts as used on the disk, because their run begins now.
 
-        The process that runs calls it, if another process has committed the runs.
+        This is for a process that executes runs which another process committed.
 
         Raises:
-            ReceiptUsed: one was used before.
+            ReceiptUsed: one of the receipts was used before.
         """
         self._runs.begin(receipts)
 
@@ -186,11 +186,12 @@ class Books:
         declared: Literal["missing-entries-are-accounted-for"] | None = None,
         by: str | None = None,
     ) -> ReadableAnswer:
-        """Compare the log with a checkpoint that was kept elsewhere, so that moves are possible again after a restore.
+        """Compare the log with a checkpoint that was stored earlier, to permit changes again after a restore.
 
-        A log that continues the checkpoint, and the newest head noted next to a file, is accepted. Another log has lost
-        entries, whose debits would be free again. It is accepted only on your declaration. A service accepts nothing
-        without the declaration. Ledgers with approval then wait for a second person.
+        A checkpoint is a signed head: the log's size and Merkle root at some time. A log that continues the checkpoint
+        and the newest stored head is accepted. Otherwise the log has lost entries, and the budget that they record as
+        spent would be available again. Such a log is accepted only with your declaration, and ledgers with approval
+        then wait for a second person. A service accepts no log without the declaration.
 
         Args:
             checkpoint: the checkpoint; None means the newest that the place knows.

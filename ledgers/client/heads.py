@@ -23,24 +23,24 @@ Prove = Callable[[int, int], Consistency]
 
 
 class SeenHead:
-    """Newest head of one log, kept in a folder."""
+    """Newest head of a service's log that this client has seen, in a file. It reveals a log that was rewritten."""
 
     def __init__(self, folder: Path, origin: str) -> None:
-        """Use the file of the log of this origin in a folder, which is made when a head is first kept."""
+        """Choose the file for the log of this origin. The folder is created when a head is first stored."""
         self._path = folder / f"seen-head-{hashlib.sha256(origin.encode()).hexdigest()[:16]}"
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Require that a head is consistent with the kept head, and keep the larger of them.
+        """Check that a head and the stored head belong to one growing log, and store the larger one.
 
         Args:
             note: signed head from the service.
             keys: keys that sign the log.
-            prove: asks the service for a proof.
+            prove: function that requests a consistency proof between two sizes of the log from the service.
 
         Raises:
-            LogForked: the service has no such proof, or the head is not signed.
-            OSError: the head cannot be kept.
+            LogForked: the service has no valid proof, or the head is not validly signed.
+            OSError: the head cannot be stored.
         """
         trusted = tuple(keys)
         head, newest = self._verify(note, trusted), self._read_head(trusted)
@@ -75,7 +75,7 @@ class SeenHead:
             ) from None
 
     def _read_head(self, keys: tuple[PublicKey, ...]) -> Checkpoint | None:
-        """Return the kept checkpoint, or None if there is none."""
+        """Return the stored checkpoint, or None if there is none."""
         try:
             return self._verify(self._path.read_text(encoding="utf-8"), keys)
         except FileNotFoundError:
@@ -83,10 +83,16 @@ class SeenHead:
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Require a proof that a head is the beginning of a later head.
+    """Check that the log of a head is the beginning of the log of a later head.
+
+    Args:
+        earlier: the smaller head.
+        later: the larger head.
+        prove: function that requests a consistency proof between two sizes. It is not called if the heads have one size
+            or the earlier log is empty.
 
     Raises:
-        NotVerified: it is not proved.
+        NotVerified: the proof is not valid, or is about other sizes.
     """
     trivial = earlier.size in (0, later.size)
     proof = Consistency(earlier.size, later.size, ()) if trivial else prove(earlier.size, later.size)

@@ -34,12 +34,12 @@ def ask(
     """Send a request to a service, and return the document or the text of its answer.
 
     Args:
-        service: the service.
+        service: connection to the service.
         method: the HTTP method.
-        path: the path and the query.
-        body: the JSON body, if any.
-        key: the idempotency key, if any.
-        accept: the accepted media types.
+        path: path and query of the request.
+        body: value that is sent as JSON; None sends no body.
+        key: idempotency key, with which the same request can be sent again without a second effect.
+        accept: accepted media types.
 
     Returns:
         The text, for a media type of text; otherwise the value of the JSON document, and {} for an empty answer.

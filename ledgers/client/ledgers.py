@@ -23,7 +23,7 @@ class Ledger:
     """Budget of one block of data over time."""
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a ledger by the answer of its place."""
+        """Represent a ledger of a file or a service by the answer that described it."""
         self.id: str = answer["id"]
         self.name: str = answer["name"]
         self.told = ReadableAnswer(answer)
@@ -100,7 +100,7 @@ class Ledger:
             spec: one mechanism, or a repeated one, whose steps are reserved; needed for a slot.
             slot: kind of the slot that is charged.
             count: number of runs.
-            eta: η that a residue charge may take.
+            eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
             key: idempotency key of the request; None makes a new one.
@@ -110,7 +110,7 @@ class Ledger:
             NotInPlan: the plan has no such item, or not for this mechanism.
             NotSealed, LedgerClosed: the ledger takes no reservations at present.
             ConditionViolated: no charge is proved for the mechanism in this slot.
-            RunDiffers: an observation contradicts a run that was paid from the ledger.
+            RunDiffers: a run was observed to differ from the mechanism that was paid for.
         """
         body = bodies.job(name, spec, slot, count, eta, delta, expires_in)
         return HeldRun(self._place, self._runs, self._place.reserve([self.id], body, bodies.key_or_new(key)))
@@ -166,9 +166,9 @@ class Ledger:
         by: str | None = None,
         key: str | None = None,
     ) -> ReadableAnswer | None:
-        """Take committed runs back, as you declare that nobody saw any output of them.
+        """Return committed runs to the budget, because you declare that no person saw an output of them.
 
-        The ledger records this for ever.
+        The ledger records the declaration permanently, and its guarantee depends on it.
 
         Args:
             run: the reservation or its id.
@@ -219,13 +219,13 @@ class Ledger:
         *,
         key: str | None = None,
     ) -> None:
-        """Accept no further commits, because observations contradict a run that was paid from this ledger.
+        """Report that a run differed from the mechanism that was paid for. No further run can be committed then.
 
-        The ledger then has no ε. Its reservations may still be cancelled, and it may be closed. A run that was paid
-        from several ledgers contradicts each of them.
+        The ledger has no guarantee any more. Its reservations may still be cancelled, and it may be closed. If the run
+        was paid from several ledgers, report it to each.
 
         Args:
-            observations: at least one.
+            observations: at least one description of a difference.
             reservations: reservations that paid for the run, or their ids; None means all with committed runs.
             key: idempotency key of the request.
 

@@ -68,7 +68,7 @@ _OPENING = threading.Lock()
 
 
 def file_place(path: Path, runs: RunNotes) -> FilePlace:
-    """Return the place of a file. Create a missing file, and reuse a place that this process has open.
+    """Open the ledgers of a file, which is created if it does not exist. A file that is open is opened only once.
 
     Raises:
         InvalidInput: another process has the file, or the file cannot be read or written.
@@ -86,7 +86,7 @@ class FilePlace:
     """Ledgers of a file."""
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
-        """Open the file. Keys are made next to a file that has none."""
+        """Open the file. Signing keys are made in the folder FILE.keys if there are none."""
         try:
             self._database: Database = open_store(path, name=str(path))
         except ValueError as error:
@@ -97,7 +97,7 @@ class FilePlace:
             self._keyring = open_keyring(folder, origin, datetime.now(UTC))
             self._file = CheckpointFile(runs.head, self._keys)
             self._book = Book(self._database, self._keys, file=self._file)
-            # A service's ledgers stay as they are: which organisation has them, its file of keys says.
+            # Ledgers that a service wrote keep their organisation, which the keys of the service determine.
             self._book.assign_organisations(lambda name: OWNER if name == OWNER else None)
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:
@@ -223,7 +223,7 @@ class FilePlace:
         return _move_answer(self._call(lambda book: book.reject(OWNER, identifier, move, by=name)))
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
-        """Let nothing more be committed, because observations contradict a run.
+        """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
 
         Args:
             identifier: id of the ledger.
@@ -257,7 +257,7 @@ class FilePlace:
         return self._bundle(Book.sign_as_it_is)
 
     def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
-        """Return the whole log with its head, signed by this function."""
+        """Return all entries of the log with its head, which `sign` signs."""
 
         def read_log(book: Book) -> Bundle:
             note = sign(book)
@@ -271,7 +271,7 @@ class FilePlace:
         return self._call(read_log)
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the log with a checkpoint as `Place.reconcile` does.
+        """Compare the log with a signed head that was stored earlier, and accept the log if that is allowed.
 
         Args:
             checkpoint: the note to compare with; None means the newest note next to the file.
@@ -318,7 +318,7 @@ class FilePlace:
         return self._keyring
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
-        """Make a move on the book. The log's head is noted before the answer is returned."""
+        """Change the ledgers, and store the log's new head next to the file before the answer is returned."""
         answer = self._call(call)
         try:
             self._call(lambda book: book.continuity.keep(book.checkpoint(), book.root))

@@ -106,7 +106,7 @@ class Place(Protocol):
         """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Take committed runs back on a declaration. Return the pending move if a second person must approve it.
+        """Return committed runs to the budget. Return the pending move if a second person must approve this.
 
         Args:
             identifier: id of the ledger.
@@ -137,7 +137,7 @@ class Place(Protocol):
         """
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
-        """Let nothing more be committed, because observations contradict a run.
+        """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
 
         Args:
             identifier: id of the ledger.
@@ -152,10 +152,10 @@ class Place(Protocol):
         """Return the signed head of the log."""
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the log with a checkpoint, and return the accepted head as `checkpoint`.
+        """Compare the log with a signed head that was stored earlier, and return the present head as `checkpoint`.
 
-        If the log was no continuation and was accepted on a declaration, `accepted` has the reason why it was none.
-        `waiting` is the number of ledgers that wait for a second person, if there are any.
+        If the log does not continue the stored head and is accepted because of the declaration, the answer has the
+        reason as `accepted`. `waiting` is the number of ledgers that wait for a second person, if there are any.
 
         Args:
             checkpoint: the note to compare with; None means the newest note that the place knows.

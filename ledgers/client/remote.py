@@ -159,7 +159,7 @@ class ServicePlace:
         return self._document("POST", f"/v1/ledgers/{_quote(identifier)}/pending/{_quote(move)}/{decision}")
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
-        """Let nothing more be committed, because observations contradict a run.
+        """Block all further commits, because a run was observed to differ from the mechanism that was paid for.
 
         Args:
             identifier: id of the ledger.
@@ -185,12 +185,18 @@ class ServicePlace:
         return str(answer["checkpoint"])
 
     def reconcile(self, checkpoint: str | None, declared: str | None, *, by: str | None = None) -> Answer:
-        """Compare the log here, with the service's proof. Acceptance needs the operator's scope admin.
+        """Compare the service's log with a signed head that was stored earlier.
+
+        The service's log is compared on this machine, with the service's proof. With a declaration the service is then
+        requested to accept its log, which needs a key with the scope admin.
 
         Args:
-            checkpoint: the note to compare with.
+            checkpoint: the signed head to compare with; None compares nothing.
             declared: the declaration of an operator who accepts a log that lacks entries.
-            by: must be None: the key names the person.
+            by: must be None, because the key names the person.
+
+        Raises:
+            Refused: the log does not continue the head, or there is none, and nothing is declared.
         """
         _require_no_name(by)
         trouble = None if checkpoint is None else self._not_continued(checkpoint)
@@ -226,9 +232,12 @@ class ServicePlace:
         return self._document("GET", "/v1/keys")
 
     def bundle(self, identifier: str | None) -> Bundle:
-        """Return the receipts of a ledger's entries, or of all entries of the organisation, for an auditor.
+        """Return the receipts of a ledger's entries, with consistency proofs, for a verification without the service.
 
-        The log's entries of other owners stay hidden.
+        Entries of other organisations are not included.
+
+        Args:
+            identifier: id of the ledger. None means all ledgers of the organisation, which needs an auditor's key.
         """
         if identifier is None:
             entries = self._list_pages(f"/v1/log/entries?limit={_MOST_ENTRIES}", "entries")
@@ -250,7 +259,11 @@ class ServicePlace:
         """Do nothing, because each request has its own connection."""
 
     def _verify(self, receipt: Receipt) -> None:
-        """Verify a receipt, with keys that are read again if it does not hold at first."""
+        """Verify a receipt. If it is not valid, verify it again with newly read public keys of the service.
+
+        Raises:
+            Refused: the receipt is not valid with the new keys either.
+        """
         try:
             if not self._trusted:
                 self._trust()
@@ -272,7 +285,7 @@ class ServicePlace:
             self._seen_head().follow(note, self._trusted, self._consistency)
 
     def _seen_head(self) -> SeenHead:
-        """Return the kept head of the service's log."""
+        """Return the store of the newest head of the service's log that this client has seen."""
         assert self._heads is not None
         if not self._trusted:
             self._trust()
@@ -304,7 +317,13 @@ class ServicePlace:
             self.warnings[str(warning["code"])] = str(warning["message"])
 
     def _list_pages(self, path: str, name: str, limit: int | None = None) -> list[Answer]:
-        """Return the items of all pages, or the first `limit` items."""
+        """Return the items of all pages of a list, or the first `limit` items.
+
+        Args:
+            path: path and query of the first page. Each page has the path of the next one.
+            name: member of a page that has its items.
+            limit: largest number of items; None means all.
+        """
         items: list[Answer] = []
         for _ in range(_PAGES):
             page = self._document("GET", path)

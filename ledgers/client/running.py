@@ -25,7 +25,7 @@ class HeldRun:
     """
 
     def __init__(self, place: Place, runs: RunNotes, answer: Answer) -> None:
-        """Represent a reservation by the answer of its place."""
+        """Represent a reservation in a file or a service by the answer that described it."""
         self.id: str = answer["id"]
         self.receipts: list[Receipt] = []
         self._place = place
@@ -43,12 +43,12 @@ class HeldRun:
             begin: whether to note the receipt as used. Pass False if another process runs, and calls `begin`.
 
         Raises:
-            LedgerExhausted: the slot has fallen since, and a job that is charged as a whole costs more than is free.
-            ReservationEnded: it was cancelled or has expired.
-            RunDiffers: an observation contradicts a run that was paid from the ledger.
-            InvalidInput: fewer runs are held.
-            ReceiptUsed: the key is that of an earlier commit, whose run was begun.
-            Unanswered: the outcome is not known, and nothing may be run. The same key sent again shows it.
+            LedgerExhausted: other runs were committed meanwhile, and a job that is charged as a whole no longer fits.
+            ReservationEnded: the reservation was cancelled or has expired.
+            RunDiffers: a run was observed to differ from the mechanism that was paid for.
+            InvalidInput: fewer runs are reserved.
+            ReceiptUsed: the key belongs to an earlier commit, and its run was begun.
+            Unanswered: the outcome is not known, and nothing may be run. The same request with the same key shows it.
         """
         body = {} if count is None else {"count": count}
         receipts = self._place.commit(self.id, body, key_or_new(key))
@@ -95,7 +95,7 @@ class HeldRun:
         if error is None:
             self.cancel()
             return
-        with suppress(EpsilondError):  # what went wrong is told; the reservation expires by itself
+        with suppress(EpsilondError):  # the first error is raised; the reservation expires by itself
             self.cancel()
 
     def __repr__(self) -> str:

@@ -26,20 +26,21 @@ HEAD: Final = "head"
 
 
 class RunNotes:
-    """A folder of notes. Every process that may get the same receipt must have the same folder."""
+    """Folder that marks receipts as used, so that no run is executed twice with one receipt.
+
+    All processes that may get the same receipt must use the same folder.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Use a folder, which is made at the first write."""
         self.folder = folder
 
     def begin(self, receipts: Sequence[Receipt]) -> None:
-        """Note that the run of these receipts begins now.
-
-        On return the note is on the disk and excludes every other run.
+        """Mark receipts as used, before their run begins. The marks are on the disk when the method returns.
 
         Raises:
-            ReceiptUsed: one of them was used.
-            OSError: the note cannot be written; nothing may be run.
+            ReceiptUsed: a receipt was marked before, by any process with the same folder.
+            OSError: a mark cannot be written; nothing may be run.
         """
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for receipt in receipts:
@@ -48,11 +49,15 @@ class RunNotes:
 
     @property
     def head(self) -> Path:
-        """Path of the newest head of a log, which is kept apart from the log."""
+        """Path of the file with the newest head of a log, which is not in the log's database."""
         return self.folder / HEAD
 
     def _note(self, receipt: Receipt) -> None:
-        """Write the note of a receipt."""
+        """Mark one receipt as used, by a new file with its entry and this process.
+
+        Raises:
+            ReceiptUsed: the file exists already.
+        """
         entry = receipt.entry
         note = {name: entry[name] for name in ("seq", "ledger", "reservation", "count") if name in entry}
         began = {"process": os.getpid(), "host": socket.gethostname(), "at": int(time.time())}
@@ -68,7 +73,7 @@ class RunNotes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk. Do nothing on a system that cannot open a folder."""
+    """Flush the list of files in a folder to the disk. Do nothing on a system that cannot open a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -42,7 +42,7 @@ PLACE = ("slot", "item", "eta")
 
 
 def parameters() -> list[inspect.Parameter]:
-    """Return the parameters of --given and of the ledger's place, in their own panel."""
+    """Return the parameters of --given and of the options that go with it, in a panel of their own in the help."""
     return [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_in_panel(annotation))
         for name, (annotation, default) in _OPTIONS.items()
@@ -59,7 +59,14 @@ def _in_panel(annotation: object) -> object:
 
 @dataclass(frozen=True)
 class LedgerReference:
-    """Name of a ledger, its place, and the slot or item of it."""
+    """Ledger that a command uses, and the part of its budget that pays.
+
+    Attributes:
+        name: name or id of the ledger.
+        at: path of the file, or URL of the service, that has the ledger.
+        key_file: file with the API key of the service.
+        place: the options `slot`, `item` and `eta` that were given.
+    """
 
     name: str
     at: str
@@ -68,13 +75,13 @@ class LedgerReference:
 
     @contextmanager
     def open_ledger(self, **without: object) -> Iterator[Ledger]:
-        """Open the ledger for a block. Errors become a message and an exit code.
+        """Open the ledger, as a context manager. Errors in the block are printed and end the program.
 
         Args:
-            without: options that --given excludes, by their names.
+            without: values of options that cannot be combined with --given, by their names; None for absent ones.
 
         Raises:
-            InvalidInput: one of these options was given.
+            InvalidInput: one of these options has a value.
         """
         with books_at(self.at, self.key_file) as books:
             for name, value in without.items():
@@ -84,11 +91,14 @@ class LedgerReference:
 
 
 def take_budget(texts: JsonRecord) -> LedgerReference | None:
-    """Remove the ledger's options from the texts of all options.
+    """Remove the options of the ledger from the given mapping of all options, and return the ledger.
+
+    Args:
+        texts: values of all options by name. The mapping is changed.
 
     Returns:
-        The ledger and the place in it, or None without --given. In that case the options of the place remain among the
-        texts, so that the algorithm rejects them.
+        The ledger and the part of it that pays. None without --given. In that case `slot`, `item` and `eta` stay in the
+        mapping, so that the algorithm rejects them as unknown.
     """
     options = {name: texts.pop(name) for name in _OPTIONS}
     place = {name: options[name] for name in PLACE if options[name] is not None}

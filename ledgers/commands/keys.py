@@ -57,17 +57,17 @@ def make(
 
     With --secret the private key goes into that file and not into the folder, whose keys.json may then be published.
     """
-    with _refusals():
+    with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 
-        chosen = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
-        _print(folder, key_files.make(folder, chosen, _now(), secret=secret).published, as_body=as_body)
+        log_name = name or key_files.origin_of(folder) or f"ledgers.local/{secrets.token_hex(8)}"
+        _print(folder, key_files.make(folder, log_name, _now(), secret=secret).published, as_body=as_body)
 
 
 @keys.command("list")
 def list_keys(folder: Folder, as_body: AsJson = False) -> None:
     """List every key, from when until when it signs, and whether its private key is in the folder."""
-    with _refusals():
+    with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
 
         _print(folder, key_files.listed(folder), as_body=as_body)
@@ -79,7 +79,7 @@ def rotate(folder: Folder, secret: Secret = None, as_body: AsJson = False) -> No
 
     A running service takes the new one up by itself. Give out the public keys again.
     """
-    with _refusals():
+    with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
 
         name = key_files.listed(folder)[0].key.name
@@ -97,7 +97,7 @@ def retire(
     It stays published. What a thief signs with it, at whatever date, shows where it does not fit the log: compare
     checkpoints that were kept elsewhere.
     """
-    with _refusals():
+    with _exit_on_errors():
         from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
 
         name = key_files.listed(folder)[0].key.name
@@ -105,10 +105,13 @@ def retire(
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """Print errors of the keys, and exit."""
+def _exit_on_errors() -> Iterator[None]:
+    """Print errors of a block and exit with code 2, as a context manager.
+
+    The errors are unusable or malformed keys, missing packages, and files that cannot be read or written.
+    """
     with exit_codes(), extra("ledger", "a ledger"):
-        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
+        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  only the extra has its packages
 
         try:
             yield
@@ -121,7 +124,7 @@ def _refusals() -> Iterator[None]:
 
 
 def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) -> None:
-    """Print keys."""
+    """Print published keys as JSON or as a table, each with whether its private key is in the folder."""
     from epsilond.ledgers.commands import tables  # noqa: PLC0415
     from epsilond.ledgers.log import key_files  # noqa: PLC0415  as above
 

@@ -153,7 +153,7 @@ def ask_what_if(
 ) -> None:
     """Say what a job would cost and whether it fits; changes nothing."""
     with books_at(at, key_file) as books:
-        from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+        from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
         answer = books.ledger(ledger).what_if(
             name, spec=mechanism(spec), slot=cast("SlotKind | None", slot), count=count, eta=eta, delta=delta

@@ -58,7 +58,14 @@ group = CommandLine(no_args_is_help=True, help="Hold a privacy budget over time:
 
 @contextmanager
 def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
-    """Open the ledgers of a place for a block. Errors become a message and an exit code."""
+    """Open the ledgers of a file or a service, as a context manager for a command.
+
+    Errors in the block are printed, and end the program with an exit code. Warnings are printed at the end.
+
+    Args:
+        place: path of the file, or URL of the service.
+        key_file: file with the API key of the service; None takes it from the environment.
+    """
     from epsilond.ledgers.client.errors import ReceiptUsed, Refused, Unanswered  # noqa: PLC0415  few commands use it
     from epsilond.ledgers.log.errors import KeysUnusable  # noqa: PLC0415
 
@@ -85,15 +92,15 @@ def books_at(place: str, key_file: Path | None) -> Iterator[Books]:
 
 def print_ledger(ledger: Ledger, *, as_body: bool) -> None:
     """Print a ledger as it is now."""
-    from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     answer = ledger.show()
     print_body(answer) if as_body else show(tables.ledger(answer))
 
 
 def print_pending(move: Mapping[str, object], *, as_body: bool) -> None:
-    """Print a move that waits for a second person, or did."""
-    from epsilond.ledgers.commands import tables  # noqa: PLC0415  as above
+    """Print a move that waits for a second person, or has ended."""
+    from epsilond.ledgers.commands import tables  # noqa: PLC0415  few commands use it
 
     print_body(move) if as_body else show(tables.pending_move(move))
 
@@ -115,7 +122,7 @@ def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
 
 
 def option_of(pointer: str) -> str:
-    """Return the pointer with the option's name in place of the field's, where they differ."""
+    """Return the JSON Pointer of an error with the field's name replaced by that of the command's option."""
     for field, option in POINTERS.items():
         if pointer.startswith(f"{field}/") or pointer == field:
             return (option + pointer.removeprefix(field)) or pointer

@@ -46,7 +46,7 @@ def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
 
 
 def ledger(answer: JsonObject) -> RenderableType:
-    """Return a ledger's promise, its remaining budget, the curve of its plan, and the conditions of the promise."""
+    """Return a ledger's guarantee, remaining budget, ε of its plan at some δ, and conditions, as tables and lists."""
     members = {name: answer[name] for name in _OF_A_LEDGER if name in answer}
     members["target"] = target_text(answer["target"])
     if "runs_out_first" in answer:
@@ -76,7 +76,7 @@ def ledger(answer: JsonObject) -> RenderableType:
 
 
 def _observations(answer: JsonObject) -> list[str]:
-    """Return the observations that contradict runs of a ledger, as sentences."""
+    """Return sentences about runs that were observed to differ from the mechanisms that were paid for."""
     return [str(Observation(**members)) for members in answer.get("observations", ())]
 
 
@@ -113,7 +113,7 @@ def pending(moves: Iterable[JsonObject]) -> RenderableType:
 
 
 def pending_move(move: JsonObject) -> RenderableType:
-    """Return the members of a move that waits for a second person, or did."""
+    """Return the members of a move that waits for a second person, or has ended."""
     rows = {name: value for name, value in move.items() if name != "body"}
     return pairs("Pending move", rows | {"body": json.dumps(move["body"], ensure_ascii=False)})
 
@@ -137,7 +137,7 @@ def entries(records: Iterable[JsonObject]) -> RenderableType:
 
 
 def _premises(entry: JsonObject) -> str:
-    """Return the premises that an entry contradicts."""
+    """Return the names of the assumptions that the observations in an entry refute, without repetitions."""
     return ", ".join(dict.fromkeys(observation["premise"] for observation in entry.get("observations", ())))
 
 
@@ -174,22 +174,22 @@ def drills(report: JsonObject) -> RenderableType:
     """Return a table with one row for each check of each drill."""
     rows = []
     for drill in report["drills"]:
-        for place, check in enumerate(drill["checks"]):
+        for index, check in enumerate(drill["checks"]):
             rows.append(
                 {
-                    "drill": "" if place else drill["name"],
+                    "drill": "" if index else drill["name"],
                     "step": check["done"],
                     "expected outcome": check["expected"],
                     "actual outcome": check["happened"],
                     "result": "passed" if check["passed"] else "FAILED",
-                    "seconds": "" if place else f"{drill['seconds']:.1f}",
+                    "seconds": "" if index else f"{drill['seconds']:.1f}",
                 }
             )
     return table(f"Drills on {report['store']}", rows)
 
 
 def verification(body: JsonObject) -> RenderableType:
-    """Return the sentences of a verification: failed, verified and open claims, and points that no log shows."""
+    """Return lists of the claims of a verification by outcome, failures first, and the claims that no log can show."""
     sentences: dict[str, list[str]] = {}
     for finding in body["findings"]:
         sentences.setdefault(finding["outcome"], []).append(finding["sentence"])

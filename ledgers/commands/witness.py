@@ -41,7 +41,7 @@ def witness(
     """
     with exit_codes(), extra("service", "a witness"):
         from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages
-        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  as above
+        from epsilond.ledgers.log.errors import KeysUnusable, Malformed  # noqa: PLC0415  only the extra has its packages
 
         try:
             witness_folder = WitnessFolder.open(folder, name)
@@ -60,13 +60,13 @@ def witness(
 
 
 def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
-    """Return the keys of logs.
+    """Parse the public keys of logs.
 
     Raises:
-        InvalidInput: there is none, or one cannot be read.
+        InvalidInput: no key is given, or one is malformed.
     """
-    from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415  as above
-    from epsilond.ledgers.log.keys import PublicKey  # noqa: PLC0415  as above
+    from epsilond.ledgers.log.errors import Malformed  # noqa: PLC0415  only the extra has its packages
+    from epsilond.ledgers.log.keys import PublicKey  # noqa: PLC0415  only the extra has its packages
 
     if not vkeys:
         raise InvalidInput.at("/log", "give the key of at least one log")
@@ -77,7 +77,11 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
 
 
 def _forget(folder: WitnessFolder, origin: str) -> None:
-    """Forget the newest head of a log, and print it."""
+    """Delete the witness's newest head of a log, and print it.
+
+    Raises:
+        InvalidInput: no head of this log was cosigned.
+    """
     head = folder.forget(origin)
     if head is None:
         raise InvalidInput.at("/forget", f"no head of {origin} was cosigned")
@@ -86,7 +90,7 @@ def _forget(folder: WitnessFolder, origin: str) -> None:
 
 def _serve(folder: WitnessFolder, logs: list[PublicKey], host: str, port: int) -> None:
     """Run the witness until it is stopped. Its key and address are printed once it listens."""
-    from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  as above
+    from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  only the extra has its packages
 
     service = WitnessService(folder, logs)
     with listener(host, port) as socket:

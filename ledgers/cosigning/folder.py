@@ -65,7 +65,7 @@ class WitnessFolder:
                 if public.exists():
                     raise KeysUnusable(f"{private} is missing: the witness needs the key of {public}")
                 key = CosigningKey(name, Ed25519PrivateKey.generate())
-                _ = key.public  # rejects a name that is none before anything is written
+                _ = key.public  # rejects an invalid name before anything is written
                 create_file(private, key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
             if sys.platform != "win32" and private.stat().st_mode & 0o077:
                 raise KeysUnusable(f"{private} can be read by others than its owner: chmod 600, and think of a new key")
@@ -83,7 +83,7 @@ class WitnessFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes and threads from changing a head. What was written is on the disk at the end.
+        """Lock the folder for a block. Its changes are on the disk at the end of the block.
 
         Raises:
             OSError: the folder cannot be used.
@@ -98,7 +98,7 @@ class WitnessFolder:
             digest: SHA-256 of the origin, in hexadecimal.
 
         Raises:
-            KeysUnusable: the file was changed, or is another log's.
+            KeysUnusable: the file does not contain a head of this log that this witness cosigned.
             OSError: the file cannot be read.
         """
         path = self._heads / digest
@@ -124,10 +124,10 @@ class WitnessFolder:
         return None if note is None else checkpoints.parse(notes.parse(note).text)
 
     def replace(self, origin: str, note: str) -> None:
-        """Put the newest head of a log on the disk, with its signatures. Call it within `alone()`.
+        """Store the newest head of a log, with its signatures. The caller must hold the lock of `alone()`.
 
         Raises:
-            OSError: it cannot be written; the head is as before.
+            OSError: the file cannot be written. The stored head does not change.
         """
         replace_file(self._heads / digest_of(origin), note.encode())
 
@@ -135,7 +135,7 @@ class WitnessFolder:
         """Delete the newest head of a log, so that any log of this origin can be cosigned next.
 
         Returns:
-            The head that is forgotten; None if there was none.
+            The deleted head; None if there was none.
 
         Raises:
             KeysUnusable: the file was changed, or is another log's.

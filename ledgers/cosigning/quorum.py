@@ -61,15 +61,15 @@ class WitnessQuorum:
     def cosign(self, note: str, log: ShownLog) -> None:
         """Show a head to all witnesses, and return once as many as are needed have cosigned it or a later head.
 
-        A witness that has not answered the head before is left out, and counts as one that cannot be reached.
+        A witness that still works on an earlier head is skipped, and counts as unreachable.
 
         Args:
             note: the signed head.
-            log: gives proofs, and the present head.
+            log: provides consistency proofs, and the present head.
 
         Raises:
-            HeadRejected: the log does not continue a head that a witness cosigned.
-            TooFewCosignatures: too few have cosigned.
+            HeadRejected: a witness has cosigned a head with more or other entries than the log.
+            TooFewCosignatures: fewer witnesses than needed cosigned the head in time.
         """
         try:
             self._cosign(note, log)
@@ -79,7 +79,7 @@ class WitnessQuorum:
         self.is_confirmed = True
 
     def _cosign(self, note: str, log: ShownLog) -> None:
-        """Show a head to the witnesses that are not busy, each in a thread, and count their cosignatures.
+        """Show a head to the witnesses that are not busy, each in a thread, until enough have cosigned it.
 
         Arguments and errors are those of `cosign`. Witnesses that answer later are counted by later calls.
         """
@@ -123,7 +123,7 @@ class WitnessQuorum:
             return self._cosigned[1] == text and len(self._cosigned[2]) >= self._needed
 
     def begin_again(self) -> None:
-        """Forget what the witnesses are known to have cosigned: the log was accepted as it is."""
+        """Discard the knowledge of cosigned heads, because the operator has accepted the log as it is."""
         self.is_confirmed = not self._witnesses
         for witness in self._witnesses:
             witness.known = 0
@@ -138,7 +138,7 @@ class WitnessQuorum:
     def _ask(
         self, witness: RemoteWitness, note: str, log: ShownLog, answers: queue.SimpleQueue[Exception | None]
     ) -> None:
-        """Show a head to one witness, and put the error into the queue; None if the witness cosigned."""
+        """Show a head to one witness, store its cosignature, and put the error, or None, into the queue."""
         error: Exception | None = None
         try:
             text, line = witness.cosign(note, log)

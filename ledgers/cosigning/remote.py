@@ -30,11 +30,11 @@ class WitnessUnavailable(Exception):
 
 
 class HeadRejected(Exception):
-    """A witness has cosigned a head that the log does not continue; the text is a sentence.
+    """Error if a witness has cosigned a head with more or other entries than the log; the text is a sentence.
 
     Attributes:
         size: number of entries of the head that the witness cosigned.
-        has_fewer: whether the log has fewer entries than that head; otherwise it has others.
+        has_fewer: whether the log has fewer entries than that head. Otherwise its first entries differ.
     """
 
     def __init__(self, sentence: str, size: int, *, has_fewer: bool) -> None:
@@ -104,7 +104,7 @@ class RemoteWitness:
 
     Attributes:
         key: public key of the witness.
-        known: size of the log that it cosigned last, as far as this process has learnt; 0 before.
+        known: size of the head that it cosigned last, as far as this process knows; initially 0.
     """
 
     def __init__(self, address: WitnessAddress) -> None:
@@ -117,18 +117,18 @@ class RemoteWitness:
     def cosign(self, note: str, log: ShownLog) -> tuple[str, NoteSignature]:
         """Show a head to the witness.
 
-        Where the witness knows a larger log, the present head is shown in place of this one.
+        If the witness knows a larger head, the log's present head is shown instead of this one.
 
         Args:
             note: the signed head.
-            log: gives proofs, and the present head.
+            log: provides consistency proofs, and the present head.
 
         Returns:
             The text of the head that was cosigned, which is this or a later one, and the cosignature.
 
         Raises:
-            HeadRejected: the log does not continue a head that the witness cosigned.
-            WitnessUnavailable: the witness gives no cosignature at present.
+            HeadRejected: the witness has cosigned a head with more or other entries than the log.
+            WitnessUnavailable: the witness cannot be reached or does not cosign at present.
         """
         deadline = time.monotonic() + LONGEST
         while True:
@@ -168,8 +168,12 @@ class RemoteWitness:
     def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
         """Return the verified cosignature in an answer.
 
+        Args:
+            head: the head that was shown to the witness.
+            content: body of the answer: signature lines.
+
         Raises:
-            WitnessUnavailable: the answer has no cosignature of this witness.
+            WitnessUnavailable: the answer has no valid cosignature of this witness.
         """
         try:
             note = notes.parse(f"{head.text}\n{content.decode()}")
@@ -181,10 +185,10 @@ class RemoteWitness:
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
-        """Send one request. A connection that the witness has closed meanwhile is opened again.
+        """Send one request. If the connection was closed since the last request, a new one is opened and used.
 
         Raises:
-            WitnessUnavailable: no answer comes back.
+            WitnessUnavailable: the witness does not answer.
         """
         is_reused = self._connection is not None
         try:

@@ -38,7 +38,7 @@ _LOG = logging.getLogger("epsilond.witness")
 
 
 class _Answer(Exception):
-    """An answer that is no cosignature."""
+    """Rejection of a submitted checkpoint, with the status and the text of the HTTP answer."""
 
     def __init__(self, status: int, text: str, media_type: str = "text/plain; charset=utf-8") -> None:
         super().__init__(text)
@@ -66,7 +66,7 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the answer to a submitted checkpoint: the cosignature, or the reason why there is none."""
+        """Return the HTTP answer to a submitted checkpoint: the cosignature, or the reason for its rejection."""
         try:
             line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
@@ -132,11 +132,11 @@ class WitnessService:
 
 
 def _head(note: Note) -> Checkpoint:
-    """Return the head in a note.
+    """Return the log's head in a note.
 
     Raises:
-        _Answer: the head has no entries, and the root of another tree.
-        Malformed: the note holds no checkpoint.
+        _Answer: the head has size 0, but not the root of the empty tree.
+        Malformed: the note does not contain a checkpoint.
     """
     try:
         return checkpoints.parse(note.text)
@@ -190,7 +190,7 @@ async def _body(request: Request) -> bytes:
 
 
 def listener(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address. Port 0 takes a free one.
+    """Open a socket that listens at an address. Port 0 selects a free port.
 
     Raises:
         OSError: the address cannot be used.

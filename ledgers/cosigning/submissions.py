@@ -21,10 +21,10 @@ _OLD: Final = re.compile(r"old (0|[1-9][0-9]{0,18})")
 
 @dataclass(frozen=True)
 class Submission:
-    """A checkpoint that is shown to a witness.
+    """Request to a witness to cosign a checkpoint (C2SP tlog-witness).
 
     Attributes:
-        old: size of the log that the witness cosigned last; 0 if it cosigned none.
+        old: size of the head that the witness cosigned last, as far as the log knows; 0 if it cosigned none.
         path: hashes of the consistency proof from that size.
         note: the signed checkpoint.
     """
@@ -43,7 +43,7 @@ class Submission:
         """Read the body of a request. Neither the note nor the proof is verified.
 
         Raises:
-            Malformed: the body is no submission.
+            Malformed: the body is not UTF-8 or has another form.
         """
         try:
             head, gap, note = body.decode("utf-8").partition("\n\n")

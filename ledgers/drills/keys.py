@@ -18,10 +18,15 @@ from epsilond.ledgers.log.keys import PublicKey
 
 
 def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
-    """Lose the private key, then the folder of keys, and expect that nothing is signed in the log's name meanwhile.
+    """Remove the folder of keys, then only the private key, and expect that nothing is signed meanwhile.
 
-    Earlier receipts verify with the public keys that were given out. New keys do not continue the log. The folder
-    from a backup does, and so does a new key after the lost one was retired.
+    The drill also expects that earlier receipts verify with the public keys that were published before, and that other
+    keys cannot sign the log. Runs are committed again with the restored folder, and with a new key after the lost one
+    was retired.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
     """
     with start(store) as process:
         ledger = process.open_ledger("people")
@@ -72,9 +77,13 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
-    """Rotate the key under a running process, and expect that receipts from before and after verify.
+    """Replace the signing key while a process runs, and expect that receipts from before and after verify.
 
-    Receipts of the new key do not verify with the public keys that were given out before it.
+    Receipts of the new key must not verify with the public keys that were published before it.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
     """
     with start(store) as process:
         ledger = process.open_ledger("people")
@@ -121,10 +130,10 @@ def _replace_lost(store: DrillStore, kid: str) -> None:
 
 
 def _verify_log(bundle: Bundle, keys: Sequence[PublicKey]) -> None:
-    """Verify all entries of a log and its heads.
+    """Verify all entries and signed heads of a log.
 
     Raises:
-        NotVerified: something does not hold, or is not shown.
+        NotVerified: a check fails, or the evidence leaves a claim open.
     """
     verification = logs.verify(bundle, origin=ORIGIN, keys=keys, replay=replay)
     if not verification.complete:

@@ -38,16 +38,22 @@ RUN: Final = {"slot": "gdp", "spec": {"kind": "gaussian", "noise_multiplier": 10
 
 
 class DrillProcess:
-    """A process that has a drill's store open.
+    """Replacement for a process of the service, which has the store of a drill open. It runs in this process.
 
     Attributes:
-        database: the database that it has open.
-        book: its ledgers.
-        keyring: the keys that it signs with.
+        database: the open database.
+        book: the ledgers in the database.
+        keyring: the signing keys, as they were read last.
     """
 
     def __init__(self, store: DrillStore, database: Database, *, has_file: bool) -> None:
-        """Use a database of a store. Keys are made if there are none."""
+        """Open the ledgers in a database of a store. Keys are made if there are none.
+
+        Args:
+            store: store of the drill.
+            database: the open database.
+            has_file: whether the log is compared with the head in a file outside the database.
+        """
         self._store = store
         self._has_file = has_file
         self.database = database
@@ -91,7 +97,7 @@ class DrillProcess:
 
 @contextmanager
 def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]:
-    """Yield a new process, which is stopped at the end.
+    """Start a process that has the store open, as a context manager. Its database is closed at the end.
 
     Args:
         store: store of the drill.

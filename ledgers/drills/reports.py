@@ -92,26 +92,26 @@ class UnexpectedRefusal(Exception):
 
 @dataclass
 class DrillRecorder:
-    """The checks of one drill.
+    """Recorder of the steps of one drill and their outcomes.
 
     Attributes:
-        folder: temporary folder of the drill, which is left out of messages.
-        checks: in the order in which they were made.
+        folder: temporary folder of the drill, of which the path is removed from messages.
+        checks: results of the steps so far, in order.
     """
 
     folder: Path
     checks: list[Check] = field(default_factory=list)
 
     def accept(self, done: str, call: Callable[[], T], *, outcome: str = ACCEPTED) -> T:
-        """Make a step that must not be refused, and return its result.
+        """Perform a step that is expected to succeed, record the outcome, and return the result.
 
         Args:
-            done: the step, for the report.
-            call: makes it.
-            outcome: outcome for the report, where it is not refused.
+            done: description of the step for the report.
+            call: performs the step.
+            outcome: description of success for the report.
 
         Raises:
-            UnexpectedRefusal: it was refused.
+            UnexpectedRefusal: the step raised an error of the ledgers, which is recorded as a failure.
         """
         try:
             result = call()
@@ -124,14 +124,14 @@ class DrillRecorder:
     def refuse(
         self, done: str, call: Callable[[], object], *errors: type[Exception], expected: str, saying: str = ""
     ) -> None:
-        """Make a step that must be refused.
+        """Perform a step that is expected to raise an error, and record whether it does.
 
         Args:
-            done: the step, for the report.
-            call: makes it.
-            errors: classes of the refusal.
-            expected: expected outcome, for the report.
-            saying: text that the refusal must contain.
+            done: description of the step for the report.
+            call: performs the step.
+            errors: classes of the expected error.
+            expected: description of the expected outcome for the report.
+            saying: text that the error's message must contain.
         """
         try:
             call()
@@ -142,7 +142,7 @@ class DrillRecorder:
             self._add(done, expected, ACCEPTED, passed=False)
 
     def compare(self, done: str, *, expected: str, happened: str, passed: bool) -> None:
-        """Record a step that the drill has judged.
+        """Record a step of which the caller has compared the outcome with the expected one.
 
         Args:
             done: description of the step.

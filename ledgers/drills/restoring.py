@@ -17,9 +17,14 @@ LOST_RUNS: Final = 3
 
 
 def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
-    """Restore copies of a database, and expect that an older copy is refused until it is reconciled.
+    """Restore copies of a database, and expect that an older copy is rejected until an operator accepts its log.
 
-    The newest copy, which was made while nobody wrote, is accepted. A receipt of a lost run still verifies.
+    The newest copy, which lacks nothing, must be accepted. A receipt of a run that the older copy lacks must still
+    verify.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
     """
     with start(store) as process:
         ledger = process.open_ledger("people")
@@ -57,10 +62,14 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def roll_back(store: DrillStore, record: DrillRecorder) -> None:
-    """Roll a database back under a running process, and expect that the process refuses moves.
+    """Replace a database by an older copy while a process runs, and expect that the process rejects all changes.
 
-    The process has no file of the head: it remembers the newest head that it wrote or signed. With SQLite it notices
-    that the file was replaced. With the newest copy a new process goes on.
+    The process has no file with the log's head. It notices the older copy by the newest head that it remembers or, in
+    SQLite, by the replaced file. A new process must accept the newest copy.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
     """
     with start(store, has_file=False) as process:
         ledger = process.open_ledger("people")
@@ -90,9 +99,14 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
-    """Promote a standby that lags behind the head in the file, and expect that it is refused until it has caught up.
+    """Continue with a copy of the database that lacks the last runs, like a standby that was promoted too early.
 
-    It is also refused after it has become longer than the log that it lost.
+    The copy must be rejected as long as it differs from the log's head in the file, even once it has more entries than
+    the head. The newest copy must be accepted.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
     """
     with start(store) as process:
         ledger = process.open_ledger("people")

@@ -21,10 +21,15 @@ RAISED: Final = Decimal(1000)
 
 
 def change_row(store: DrillStore, record: DrillRecorder) -> None:
-    """Change the use of a ledger's slot by SQL, and expect that its next move is refused.
+    """Change the used amount of a ledger's slot by SQL, and expect that its next commit is rejected.
 
-    Its newest entry has the digest of its balance. Triggers refuse the change from everybody except the owner of the
-    tables. Other ledgers go on, and so does this one after the row was put back.
+    Triggers must reject the statement, unless the owner of the tables removes them. Then the digest of the balance in
+    the ledger's newest log entry shows the change. Other ledgers must go on, and so must this one after the row has its
+    old value again.
+
+    Args:
+        store: the temporary ledgers.
+        record: receives the outcome of each step.
     """
     with start(store) as process:
         ledger, another = process.open_ledger("people"), process.open_ledger("others")

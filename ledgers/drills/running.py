@@ -35,7 +35,8 @@ def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> It
 
     Args:
         names: names of drills; none means all.
-        server: URL of a PostgreSQL server on which temporary databases are made; None uses SQLite files.
+        server: URL of a PostgreSQL server, on which a temporary database is created for each drill. None uses temporary
+            SQLite files.
 
     Raises:
         InvalidInput: the server cannot be used.

@@ -37,7 +37,7 @@ class DrillStore(ABC):
         folder: temporary folder of the drill.
         keys: folder of the keys that sign.
         head: file of the log's newest head, as if on other storage.
-        of_trigger: text in the error of a statement that a trigger refuses.
+        of_trigger: text in the error of a statement that a trigger rejects.
     """
 
     of_trigger: ClassVar[str]
@@ -54,11 +54,11 @@ class DrillStore(ABC):
 
     @abstractmethod
     def copy(self, name: str) -> None:
-        """Copy the database while nobody writes."""
+        """Copy the database. No process may write to it meanwhile."""
 
     @abstractmethod
     def restore(self, name: str) -> None:
-        """Put a copy in the place of the database, whoever has the database open."""
+        """Replace the database by a copy, even if a process has the database open."""
 
     @abstractmethod
     def change_behind(self, connection: Connection, change: Executable) -> None:
@@ -91,7 +91,7 @@ class SqliteStore(DrillStore):
         self._path.write_bytes(self._copy(name).read_bytes())
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Change rows of slots while their triggers are dropped."""
+        """Change rows of slots although triggers forbid it: drop the triggers, and create them again afterwards."""
         triggers = connection.execute(
             text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table"),
             {"table": SLOTS.name},
@@ -161,7 +161,7 @@ class PostgresqlStore(DrillStore):
 
 @contextmanager
 def make_store(server: str | None = None) -> Iterator[DrillStore]:
-    """Yield a new store, which is removed at the end.
+    """Create a store for a drill, as a context manager. The store is removed at the end.
 
     Args:
         server: URL of a PostgreSQL server. Its existing databases are not changed. None makes an SQLite file.
@@ -186,10 +186,10 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
 
 
 def _server_url(server: str) -> URL:
-    """Return the URL of a server's database to which a connection is made.
+    """Return the URL of an existing database on a server, which is needed to create others.
 
     Raises:
-        InvalidInput: it is no URL of a PostgreSQL server.
+        InvalidInput: the text is not a URL of a PostgreSQL server.
     """
     try:
         url = make_url(server)

@@ -22,10 +22,10 @@ LOST_RUNS: Final = 3
 
 
 def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
-    """Roll a log back, then replace it by a longer one, and expect that the witness cosigns neither.
+    """Show an older log, then a longer different log to a witness, and expect that it cosigns neither.
 
-    No process of the drill has a file of the head. The log is shown to the witness before each run, as a service with
-    witnesses does before it moves anything.
+    A witness is a second party that signs only heads of a log which continue its earlier heads. No process of this
+    drill has a file with the head. The log is shown to the witness before each run, as a service does.
 
     Raises:
         MissingExtra: the packages of the service are not installed.
@@ -77,7 +77,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
     """Have the head cosigned, commit one run, and have the new head cosigned.
 
     Raises:
-        HeadRejected: the log does not continue the head that the witness cosigned.
+        HeadRejected: the witness has cosigned more or other entries than the log has.
         TooFewCosignatures: the witness did not answer.
     """
     quorum = WitnessQuorum([address], 1, on_rejection=lambda _: None)
@@ -92,7 +92,7 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
 @contextmanager
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
-    """Run a witness in a thread, and yield its address. Its folder is kept for the next call.
+    """Run a witness in a thread and yield its address, as a context manager. The next call continues its folder.
 
     Args:
         store: store of the drill, next to which the witness has its folder.
@@ -103,7 +103,7 @@ def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
     """
     with extra("service", "the drill of a witness"):
         from epsilond.ledgers.cosigning.folder import WitnessFolder  # noqa: PLC0415  only the extra has its packages
-        from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  as above
+        from epsilond.ledgers.cosigning.server import WitnessService, listener, server  # noqa: PLC0415  only the extra has its packages
 
     folder = WitnessFolder.open(store.folder / "witness", NAME)
     serving = server(WitnessService(folder, [key]))

@@ -32,7 +32,10 @@ class Adoption:
         self._report(self._book.assign_organisations(lambda name: organisations.get(name, NAMELESS)))
 
     def adopt(self, caller: Caller) -> None:
-        """Give ledgers that a token opened without an organisation to that of the token, once it has one."""
+        """Assign the ledgers that a caller opened without an organisation to the caller's present organisation.
+
+        Nothing happens for a caller without a token or organisation, or if this was done before in this process.
+        """
         holder = caller.name, caller.organisation
         if caller.organisation == NAMELESS or not caller.has_token or holder in self._callers:
             return
@@ -44,7 +47,7 @@ class Adoption:
         self._callers.add(holder)
 
     def _report(self, collisions: Sequence[Collision]) -> None:
-        """Write to the service's log which ledgers cover the same people."""
+        """Write an error to the service's log for each group of ledgers that cover the same people."""
         for collision in collisions:
             event = "several ledgers cover the same people"
             if collision.open > 1:

@@ -49,7 +49,7 @@ def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
 
     Args:
         request: the request.
-        any_of: roles of which the caller must have one; empty where no role is needed.
+        any_of: roles of which the caller must have one; empty if no role is needed.
 
     Raises:
         Problem: the caller has none of these roles.
@@ -61,11 +61,11 @@ def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
 
 
 async def read_request(kind: type[T], body: bytes) -> T:
-    """Return the request in a body.
+    """Parse the body of a request. A large body is parsed in a thread, so that other requests need not wait.
 
     Args:
-        kind: class of the request.
-        body: bytes of the body.
+        kind: class that describes the valid requests.
+        body: JSON text of the body.
 
     Raises:
         MalformedJson: the body is not JSON.

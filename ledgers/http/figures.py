@@ -60,10 +60,10 @@ class Figures(Collector):
 
     @contextmanager
     def count_move(self, move: str) -> Iterator[None]:
-        """Count the errors of a move, by the kind of the problem in the answer.
+        """Count the errors of a block that changes ledgers, as a context manager. The errors are raised again.
 
         Args:
-            move: kind of the move, of the service's own list.
+            move: kind of the change, such as `committed`, for the label of the metric.
         """
         try:
             yield
@@ -83,7 +83,10 @@ class Figures(Collector):
         return self._snapshot is not None and time.monotonic() < self._snapshot.clock + KEPT_SECONDS
 
     def _load(self, book: Book) -> None:
-        """Read the figures of a book, unless an earlier scrape has just done so. It blocks."""
+        """Read the figures of all ledgers from the database, unless they are fresh. The method blocks.
+
+        If the database cannot be read, a warning is logged and the earlier figures stay.
+        """
         if self._is_fresh():
             return
         try:
@@ -95,7 +98,7 @@ class Figures(Collector):
             self._snapshot = snapshot
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Yield the figures that were read last. Ages are of this moment. Figures that do not exist have no sample."""
+        """Return the metrics of the figures that were read last. A figure that does not exist has no sample."""
         used = GaugeMetricFamily(
             "epsilond_ledger_used_fraction",
             "Fraction that is committed of the fullest slot, of the ledgers that are fullest",

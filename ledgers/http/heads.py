@@ -25,14 +25,18 @@ AGAIN: Final = "Send it again with the same Idempotency-Key."
 
 
 class KeptHeads:
-    """Heads of one book outside its database. Every method blocks, and may be called in any thread."""
+    """Keeper of the log's signed heads outside the database: in a file, and at witnesses that cosign them.
+
+    A head is the log's size with its Merkle root. A later head reveals a database that was restored from an old copy.
+    Every method blocks, and may be called in any thread.
+    """
 
     def __init__(self, book: Book, settings: Settings) -> None:
         """Prepare the witnesses. Nothing is compared yet.
 
         Args:
-            book: the book. It keeps the file.
-            settings: of the service.
+            book: the ledgers, with the file for the log's head.
+            settings: settings of the service, with the addresses of witnesses.
         """
         self._book = book
         self._witnesses = WitnessQuorum(
@@ -43,10 +47,10 @@ class KeptHeads:
         self._log = structlog.get_logger()
 
     def begin(self) -> None:
-        """Compare the log with every known head, and write problems to the service's log."""
+        """Compare the log with every known head at the start of the service. Problems are logged, and not raised."""
         try:
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
-        except OSError as error:  # moves will be answered 503 until it can
+        except OSError as error:  # changes are answered 503 until the file can be written
             self._log.error("the checkpoint cannot be kept elsewhere", reason=error.strerror)
         try:
             self._book.require_continued()
@@ -58,33 +62,33 @@ class KeptHeads:
             self._log.warning("ledgers refuse moves until the head of the log is kept elsewhere")
 
     def require(self) -> None:
-        """Require before a move that witnesses cosigned the last head that they were shown.
+        """Check before a change that enough witnesses cosigned the head that was shown last.
 
-        Otherwise show them the present head.
+        If they did not, the present head is stored and shown to them first.
 
         Raises:
-            NotReconciled: the log does not continue a known head.
-            Problem: the head cannot be kept, or too few witnesses cosigned it. Nothing was written.
+            NotReconciled: the log lacks entries that it had before.
+            Problem: the head cannot be stored, or too few witnesses cosigned it. Nothing was written.
         """
         if not self._witnesses.is_confirmed:
             self.keep()
 
     def keep(self) -> None:
-        """Keep the present head elsewhere, once for all callers who wait.
+        """Store the log's present head outside the database, and have it cosigned, once for all waiting callers.
 
         Raises:
-            NotReconciled: the log does not continue a known head.
-            Problem: the head cannot be kept, or too few witnesses cosigned it. Earlier moves stay, and are answered to
-                the same key.
+            NotReconciled: the log lacks entries that it had before.
+            Problem: the head cannot be stored, or too few witnesses cosigned it. Changes that were made stay, and a
+                repeated request with the same key is answered.
         """
         if self._book.continuity.has_file or self._witnesses.exists:
             self._queue.submit(None)
 
     def checkpoint(self) -> str:
-        """Return the signed head with the cosignatures of witnesses.
+        """Return the signed head with its cosignatures. A head without them is first shown to the witnesses.
 
         Raises:
-            NotReconciled: the log does not continue a known head.
+            NotReconciled: the log lacks entries that it had before.
         """
         note = self._book.checkpoint()
         if self._witnesses.exists and not self._witnesses.has_cosigned(note) and time.monotonic() > self._paused_until:
@@ -112,7 +116,7 @@ class KeptHeads:
         self._witnesses.close()
 
     def _keep(self, moves: Sequence[None]) -> Sequence[None]:
-        """Keep the log's head elsewhere, once for several moves that were made before."""
+        """Store the log's head outside the database, once for several changes that were made before."""
         note = self._book.checkpoint()
         try:
             self._book.continuity.keep(note, self._book.root)
@@ -125,7 +129,12 @@ class KeptHeads:
         return moves
 
     def _cosign(self, note: str) -> None:
-        """Let the witnesses cosign a head."""
+        """Let the witnesses cosign a head.
+
+        Raises:
+            NotReconciled: a witness has cosigned more or other entries than the log has.
+            Problem: too few witnesses cosigned the head. `checkpoint` does not try again for some time.
+        """
         try:
             self._witnesses.cosign(note, self._book)
         except HeadRejected as rejected:

@@ -17,7 +17,7 @@ TRIES = 3
 
 
 class Keys:
-    """The present keyring, which any thread may request."""
+    """The present signing keys of the service. Calling the object returns them; any thread may call it."""
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
         """Use the keys of a folder, which is made at first use.
@@ -54,24 +54,27 @@ class Keys:
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
     def __call__(self) -> SigningKeys:
-        """Return the present keys. A key that another process made signs from then on.
+        """Return the present keys. They are read again if another process changed the folder.
 
         Raises:
-            KeysUnusable: the keys cannot be used.
+            KeysUnusable: a key is missing, retired or malformed, or the folder cannot be used.
         """
         if self._folder is None:
             return self._keyring
         with self._lock:
-            # A folder that is gone changes no key: a new one would sign a log that it does not belong to.
+            # If the folder was removed, the keys stay: a new key must not sign this log.
             if self._state() not in (None, self._seen):
                 try:
                     self._keyring = self._open_keyring()
-                except OSError as error:  # such as a folder that cannot be written, beside a secret it does not know
+                except OSError as error:  # such as a folder that cannot be written
                     raise KeysUnusable(f"{self._folder}: {error.strerror}") from None
             return self._keyring
 
     def _open_keyring(self) -> SigningKeys:
-        """Open the keys, and remember the state of the folder."""
+        """Open the keys, or make them if there are none, and remember the state of the folder.
+
+        Several processes may make the keys of one folder at the same time. The attempt is then repeated.
+        """
         present = datetime.now(UTC)
         if self._folder is None:
             return SigningKeys.new(SigningKey.new(self._origin or random_origin()), present)
@@ -80,7 +83,7 @@ class Keys:
                 keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)
                 break
             except KeysUnusable:
-                if self._origin:  # else another replica may have given the log its name meanwhile
+                if self._origin:  # without a configured name, another replica may have chosen one meanwhile
                     raise
         else:
             keyring = open_keyring(self._folder, self._name(self._folder), present, secret=self._secret)

@@ -52,10 +52,10 @@ def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryL
         limit: largest number of entries.
     """
     records = ledgers.book.log_entries(tenant, start=start, limit=limit + 1)
-    more = None
+    next_link = None
     if len(records) > limit:
-        more = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
-    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
+        next_link = page_link("/v1/log/entries", {"from": records[limit]["seq"], "limit": limit})
+    return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
 
 def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
@@ -69,11 +69,11 @@ def keys(ledgers: Ledgers) -> JsonRecord:
 
 
 def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
-    """Accept the log as it is.
+    """Accept the log as it is, although it may lack entries, for an operator.
 
     Args:
         ledgers: ledgers of the service.
-        by: name of the operator.
+        by: name of the operator, for the pending moves of ledgers with approval.
 
     Returns:
         The signed head, and the number of ledgers that wait for their approvers.
@@ -91,7 +91,7 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
-    """Return the answer on a signed head."""
+    """Return a signed head with its parts, and with warnings before those of the service."""
     keyring = ledgers.book.keyring
     checkpoint = checkpoints.verify(note, keyring.signing.name, keyring.keys)
     return CheckpointAnswer(

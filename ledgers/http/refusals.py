@@ -22,7 +22,7 @@ NOTHING = "There is no ledger, reservation, entry or pending move of this id."
 
 @contextmanager
 def as_problems() -> Iterator[None]:
-    """Translate the errors that a book of ledgers raises in the body of a `with` statement to HTTP problems.
+    """Translate the errors of ledgers that a block raises to HTTP problems, as a context manager.
 
     Other errors pass unchanged. Those of the mathematics, such as LedgerExhausted, have a problem of their own.
 
@@ -64,7 +64,7 @@ def reconciliation_problem() -> Problem:
 
 
 def not_durable(cause: str) -> Problem:
-    """Return the problem of a service whose store would lose ledgers.
+    """Return the problem that a service has no ledgers, because its store would lose them when it stops.
 
     Args:
         cause: why the store is in memory, as sentences.

@@ -88,7 +88,7 @@ class Ledgers:
             metrics: metrics of the service.
             pool: worker processes.
             jobs: jobs, whose store keeps the ledgers.
-            organisations: gives the organisation of each name that has a key; others are of the nameless one.
+            organisations: returns the organisation of each caller with an API key, by the caller's name.
         """
         self._settings = settings
         self._metrics = metrics
@@ -112,7 +112,7 @@ class Ledgers:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the ledgers usable. The store of jobs must be open all the time.
+        """Open the ledgers for a block, with their background tasks. The store of jobs must be open all the time.
 
         Raises:
             StoreUnavailable: the store holds ledgers of a later version.
@@ -150,7 +150,7 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open the book in a database."""
+        """Open the ledgers in a database, unless it is in memory and the settings do not allow that."""
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
@@ -173,7 +173,7 @@ class Ledgers:
         self._book = self._figures.follow(book)
 
     async def _check_balances(self) -> None:
-        """Compare the rows of all ledgers with their entries, once. Moves of a wrong ledger are refused in any case."""
+        """Compare the rows of all ledgers with the log once, and log differences. Changes are checked in any case."""
         with as_problems():
             self._unbalanced = await to_thread.run_sync(self.book.unbalanced_ledgers)
         for sentence in self._unbalanced:
@@ -222,16 +222,18 @@ class Ledgers:
             self._log.warning("a ledger was opened in memory, and is lost when the service stops", ledger=identifier)
 
     async def call(self, caller: Caller, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Call a function of the book in a thread, and return its answer. The call goes on if the client leaves.
+        """Call a blocking function of the ledgers in a thread, and return its answer.
+
+        The call is not cancelled if the client disconnects.
 
         Args:
             caller: the caller.
-            method: function that is called.
+            method: the function.
             arguments: arguments of the function.
             named: keyword arguments of the function.
 
         Raises:
-            Problem: the book raised an error.
+            Problem: the ledgers raised an error of `as_problems`.
             EpsilondError: the mathematics raised an error.
         """
         _CALLER.set(caller.identity)
@@ -248,17 +250,17 @@ class Ledgers:
         return method(*arguments, **named)
 
     async def move(self, caller: Caller, kind: str, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Call a function that makes a move, as `call` does. Count the move, and keep the log's head before the answer.
+        """Call a function that changes ledgers, in a thread. Store the log's new head before the answer.
 
         Args:
             caller: the caller.
-            kind: kind of the move, for metrics.
-            method: function that makes the move.
+            kind: kind of the change, for metrics.
+            method: the function.
             arguments: arguments of the function.
             named: keyword arguments of the function.
 
         Raises:
-            Problem: as `call`, and if the head cannot be kept.
+            Problem: the ledgers raised an error of `as_problems`, or the head cannot be stored.
         """
         with self._figures.count_move(kind), self.webhooks.waking(), caller.computation():
             answer: T = await self.call(caller, partial(self._move, method, *arguments, **named))
@@ -267,9 +269,9 @@ class Ledgers:
         return answer
 
     async def what_if(self, request: Request, caller: Caller, identifier: str, job: WhatIfAsked) -> WhatIf:
-        """Return the cost of a job. The call writes nothing, and is given up if the client leaves.
+        """Return the cost of a job. Nothing is written, and the computation is stopped if the client disconnects.
 
-        If the answer takes more than half of the deadline, a rough price is computed instead, without nearest jobs.
+        If it takes more than half of the deadline, a rough price is computed instead, without the nearest jobs.
 
         Args:
             request: the request, whose client may leave.
@@ -298,7 +300,7 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows and state, and its promise, which is computed once for each version. It blocks."""
+        """Return a ledger's rows, state and slow figures, which are cached by its version. The method blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:
@@ -309,7 +311,7 @@ class Ledgers:
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Make a move between the checks of the kept heads."""
+        """Change ledgers: require the cosigned head before, and store the new head after the change."""
         heads = self.heads
         heads.require()
         answer = method(*arguments, **named)
@@ -317,15 +319,15 @@ class Ledgers:
         return answer
 
     def accept(self, by: str) -> tuple[str, int]:
-        """Accept the log as it is, for an operator. It blocks.
+        """Accept the log as it is, on behalf of an operator, although it may lack entries. The method blocks.
 
-        Ledgers with approval wait for their approvers first, so that none of them moves in between.
+        Ledgers with approval are blocked first, until their approvers confirm, so that none changes in between.
 
         Args:
             by: name of the operator.
 
         Returns:
-            The log's signed head, and the number of ledgers that wait.
+            The log's signed head, and the number of ledgers that wait for an approver.
         """
         book = self.book
         trouble, note = book.find_trouble(), book.sign_as_it_is()
@@ -341,7 +343,7 @@ class Ledgers:
             self._due.set()
 
     async def _expire(self) -> None:
-        """End expired reservations, without end."""
+        """End expired reservations every `SWEEP_SECONDS`, or earlier if one is due, until the task is cancelled."""
         while True:
             with anyio.move_on_after(max(self._next - time.time(), 0.0)):
                 await self._due.wait()
@@ -360,11 +362,11 @@ class Ledgers:
         return self._move(self.book.expire)
 
     def _evaluate(self, call: Callable[[], T]) -> T:
-        """Return the result of a call, computed by a worker. It blocks a thread of the book.
+        """Return the result of a call that a worker process computes. The calling thread blocks.
 
         Raises:
             EpsilondError: the call raised it.
-            Problem: there is no room, it takes too long, or the service is stopping.
+            Problem: the workers are busy, the call takes too long, or the service is stopping.
         """
         seconds = self._settings.deadline_seconds
         answered = from_thread.run(self._in_worker, partial(pickle_result, call), _CALLER.get(), seconds)
@@ -374,10 +376,10 @@ class Ledgers:
     async def _in_worker(
         self, computation: Callable[[], RenderedAnswer], caller: str, seconds: float
     ) -> RenderedAnswer:
-        """Return the answer of a computation in a worker process.
+        """Return the answer of a computation in a worker process, which is stopped if it takes too long.
 
         Raises:
-            Problem: it takes longer than `seconds`, or the service is stopping.
+            Problem: the computation takes longer than `seconds`, or the service is stopping.
         """
         task = self._pool.submit(await to_thread.run_sync(message_of, computation), caller=caller)
         try:

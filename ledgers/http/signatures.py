@@ -55,15 +55,18 @@ class Signatures:
     async def of(
         self, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None = None
     ) -> str | None:
-        """Return the signature of an answer to a request; None if the service does not sign it.
+        """Return the signature of an answer to a request. Equal answers get a cached signature for some time.
 
         Args:
-            kind: kind of the answer.
+            kind: kind of the answer, such as a calibration. Only some kinds are signed.
             name: name of the algorithm.
             engine: version of the engine.
             request: body of the request.
             answer: body of the answer.
             digest: digest of the answer's canonical text, if it is known already.
+
+        Returns:
+            The signature. None if the kind is not signed, or if the keys or the request cannot be used.
         """
         keys = self._keys
         if keys is None or kind not in KINDS:
@@ -79,7 +82,7 @@ class Signatures:
         return await to_thread.run_sync(partial(self._sign, look, kind, name, engine, request, answer, digest))
 
     def _look(self, keys: Keys) -> SigningKey:
-        """Return the key that signs now, from the folder of keys.
+        """Return the key that signs now, and remember it with the time at which it was read.
 
         Raises:
             KeysUnusable: the keys cannot be used.
@@ -98,13 +101,15 @@ class Signatures:
         answer: bytes,
         digest: str | None,
     ) -> str | None:
-        """Return a new signature, and remember it.
+        """Return a new signature, and cache it. Arguments are those of `of`; `signing_key` returns the key.
 
-        None if the keys cannot be used, or if the request has no canonical text.
+        Returns:
+            The signature. None, with an entry in the service's log, if the keys cannot be used, or if the request has
+            numbers without a canonical text.
         """
         try:
             signing = signing_key()
-            subject = ACCOUNT if kind == ACCOUNT else name  # an account is known here by the kind of its spec
+            subject = ACCOUNT if kind == ACCOUNT else name  # for an account, `name` is the kind of its spec
             statement = SignedStatement(kind=kind, name=subject, engine_version=engine, request=digest_of(request))
             signature = sign(statement, answer, signing, digest=digest)
         except (KeysUnusable, OSError) as error:
@@ -152,7 +157,7 @@ async def sign_response(
 
 
 def _place(signing: SigningKey, *parts: str | bytes) -> bytes:
-    """Return the key of a remembered signature."""
+    """Return the key under which a signature is cached."""
     hasher = hashlib.sha256(signing.public.raw)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part

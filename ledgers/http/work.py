@@ -66,10 +66,10 @@ def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) 
     """
     rows = ledgers.book.ledgers(tenant, limit=limit + 1, after=cursor)
     shown = rows[:limit]
-    more = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(rows) > limit else None
+    next_link = page_link(LEDGERS, {"cursor": shown[-1].id, "limit": limit}) if len(rows) > limit else None
     colliding = ledgers.book.colliding(*(row.id for row in shown))
     warnings = (*collisions(colliding), *ledgers.warnings)
-    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=more, warnings=warnings or None)
+    return answers.LedgerList(ledgers=tuple(map(answers.summary, shown)), next=next_link, warnings=warnings or None)
 
 
 def list_entries(
@@ -86,11 +86,11 @@ def list_entries(
         order: whether the oldest or the newest come first.
     """
     records = ledgers.book.entries(tenant, identifier, start=start, limit=limit + 1, order=order)
-    more = None
+    next_link = None
     if len(records) > limit:
         place = {"order": None if order == "oldest" else order, "from": records[limit]["seq"], "limit": limit}
-        more = page_link(f"{LEDGERS}/{identifier}/entries", place)
-    return EntryList(entries=tuple(records[:limit]), next=more, warnings=ledgers.warnings or None)
+        next_link = page_link(f"{LEDGERS}/{identifier}/entries", place)
+    return EntryList(entries=tuple(records[:limit]), next=next_link, warnings=ledgers.warnings or None)
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
@@ -111,14 +111,14 @@ def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> 
 def calibrate(
     ledgers: Ledgers, tenant: str, identifier: str, algorithm: str, request: CalibrateAsked
 ) -> answers.WithinAnswer:
-    """Find the least noise with which an algorithm's run fits.
+    """Find the least noise with which an algorithm's run fits the remaining budget. Nothing is reserved.
 
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
         algorithm: name of the algorithm.
-        request: fields of the algorithm, and the place of the charge.
+        request: fields of the algorithm, and the slot or item that pays.
     """
     find = partial(calibrate_and_solve, algorithm=algorithm, given=request.fields, place=request.place)
     return answers.within(*ledgers.book.evaluate(tenant, identifier, find), ledgers.warnings)
@@ -131,7 +131,7 @@ def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callab
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
-        change: makes the change.
+        change: function that makes the change.
     """
     change()
     return ledger_answer(ledgers, tenant, identifier)
@@ -146,7 +146,7 @@ def make_or_request(
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
         identifier: id of the ledger.
-        change: makes the change, or requests it.
+        change: function that makes the change, or stores it as pending.
     """
     row = change()
     if isinstance(row, PendingRow):
@@ -179,11 +179,11 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
 
 
 def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """Make a pending move, and return it.
+    """Approve a move that another person requested, so that it is made, and return it.
 
     Args:
         ledgers: ledgers of the service.
-        caller: the person who decides.
+        caller: the approver.
         identifier: id of the ledger.
         move: id of the move.
     """
@@ -192,11 +192,11 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
 
 
 def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """End a pending move without making it, and return it.
+    """Reject or withdraw a pending move, and return it. Nothing else changes.
 
     Args:
         ledgers: ledgers of the service.
-        caller: the person who decides.
+        caller: an approver, or the person who requested the move.
         identifier: id of the ledger.
         move: id of the move.
     """
@@ -208,7 +208,7 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 def reserve(
     ledgers: Ledgers, caller: Caller, identifiers: tuple[str, ...], request: ReserveAsked, key: str
 ) -> answers.ReservationAnswer:
-    """Reserve runs, and return the reservation.
+    """Reserve runs, and return the reservation. A rejection because too little is left is reported to webhooks.
 
     Args:
         ledgers: ledgers of the service.
@@ -266,9 +266,9 @@ def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.Reserva
 
 
 def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
-    """Return the warnings about a reservation.
+    """Return the warnings about a reservation, followed by the warnings of the service.
 
-    They are about contradicted runs and other ledgers of the same people, followed by the warnings of the service.
+    They concern runs that differ from the mechanism that was paid for, and other ledgers of the same people.
     """
     contradicted = cautions(ledgers.book.contradicting_ledgers(row))
     ids = [holding.ledger for holding in row.holdings]

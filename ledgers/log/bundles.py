@@ -17,13 +17,13 @@ _LISTS: Final = ("checkpoints", "entries", "proofs", "receipts")
 
 @dataclass(frozen=True)
 class Bundle:
-    """Evidence of a log, none of it verified.
+    """Exported evidence about a log, for a person who verifies it. Nothing in it was verified yet.
 
-    A bundle has no keys, because the verifier must get them from a trusted source.
+    A bundle has no keys, because the verifier must get the keys from a trusted source.
 
     Attributes:
         entries: entries of the log from the first on, without gaps. The log may have more.
-        checkpoints: signed notes.
+        checkpoints: signed notes, each with the size and the Merkle root of the log at some time.
         receipts: receipts of single entries.
         proofs: consistency proofs between checkpoints.
     """
@@ -50,7 +50,7 @@ class Bundle:
         """Read a bundle from any JSON text. An absent list is read as empty.
 
         Raises:
-            Malformed: the text is no bundle.
+            Malformed: the text is not a bundle of the present format.
         """
         record = read_json(text)
         if record.get("format") != FORMAT or not record.keys() <= {"format", *_LISTS}:

@@ -28,7 +28,7 @@ def canonical(record: Record) -> bytes:
     """Return the canonical bytes of a record: members ordered by their names, no white space, UTF-8.
 
     Raises:
-        Malformed: the record has a value that no record can have. The message has a JSON Pointer to it.
+        Malformed: the record has a value without a canonical form, such as a float. The message has its JSON Pointer.
     """
     try:
         return canonical_text(_plain(record, "", 0)).encode()
@@ -43,7 +43,7 @@ def parse(text: bytes) -> JsonRecord:
         Malformed: the text is not the canonical form of a record.
     """
     record = read_json(text)
-    if canonical(record) != text:  # white space, another order, an escape that is not needed …
+    if canonical(record) != text:  # for example white space or another order of members
         raise Malformed("the record is not in its canonical form")
     return record
 
@@ -52,7 +52,7 @@ def read_json(text: bytes) -> JsonRecord:
     """Return the record in any JSON text.
 
     Raises:
-        Malformed: the text is not JSON, names a member twice, or has a value that no record can have.
+        Malformed: the text is not a JSON object, names a member twice, or has a value without a canonical form.
     """
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_members)
@@ -90,7 +90,16 @@ def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
 
 
 def _plain(value: object, pointer: str, depth: int) -> object:
-    """Return a value as plain types of JSON."""
+    """Return a value with all its parts as the types that JSON texts are made of: dict, list, str, int, bool and None.
+
+    Args:
+        value: value to convert.
+        pointer: JSON Pointer of the value, for errors.
+        depth: number of containers around the value.
+
+    Raises:
+        Malformed: the value is nested too deeply, or has a float, a large integer, or another type.
+    """
     if depth > DEEPEST:
         raise Malformed(f"{pointer} is nested deeper than {DEEPEST} levels")
     match value:
@@ -105,7 +114,7 @@ def _plain(value: object, pointer: str, depth: int) -> object:
         case Mapping():
             return {_name(name, pointer): _plain(item, f"{pointer}/{name}", depth + 1) for name, item in value.items()}
         case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
-            return [_plain(item, f"{pointer}/{place}", depth + 1) for place, item in enumerate(value)]
+            return [_plain(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(value)]
     kind = type(value).__name__
     raise Malformed(f"{pointer or 'the record'} is a {kind}: numbers are integers, and amounts decimal strings")
 

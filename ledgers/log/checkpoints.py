@@ -21,7 +21,7 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,18}")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Head of a log.
+    """Head of a log: its size and Merkle root at some time (C2SP tlog-checkpoint).
 
     Attributes:
         origin: name of the log.
@@ -30,7 +30,7 @@ class Checkpoint:
         extensions: further lines, which are not empty.
 
     Raises:
-        Malformed: a checkpoint cannot have one of these values.
+        Malformed: the origin, the size, the root or an extension is not valid in a checkpoint.
     """
 
     origin: str
@@ -71,10 +71,10 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
     Args:
         note: the signed note.
         origin: name of the log.
-        keys: trusted keys. Only keys named by the origin count.
+        keys: trusted keys. Only keys with the log's name are used.
 
     Raises:
-        NotVerified: the note is no checkpoint, is of another log, or none of these keys signed it.
+        NotVerified: the note is not a checkpoint, is of another log, or was signed by none of these keys.
     """
     parsed = notes.parse(note)
     parsed.verify(key for key in keys if key.name == origin)

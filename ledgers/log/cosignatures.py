@@ -39,7 +39,7 @@ class CosignerKey:
     raw: bytes
 
     def __post_init__(self) -> None:
-        _ = self._key  # rejects a name or a key that is none
+        _ = self._key  # rejects an invalid name or key
 
     @cached_property
     def _key(self) -> PublicKey:
@@ -60,7 +60,7 @@ class CosignerKey:
         """Read a key from its vkey.
 
         Raises:
-            Malformed: the text is no vkey of a witness, or its id is another key's.
+            Malformed: the text is not a vkey of a witness, or the id in it belongs to another key.
         """
         name, _, rest = text.partition("+")
         data = from_base64(rest.partition("+")[2])
@@ -88,7 +88,11 @@ class CosignerKey:
         return max(times, default=None)
 
     def _verify_line(self, text: str, line: NoteSignature) -> int:
-        """Return the time in a signature line of this key after verifying it."""
+        """Verify a signature line of this key, and return its time in seconds since 1970.
+
+        Raises:
+            NotVerified: the signature has another length, states no time, or is not valid.
+        """
         if len(line.signature) != _TIME_BYTES + _SIGNATURE_BYTES:
             raise NotVerified(f"the cosignature of {self.name} has another length")
         time = int.from_bytes(line.signature[:_TIME_BYTES], "big")
@@ -114,7 +118,7 @@ class CosigningKey:
         return CosignerKey(self.name, self.private.public_key().public_bytes_raw())
 
     def cosign(self, text: str, time: int) -> NoteSignature:
-        """Return the signature line for a checkpoint.
+        """Sign a checkpoint together with the time, and return the signature line.
 
         Args:
             text: text of the checkpoint, which ends in a newline.

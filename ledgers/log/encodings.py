@@ -14,16 +14,16 @@ def to_base64(data: bytes) -> str:
 
 
 def from_base64(text: str) -> bytes:
-    """Decode a text of `to_base64`.
+    """Decode base 64, accepting only the one text that `to_base64` returns for the same bytes.
 
     Raises:
-        Malformed: the text is not what `to_base64` returns for any bytes.
+        Malformed: the text is not base 64, or another text encodes the same bytes.
     """
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise Malformed("is not base 64") from None
-    if to_base64(data) != text:  # bits that no byte has could be set, and another text say the same
+    if to_base64(data) != text:  # unused bits may be set, so that several texts encode the same bytes
         raise Malformed("is not base 64 in its one form")
     return data
 
@@ -34,10 +34,10 @@ def to_base64url(data: bytes) -> str:
 
 
 def from_base64url(text: str) -> bytes:
-    """Decode a text of `to_base64url`.
+    """Decode base 64 for URLs without padding, accepting only the one text that `to_base64url` returns.
 
     Raises:
-        Malformed: the text is not what `to_base64url` returns for any bytes.
+        Malformed: the text is not base 64 for URLs, or another text encodes the same bytes.
     """
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

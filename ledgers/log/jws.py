@@ -25,13 +25,15 @@ LONGEST: Final = 1_000
 
 
 def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """Sign a record: return the text `header..signature`. Equal arguments give equal texts.
+    """Sign a record, and return a detached JSON Web Signature, `header..signature` (RFC 7515, appendix F).
+
+    Equal arguments give equal signatures.
 
     Args:
         record: the record to sign.
-        subject: digest of the subject, as `canonical.digest` returns it.
+        subject: digest of the document that the record is about, as `canonical.digest` returns it.
         key: the key that signs.
-        kind: type of the record, which the header names.
+        kind: type of the record, which the header names so that no other kind of record passes for it.
 
     Raises:
         Malformed: the record has no canonical form, or the subject is not a digest.
@@ -41,11 +43,11 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
 
 
 def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """Sign a record: return the text `header.record.signature`, of which `sign` returns the first and the last part.
+    """Sign a record, and return a JSON Web Signature that contains it, `header.record.signature` (RFC 7515).
 
     Args:
         record: the record to sign.
-        subject: digest of the subject, as `canonical.digest` returns it.
+        subject: digest of the document that the record is about, as `canonical.digest` returns it.
         key: the key that signs.
         kind: type of the record, which the header names.
 
@@ -57,25 +59,26 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
-    """Return the key that signed a record for a subject, as a record of this kind.
+    """Verify a detached signature, and return the key that made it.
 
     Args:
         record: the signed record.
-        subject: digest of the subject, as `canonical.digest` returns it.
-        jws: the detached signature.
+        subject: digest of the document that the record is about, as `canonical.digest` returns it.
+        jws: the detached signature, `header..signature`.
         keys: trusted keys.
         kind: type of the record, which the header must name.
 
     Raises:
-        NotVerified: none of the keys signed it.
+        Malformed: the text is not a detached signature.
+        NotVerified: no trusted key signed the record, or the signature is for another subject or kind.
     """
-    head, gap, signature = (jws if len(jws) <= LONGEST else "").partition("..")
-    if not gap:
+    if len(jws) > LONGEST or ".." not in jws:
         raise Malformed("is no detached JSON Web Signature")
+    head, _, signature = jws.partition("..")
     kid = parse(from_base64url(head)).get("kid")
     for key in keys:
         if key.kid == kid:
-            # Built and compared, not interpreted: no header can ask for another algorithm, key or treatment.
+            # The header is not interpreted but compared, so that it cannot select another algorithm or key.
             if head != _header(key.kid, subject, kind):
                 raise NotVerified("the signature is for another subject, or of another form or kind")
             key.verify(_signing_input(head, record), from_base64url(signature))

@@ -33,8 +33,8 @@ def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None 
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
         now: present time.
-        secret: file of a private key in PEM (PKCS #8), which signs. A key that is new to the folder replaces the key
-            that signed before.
+        secret: file of the private key that signs, in PEM (PKCS #8). If the folder does not list its public key yet,
+            this key replaces the previous one. None takes the private key in the folder.
 
     Raises:
         KeysUnusable: a key is missing, retired, of another name, or can be read by others.
@@ -73,7 +73,7 @@ def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) 
         secret: file for the private key, which must not exist yet. Without it, the folder holds the private key.
 
     Raises:
-        KeysUnusable: a key signs already, or the file is there.
+        KeysUnusable: a key signs already, or the file for the private key exists.
         OSError: the folder or the file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -144,13 +144,13 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
 
 
 def listed(folder: Path) -> tuple[PublishedKey, ...]:
-    """Return every published key of a folder, oldest first.
+    """Return all public keys that a folder publishes, oldest first.
 
     Raises:
-        KeysUnusable: the folder has no keys, or their file cannot be read as keys.
-        OSError: it cannot be read.
+        KeysUnusable: the folder has no keys, or their file is malformed.
+        OSError: the file cannot be read.
     """
-    published = _all(folder)
+    published = _read_all_keys(folder)
     if not published:
         raise KeysUnusable(f"{folder} has no keys")
     return published
@@ -160,10 +160,10 @@ def origin_of(folder: Path) -> str | None:
     """Return the name of the log whose keys are in a folder; None if the folder has no keys.
 
     Raises:
-        KeysUnusable: their file cannot be read as keys.
-        OSError: it cannot be read.
+        KeysUnusable: the file of keys is malformed.
+        OSError: the file cannot be read.
     """
-    published = _all(folder)
+    published = _read_all_keys(folder)
     return published[0].key.name if published else None
 
 
@@ -176,7 +176,7 @@ def read_private(path: Path, name: str) -> SigningKey:
     """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
 
     Raises:
-        KeysUnusable: there is no file, or the file has no Ed25519 key.
+        KeysUnusable: there is no file, or it does not contain an Ed25519 key.
     """
     try:
         private = load_pem_private_key(path.read_bytes(), password=None)
@@ -198,9 +198,21 @@ def _exchange(
     secret: Path | None,
     replacing: bool,
 ) -> SigningKeys:
-    """Make a new signing key, and write it before it is published.
+    """Make a new signing key, write its private key, publish it, and delete the previous private key.
 
-    If the process dies in between, the folder still has the key before, or a secret that takes over at its next use.
+    The private key is written first. If the process then dies, the folder keeps its previous key, or the file `secret`
+    has a key that `open_keyring` publishes at its next use.
+
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        published: all keys that were published so far.
+        now: time from which the new key signs.
+        secret: file for the private key; None means the folder.
+        replacing: whether the file `secret` exists and is overwritten.
+
+    Raises:
+        KeysUnusable: the file exists, and `replacing` is False.
     """
     signing = SigningKey.new(name)
     text = _pem_of(signing)
@@ -220,8 +232,12 @@ def _exchange(
     return keyring
 
 
-def _all(folder: Path) -> tuple[PublishedKey, ...]:
-    """Return the published keys of a folder; none if it has no file of keys."""
+def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
+    """Return the published keys of a folder, oldest first; empty if the folder has no file of keys.
+
+    Raises:
+        KeysUnusable: the file is malformed.
+    """
     path = folder / PUBLISHED
     try:
         return published_keys(parse(path.read_bytes()))
@@ -233,7 +249,7 @@ def _all(folder: Path) -> tuple[PublishedKey, ...]:
 
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, which must all have this name."""
-    published = _all(folder)
+    published = _read_all_keys(folder)
     if any(key.key.name != name for key in published):
         raise KeysUnusable(f"{folder / PUBLISHED} has keys of {published[0].key.name}, not of {name}")
     return published
@@ -245,7 +261,11 @@ def _private(folder: Path, kid: str) -> Path:
 
 
 def _own(folder: Path, name: str, kid: str) -> SigningKey:
-    """Return the private key with this id from the folder, if only its owner can read it."""
+    """Read the private key with this id from the folder.
+
+    Raises:
+        KeysUnusable: the key is missing, has another id, or can be read by others than its owner.
+    """
     path = _private(folder, kid)
     if sys.platform != "win32" and path.exists() and path.stat().st_mode & 0o077:
         raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
@@ -256,7 +276,11 @@ def _own(folder: Path, name: str, kid: str) -> SigningKey:
 
 
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
-    """Return the private key that was made but not published, because its maker was interrupted."""
+    """Return a private key that an interrupted process made and did not publish; None if the folder has none.
+
+    Raises:
+        KeysUnusable: the folder has several private keys, or the key cannot be used.
+    """
     ids = sorted(path.stem for path in folder.glob(f"*{_PRIVATE}"))
     if len(ids) > 1:
         raise KeysUnusable(f"{folder} has several private keys and no {PUBLISHED}, which says which of them signs")

@@ -67,7 +67,7 @@ class PublicKey:
         """Read a key from its `note_key`.
 
         Raises:
-            Malformed: the text is no Ed25519 key, or its id is that of another key.
+            Malformed: the text is not an Ed25519 key, or the id in it belongs to another key.
         """
         name, _, rest = text.partition("+")
         stated_id, _, encoded = rest.partition("+")
@@ -83,7 +83,7 @@ class PublicKey:
         """Verify that this key signed the message.
 
         Raises:
-            NotVerified: it did not.
+            NotVerified: the signature is not valid.
         """
         try:
             Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, message)
@@ -99,7 +99,7 @@ class SigningKey:
     private: Ed25519PrivateKey
 
     def __post_init__(self) -> None:
-        _ = self.public  # refuses a name that is none
+        _ = self.public  # rejects an invalid name
 
     def __repr__(self) -> str:
         return f"SigningKey({self.public.note_key!r})"

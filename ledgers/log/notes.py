@@ -44,10 +44,13 @@ class Note:
         return "\n".join((self.text, "".join(map(str, self.signatures))))
 
     def verify(self, keys: Iterable[PublicKey]) -> tuple[PublicKey, ...]:
-        """Return the keys, at least one, that signed the note.
+        """Verify the signatures of trusted keys, and return the keys that signed. Other signatures are ignored.
+
+        Args:
+            keys: trusted keys.
 
         Raises:
-            NotVerified: none of the keys signed it, or a signature that names one of them is not that key's.
+            NotVerified: no trusted key signed the note, or a signature line with the id of a trusted key is not valid.
         """
         trusted = {(key.name, key.note_id): key for key in keys}
         signers = dict[PublicKey, None]()
@@ -100,7 +103,11 @@ def _check(whole: str) -> None:
 
 
 def _signature(line: str) -> NoteSignature:
-    """Return the signature from its line."""
+    """Parse a signature line: a dash, the key's name, and base 64 of the key's id and the signature.
+
+    Raises:
+        Malformed: the line has another form.
+    """
     name, _, encoded = line.removeprefix(_DASH).partition(" ")
     if not line.startswith(_DASH) or not is_key_name(name):
         raise Malformed("a line of the note's signatures is none")

@@ -20,7 +20,13 @@ WARNINGS = "warnings"
 
 @dataclass(frozen=True)
 class Inclusion:
-    """Proof that a leaf is at `leaf_index`, from 0, of the tree of `tree_size` leaves."""
+    """Proof that a leaf is in a Merkle tree (RFC 9162, section 2.1.3).
+
+    Attributes:
+        leaf_index: index of the leaf, from 0.
+        tree_size: number of leaves of the tree.
+        path: hashes from the leaf's sibling to the root's child.
+    """
 
     leaf_index: int
     tree_size: int
@@ -52,7 +58,13 @@ class Inclusion:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Proof that the tree of `first` leaves is the beginning of the tree of `second` leaves."""
+    """Proof that a Merkle tree is the beginning of a larger one (RFC 9162, section 2.1.4).
+
+    Attributes:
+        first: number of leaves of the smaller tree.
+        second: number of leaves of the larger tree.
+        path: hashes of subtrees, as `Tree.consistency` returns them.
+    """
 
     first: int
     second: int
@@ -93,11 +105,11 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
         root: root of the tree.
 
     Raises:
-        NotVerified: the proof does not show it.
+        NotVerified: the proof leads to another root, has a wrong length, or the tree has no such index.
     """
     if not 0 <= index < size:
         raise NotVerified(f"a tree of {size} leaves has no leaf {index}")
-    _hashes_only(proof)
+    _require_hashes(proof)
     place, last = index, size - 1
     value = leaf_hash(leaf)
     for sibling in proof:
@@ -111,7 +123,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
         place, last = place >> 1, last >> 1
     if last:
         raise NotVerified("the inclusion proof is too short for the tree")
-    _same(value, root, f"the leaf is not entry {index} of the tree with this root")
+    _require_same(value, root, f"the leaf is not entry {index} of the tree with this root")
 
 
 def verify_consistency(
@@ -127,15 +139,15 @@ def verify_consistency(
         proof: hashes of the proof, as `Tree.consistency` returns them.
 
     Raises:
-        NotVerified: the proof does not show it.
+        NotVerified: the proof leads to another root or has a wrong length, or the sizes are not in order.
     """
-    _hashes_only(proof)
+    _require_hashes(proof)
     if not 0 <= earlier <= later:
         raise NotVerified(f"a tree of {earlier} leaves is no beginning of one of {later}")
     if earlier == 0:
-        _same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
+        _require_same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
     if earlier == later:
-        _same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
+        _require_same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
     if earlier in {0, later}:
         if proof:
             raise NotVerified("the consistency proof is too long: these trees need none")
@@ -144,7 +156,13 @@ def verify_consistency(
 
 
 def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]) -> None:
-    """Verify a consistency proof between two different trees that are not empty."""
+    """Verify a consistency proof by computing both roots from it (RFC 9162, section 2.1.4.2).
+
+    The arguments are those of `verify_consistency`, with 0 < `earlier` < `later`.
+
+    Raises:
+        NotVerified: the proof has a wrong length, or leads to another root.
+    """
     path = list(proof)
     if earlier & (earlier - 1) == 0:  # a perfect tree is a node of the later one
         path.insert(0, earlier_root)
@@ -165,8 +183,8 @@ def _climb(earlier: int, earlier_root: bytes, later: int, later_root: bytes, pro
         place, last = place >> 1, last >> 1
     if last:
         raise NotVerified("the consistency proof is too short for the trees")
-    _same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
-    _same(
+    _require_same(earlier_value, earlier_root, "the proof does not lead to the earlier root")
+    _require_same(
         later_value,
         later_root,
         "the proof does not lead to the later root: the log was rewritten, or the proof is another's",
@@ -188,7 +206,17 @@ def _texts(path: Sequence[bytes]) -> list[str]:
 
 
 def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
-    """Return both sizes and the path from the record of a proof."""
+    """Return both numbers and the hashes from the record of a proof.
+
+    Args:
+        record: the record.
+        first: name of the member with the first number.
+        second: name of the member with the second number.
+        path: name of the member with the hashes in base 64.
+
+    Raises:
+        Malformed: the record has other members or types.
+    """
     if not isinstance(record, Mapping) or record.keys() - {WARNINGS} != {first, second, path}:
         raise Malformed(f"a proof has {first}, {second} and {path}")
     sizes, hashes = (record[first], record[second]), record[path]
@@ -199,13 +227,13 @@ def _fields(record: object, first: str, second: str, path: str) -> tuple[int, in
     return (*sizes, tuple(from_base64(item) for item in hashes))
 
 
-def _hashes_only(proof: Sequence[bytes]) -> None:
+def _require_hashes(proof: Sequence[bytes]) -> None:
     """Raise NotVerified if a proof has anything except hashes."""
     if any(len(value) != HASH_BYTES for value in proof):
         raise NotVerified(f"a proof is made of hashes of {HASH_BYTES} bytes")
 
 
-def _same(computed: bytes, claimed: bytes, message: str) -> None:
+def _require_same(computed: bytes, claimed: bytes, message: str) -> None:
     """Raise NotVerified with this message if two hashes differ."""
     if not compare_digest(computed, claimed):
         raise NotVerified(message)

@@ -23,7 +23,14 @@ _MEMBERS = {"entry", "proof", "checkpoint", "signature"}
 
 @dataclass(frozen=True)
 class Receipt:
-    """Receipt of an entry. `signature` covers the other three members, with the entry's digest as its subject."""
+    """Signed proof that an entry is in the log.
+
+    Attributes:
+        entry: record of the entry.
+        proof: proof that the entry is in the log's Merkle tree.
+        checkpoint: signed head of the log: its size and the root of the tree.
+        signature: detached signature of the three other members. Its subject is the digest of the entry.
+    """
 
     entry: Record
     proof: Inclusion
@@ -53,7 +60,7 @@ class Receipt:
         """Read a receipt from its record, without verifying it. Warnings of a service are no part of a receipt.
 
         Raises:
-            Malformed: the record is no receipt.
+            Malformed: the record has other members or types than a receipt.
         """
         if record.keys() - {WARNINGS} != _MEMBERS:
             raise Malformed("a receipt has an entry, a proof, a checkpoint and a signature")
@@ -68,14 +75,15 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
     """Return the receipt of one entry.
 
     Args:
-        tree: holds the entry.
-        leaf_index: place of the entry in the tree, from 0.
+        tree: Merkle tree of the log, which contains the entry.
+        leaf_index: index of the entry in the tree, from 0.
         entry: record of the entry.
         checkpoint: head of the tree, signed by the key.
-        key: signs the receipt.
+        key: key that signs the receipt.
 
     Raises:
-        NotVerified, ValueError: as `make_all`.
+        NotVerified: the tree has another entry at this index, or the checkpoint is not the tree's.
+        ValueError: the tree has no such index.
     """
     return make_all(tree, [(leaf_index, entry)], checkpoint, key)[0]
 
@@ -84,14 +92,14 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
     """Return the receipts of entries, each verified before it is returned.
 
     Args:
-        tree: holds the entries.
-        entries: place of each in the tree, from 0, and its record.
+        tree: Merkle tree of the log, which contains the entries.
+        entries: index in the tree, from 0, and record of each entry.
         checkpoint: head of the tree, signed by the key.
-        key: signs the receipts.
+        key: key that signs the receipts.
 
     Raises:
-        NotVerified: an entry is not at its place of the tree, or the checkpoint is not the tree's.
-        ValueError: the tree has no such leaf.
+        NotVerified: the tree has another entry at one of the indices, or the checkpoint is not the tree's.
+        ValueError: the tree has no such index.
     """
     trusted, receipts = [key.public], []
     head = checkpoints.verify(checkpoint, key.name, trusted)
@@ -113,7 +121,7 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
         keys: trusted keys.
 
     Raises:
-        NotVerified: a signature or the proof does not hold, or belongs to another entry.
+        NotVerified: the checkpoint, the proof or the signature is not valid, or belongs to another entry.
     """
     trusted = [key for key in keys if key.name == origin]
     checkpoint = checkpoints.verify(receipt.checkpoint, origin, trusted)
@@ -122,7 +130,11 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 
 
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
-    """Verify a receipt whose checkpoint was verified."""
+    """Verify the proof and the signature of a receipt whose checkpoint was verified already.
+
+    Raises:
+        NotVerified: the proof or the signature is not valid, or the entry states another number.
+    """
     leaf = canonical(receipt.entry)
     if checkpoint.size != receipt.proof.tree_size:
         raise NotVerified(f"the proof is for {receipt.proof.tree_size} entries, the checkpoint of {checkpoint.size}")

@@ -41,10 +41,10 @@ class PublishedKey:
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
-        """Read a key from its record.
+        """Read a published key from its record.
 
         Raises:
-            Malformed: the record is not of a published key, or its parts belong to several keys.
+            Malformed: the record lacks members or has others, or its members describe different keys.
         """
         if not isinstance(record, Mapping):
             raise Malformed("is no published key")
@@ -88,7 +88,7 @@ class SigningKeys:
             at: time from which the new key signs.
 
         Raises:
-            KeysUnusable: the new key signed before, has another name, or `at` is before the present key's time.
+            KeysUnusable: the new key signed before or has another name, or `at` is before the present key's start.
         """
         *_, current = published
         if signing.name != current.key.name:
@@ -124,10 +124,10 @@ def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
 
 
 def published_keys(document: object) -> tuple[PublishedKey, ...]:
-    """Return the keys of a published document. To trust the keys, obtain the document from a trusted source.
+    """Read the keys of a published document. The caller must have obtained it from a trusted source.
 
     Raises:
-        Malformed: it is no document of published keys.
+        Malformed: the document has no list of keys, or a key is malformed.
     """
     listed = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(listed, list) or not listed:

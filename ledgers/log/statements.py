@@ -37,7 +37,10 @@ LONGEST: Final = 4_000
 
 @dataclass(frozen=True, kw_only=True)
 class SignedStatement:
-    """Statement that this engine answered this request with the signature's subject."""
+    """Statement that a version of the engine gave a certain answer to a request.
+
+    The answer's digest is not in the statement. It is the subject of the signature.
+    """
 
     kind: str
     name: str
@@ -62,7 +65,7 @@ class SignedStatement:
         """Read a statement from its record.
 
         Raises:
-            Malformed: the record is no statement, or is a statement of an unknown kind.
+            Malformed: the record has other members than a statement, or an unknown kind.
         """
         members = {name: item for name, item in record.items() if name != "format" and isinstance(item, str)}
         try:
@@ -91,30 +94,33 @@ def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest:
 
 
 def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[SignedStatement, PublicKey]:
-    """Return the signed statement about some bytes, and the key that signed it.
+    """Verify a signed statement about an answer.
 
     Args:
-        token: the signature with its statement.
-        content: the bytes that the statement is about.
+        token: the signature, which contains the statement.
+        content: bytes of the answer.
         keys: trusted keys.
 
+    Returns:
+        The statement, and the key that signed it.
+
     Raises:
-        NotVerified: none of these keys made the signature, or for another content or kind of record.
+        Malformed: the token is too long, or is not a signature with a statement.
+        NotVerified: no trusted key signed the statement, or it is about another answer.
     """
-    parts = token.split(".") if len(token) <= LONGEST else []
-    if len(parts) != 3:
+    if len(token) > LONGEST or token.count(".") != 2:
         raise Malformed("is no signature of an answer")
-    head, payload, signature = parts
+    head, payload, signature = token.split(".")
     statement = SignedStatement.of_record(parse(from_base64url(payload)))
     key = jws.verify(statement.record, _subject(statement, content), f"{head}..{signature}", keys, kind=TYPE)
     return statement, key
 
 
 def digest_of(text: bytes) -> str:
-    """Return the digest of the canonical form of a JSON text, for example of a request's body or an answer.
+    """Return the digest of a JSON text that does not depend on white space or the order of members.
 
     Raises:
-        Malformed: the text is no JSON, or has a number that is not finite.
+        Malformed: the text is not JSON, or has a number that is not finite.
     """
     try:
         return digest(canonical_answer(strict_json.parse(text)).encode("utf-8", "surrogatepass"))

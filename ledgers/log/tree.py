@@ -74,7 +74,12 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Tree:
-    """Tree of the first `size` leaves in `nodes`, which may have more: every earlier tree can be read."""
+    """Merkle tree (RFC 9162) of the first `size` leaves of a log.
+
+    Attributes:
+        nodes: store of the hashes. It may also have the hashes of later leaves, which this tree does not use.
+        size: number of leaves.
+    """
 
     nodes: HashStore
     size: int = 0
@@ -84,14 +89,14 @@ class Tree:
             raise ValueError("a tree has at least 0 leaves")
 
     def extend(self, leaves: Iterable[bytes]) -> Tree:
-        """Return the tree with more leaves at its end, written in one call.
+        """Append leaves, write their hashes to the store in one call, and return the larger tree.
 
         Args:
-            leaves: the leaves to add.
+            leaves: contents of the new leaves, in order.
 
         Raises:
-            ValueError: the nodes hold another leaf at one of these places already.
-            NodesMissing: the nodes do not hold this tree.
+            ValueError: the store has another leaf at one of these indices already.
+            NodesMissing: the store lacks hashes of this tree.
         """
         peaks = [*_perfect(0, self.size)]
         stored = self._read_all(peaks)

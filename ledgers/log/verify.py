@@ -45,8 +45,8 @@ class ClaimOutcome(StrEnum):
         VERIFIED: it holds.
         FAILED: it does not hold.
         NOT_VERIFIED: the evidence leaves it open.
-        VOIDED: the runs of the receipt were taken back later.
-        CONTRADICTED: an observation contradicts the run, so there is no ε.
+        VOIDED: the runs of the receipt were later declared void, so it is no longer valid.
+        CONTRADICTED: a run was observed to differ from the mechanism that was paid for, so there is no ε.
     """
 
     VERIFIED = "verified"
@@ -113,15 +113,16 @@ def verify(
     replay: Replay | None = None,
     witnesses: Iterable[CosignerKey] = (),
 ) -> LogVerification:
-    """Verify a bundle of the log of this origin.
+    """Verify exported evidence about a log: signatures, Merkle roots, proofs, cosignatures and charges.
 
-    A failed check raises no exception: it is a finding.
+    A failed check is reported as a finding and raises no exception.
 
     Args:
         bundle: the evidence.
         origin: name of the log.
-        keys: trusted keys.
-        replay: plays the entries of ledgers again; None if they are not to be played.
+        keys: trusted keys of the log.
+        replay: function that computes the charges of the entries again, and yields a sentence for each ledger. None
+            skips this check.
         witnesses: trusted keys of witnesses. Each must have cosigned the largest head.
     """
     verification = LogVerification()
@@ -152,31 +153,31 @@ def _verify_checkpoints(
         keys: trusted keys.
         verification: receives the findings.
     """
-    for place, note in enumerate(bundle.checkpoints):
+    for number, note in enumerate(bundle.checkpoints):
         try:
             checkpoint = checkpoints.verify(note, origin, keys)
         except NotVerified as error:
-            verification.add(ClaimOutcome.FAILED, f"Checkpoint {place} does not hold: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"Checkpoint {number} does not hold: {error}.")
             continue
         verification.add(
-            ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {place})."
+            ClaimOutcome.VERIFIED, f"{origin} signed that it has {_count(checkpoint.size)} (checkpoint {number})."
         )
         yield checkpoint
-    for place, receipt in enumerate(bundle.receipts):
+    for number, receipt in enumerate(bundle.receipts):
         try:
             checkpoint = receipts.verify(receipt, origin, keys)
         except NotVerified as error:
-            verification.add(ClaimOutcome.FAILED, f"Receipt {place} does not hold: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"Receipt {number} does not hold: {error}.")
             continue
         index, size = receipt.proof.leaf_index, _count(checkpoint.size)
         verification.add(
-            ClaimOutcome.VERIFIED, f"The entry of receipt {place} is entry {index} of the log when it had {size}."
+            ClaimOutcome.VERIFIED, f"The entry of receipt {number} is entry {index} of the log when it had {size}."
         )
         yield checkpoint
 
 
 def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
-    """Report sizes for which several roots are signed."""
+    """Add a failure for each size of the log for which several roots were signed, which proves a fork."""
     roots: dict[int, int] = {}
     for head in heads:
         roots[head.size] = roots.get(head.size, 0) + 1
@@ -187,24 +188,24 @@ def _check_roots(heads: Sequence[_Head], verification: LogVerification) -> None:
 
 
 def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verification: LogVerification) -> set[_Head]:
-    """Compute the root of the log at the size of each head from the entries, and add the findings.
+    """Compute the Merkle root of the entries at the size of each signed head, and report whether the roots agree.
 
     Args:
-        entries: the entries, from the first of the log on; perhaps not all.
+        entries: entries of the log from the first on, without gaps; perhaps not all.
         heads: sizes and roots of valid checkpoints, by increasing size.
         verification: receives the findings.
 
     Returns:
-        The heads with the root of exactly that many first entries.
+        The heads of which the root was recomputed from the entries.
     """
     try:
         tree = Tree(MemoryNodes()).extend(canonical(entry) for entry in entries)
     except NotVerified as error:
         verification.add(ClaimOutcome.FAILED, f"An entry has no canonical form: {error}.")
         return set()
-    for place, entry in enumerate(entries):
-        if entry.get("seq", place) != place:
-            verification.add(ClaimOutcome.FAILED, f"Entry {place} says that it is entry {entry['seq']} of the log.")
+    for index, entry in enumerate(entries):
+        if entry.get("seq", index) != index:
+            verification.add(ClaimOutcome.FAILED, f"Entry {index} says that it is entry {entry['seq']} of the log.")
     recomputed = set()
     for head in heads:
         if head.size > tree.size:
@@ -229,15 +230,22 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
 def _check_consistency(
     bundle: Bundle, heads: Sequence[_Head], recomputed: set[_Head], verification: LogVerification
 ) -> None:
-    """Check that each head is the beginning of the next. Then the smaller of any two is the beginning of the larger.
+    """Report for each two successive heads whether the log of the smaller is the beginning of the log of the larger.
 
-    The next need not be proved from it directly: two beginnings of one tree are beginnings of each other.
+    A direct proof is not needed: it suffices that both are proved to be beginnings of the same larger log, or of the
+    given entries.
+
+    Args:
+        bundle: the evidence, with its consistency proofs.
+        heads: sizes and roots of valid checkpoints, by increasing size.
+        recomputed: heads of which the root was recomputed from the entries.
+        verification: receives the findings.
     """
     reached: dict[_Head, set[_Head | None]] = {head: {head} for head in heads}  # None: the tree of the given entries
     for head in recomputed:
         reached[head].add(None)
     for earlier, later in sorted(_proved_steps(bundle, heads, verification), reverse=True):
-        reached[earlier] |= reached[later]  # the larger first, whose own steps are then known
+        reached[earlier] |= reached[later]  # larger heads come first, so that their sets are complete
     for earlier, later in pairwise(heads):
         if earlier.size == later.size:
             continue
@@ -252,7 +260,7 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads that a consistency proof of the bundle connects, and report the other proofs."""
+    """Return the pairs of heads that a valid consistency proof of the bundle connects. Report the other proofs."""
     steps = []
     for proof in bundle.proofs:
         earlier_heads = [head for head in heads if head.size == proof.first]
@@ -275,7 +283,15 @@ def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerif
 def _report_cosignatures(
     bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], verification: LogVerification
 ) -> None:
-    """Report the largest head that each witness cosigned. A head that is larger is reported as not cosigned."""
+    """Report the largest head that each witness cosigned, and whether a larger head lacks its cosignature.
+
+    Args:
+        bundle: the evidence, with signed heads.
+        origin: name of the log.
+        heads: sizes and roots of valid checkpoints, by increasing size.
+        witnesses: trusted keys of witnesses.
+        verification: receives the findings.
+    """
     notes_of_heads = list[tuple[_Head, Note]]()
     for text in (*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)):
         with suppress(NotVerified):  # reported before
@@ -314,7 +330,13 @@ def _time(seconds: int) -> str:
 
 
 def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
-    """Report whether the entries follow from each other."""
+    """Report whether each entry is a valid move after the earlier ones, with charges that are large enough.
+
+    Args:
+        entries: entries of the log.
+        replay: function that checks the entries, and yields a sentence for each ledger. None reports an open claim.
+        verification: receives the findings.
+    """
     if replay is None or not entries:
         verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
         return

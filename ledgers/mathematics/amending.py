@@ -34,22 +34,23 @@ def amend_plan(
 ) -> tuple[LedgerState, Opening]:
     """Return the ledger with an amended plan, and the new certificate that it stays within its target.
 
-    Slots do not change.
+    The plan lists the mechanisms that may be run, each with a number of runs. Slots, which pay for mechanisms outside
+    the plan, do not change.
 
     Args:
         state: the ledger before the amendment.
         add: new items. More runs of an existing item are added as a new item.
         lower: new number of planned runs of some items, by name. Runs that are committed or held cannot be removed.
-        declared: declaration that the decision is independent of outputs. It is needed once runs were committed, except
-            for a change of `approval` only.
-        released: whether something was committed that the state does not show.
+        declared: declaration that no released output influenced the amendment. It is needed once runs were committed,
+            except for a change of `approval` only.
+        released: whether a run was committed that the state does not show.
         approval: whether a second person approves amendments and voids from then on. None leaves it as it is.
 
     Raises:
         InvalidInput: nothing is amended, a name is taken, an item does not exist or falls below its committed and held
             runs, or approval already has the requested value.
         ConditionViolated: something was committed, and nothing is declared.
-        Infeasible: the new plan and the slots lose more than the target allows.
+        Infeasible: δ of the new plan and the slots together, at the target's ε, exceeds the target's δ.
         LedgerClosed: the ledger was closed.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
@@ -75,14 +76,23 @@ def amend_plan(
         )
     for name, planned in (lower or {}).items():
         state = state.with_item(_lower_item(state, name, planned))
-    for place, item in enumerate(add):
-        state = _with_added(state, item, place)
+    for index, item in enumerate(add):
+        state = _with_added(state, item, index)
     state = replace(state, amended=True, conditional=state.conditional or released)
     return state, opening(state)
 
 
 def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
-    """Return the plan item with fewer planned runs, at least those that are reserved or committed."""
+    """Return a plan item with another number of planned runs, and with its credit reduced to fit.
+
+    Args:
+        state: the ledger.
+        name: name of the item. Items that a slot's charge created cannot be changed.
+        planned: new number of runs, from the reserved and committed runs together to the present number.
+
+    Raises:
+        InvalidInput: the plan has no such item, or the number is out of range.
+    """
     item = state.item(name)
     if item is None or item.job is not None:
         names = ", ".join(planned_item.name for planned_item in state.plan if planned_item.job is None) or "none"

@@ -68,7 +68,7 @@ def exact(value: float | str | Decimal, pointer: str) -> Amount:
         raise InvalidInput.at(pointer, "is not an amount", allowed="at least 0 and below 10^18")
     if number != _round(number, ROUND_FLOOR):
         raise InvalidInput.at(pointer, "has too many decimal places", allowed="at most 18")
-    return abs(_round(number, ROUND_FLOOR))  # of −0, too
+    return abs(_round(number, ROUND_FLOOR))  # turns −0 into 0
 
 
 def format_amount(amount: Amount) -> str:

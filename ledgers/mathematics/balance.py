@@ -23,10 +23,10 @@ SHA256 = "sha256:"
 
 
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
-    """Return all figures of a ledger that moves change, as a record: amounts as texts, runs as whole numbers.
+    """Return all figures that a reservation, commit or other move changes: amounts as texts, runs as whole numbers.
 
     Args:
-        state: the ledger, with every reservation that still holds something.
+        state: the ledger. It must contain at least the reservations with runs that are not committed yet.
         text: returns the canonical JSON text of a mechanism.
     """
     plan = [
@@ -63,7 +63,7 @@ def is_live(reservation: Reservation) -> bool:
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
-    """Return the record of a reservation that still holds something."""
+    """Return the members of a reservation that count for the balance. `text` returns a mechanism's JSON text."""
     return {
         "id": reservation.id,
         "spec": text(reservation.spec),

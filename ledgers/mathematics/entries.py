@@ -41,7 +41,7 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
 
     Args:
         state: the ledger at its opening.
-        certified: its certificate.
+        certified: certified δ at the target's ε, and certified ε at the target's δ.
         specs: each plan item's mechanism as canonical JSON text, by the item's name.
     """
     setting, declared = state.setting, state.declared
@@ -87,7 +87,7 @@ def commit_record(reservation: Reservation, count: int) -> Record:
 
 
 def end_record(reservation: Reservation) -> Record:
-    """Return the record of a cancelled or expired reservation."""
+    """Return the record that a reservation was cancelled or has expired, with its number of uncommitted runs."""
     return {
         "kind": reservation.state,
         "reservation": reservation.id,
@@ -112,9 +112,9 @@ def amendment_record(
 
     Args:
         add: items that were added to the plan.
-        lower: numbers of runs to which items fell, by their names.
-        declared: the declaration, if one was made.
-        certified: the new certificate.
+        lower: new, smaller numbers of runs of items, by their names.
+        declared: the declaration that no output influenced the amendment; None if it was not needed.
+        certified: certified δ at the target's ε after the amendment, and certified ε at the target's δ.
         specs: each added item's mechanism as canonical JSON text.
         approval: whether a second person approves from now on; None means that this stays as it was.
     """
@@ -172,29 +172,29 @@ def has_two_people(entry: JsonObject) -> bool:
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
-    """Return the record of observations that contradict a run.
+    """Return the record of observations which show that a run differed from the mechanism that was paid for.
 
     Args:
-        observations: at least one.
-        reservations: ids of those that paid for the run; None means all with committed runs.
+        observations: at least one observation.
+        reservations: ids of the reservations that paid for the run; None means all with committed runs.
     """
     record: Record = {"kind": "contradicted", "observations": [asdict(observation) for observation in observations]}
     return record if reservations is None else record | {"reservations": list(reservations)}
 
 
 def observations_of(record: JsonObject) -> tuple[Observation, ...]:
-    """Return the observations of a contradiction as they were written.
+    """Read the observations that a run differed from its mechanism, from their log entry.
 
     Raises:
-        InvalidInput: a record is not an observation.
+        InvalidInput: a text of an observation is empty or no text, or its count is no natural number.
     """
     observations = tuple(Observation(**members) for members in record["observations"])
-    for place, observation in enumerate(observations):
+    for index, observation in enumerate(observations):
         texts: tuple[object, ...] = (observation.premise, observation.message, observation.remedy)
         count: object = observation.count
         is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
         if not (all(isinstance(text, str) and text for text in texts) and is_count):
-            raise InvalidInput.at(f"/observations/{place}", "is no observation")
+            raise InvalidInput.at(f"/observations/{index}", "is no observation")
     return observations
 
 
@@ -216,8 +216,11 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
 def charge_of(record: JsonObject) -> Charge:
     """Read a charge from its record.
 
+    The member `each` has the charge of one run, if charges add up. The member `remaining` has the μ² that the slot had
+    left, if a whole job was charged.
+
     Raises:
-        InvalidInput: a text is not an amount, or the charge is of a whole job and of single runs at once.
+        InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
     """
     if ("remaining" in record) == ("each" in record):
         raise InvalidInput.at("/charge", "has either a part of each run, or what was left when it was found")
@@ -230,10 +233,10 @@ def charge_of(record: JsonObject) -> Charge:
 
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
-    """Return the state of a ledger as it was opened.
+    """Return the state of a ledger directly after its opening.
 
     Args:
-        record: record of the opening.
+        record: the `opened` entry of the log.
         specs: each plan item's mechanism, by the item's name.
     """
     declared = record["declared"]

@@ -18,7 +18,13 @@ from epsilond.accountants.specs.primitives import NoisySum, Primitive
 
 
 def dominance_reason(spec: Spec, by: Spec) -> str | None:
-    """Return why one run of `spec` loses no more than one run of `by` in any relation, or None if it is not proved."""
+    """Return a reason why one run of `spec` loses no more privacy than one run of `by`.
+
+    The reason holds under every neighbouring relation: the same mechanism, or more noise or a smaller sampling rate.
+
+    Returns:
+        The reason as a clause, or None if no such reason is known.
+    """
     if spec == by:
         return "it is the same mechanism"
     if getattr(spec, "level", None) != getattr(by, "level", None):

@@ -12,12 +12,14 @@ from epsilond.ledgers.mathematics.state import Amounts, LedgerState, Reservation
 
 
 def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> LedgerState:
-    """Return the state in which a slot holds a charge for a reservation. The caller must have certified the charge.
+    """Return the state in which a slot's amounts are reserved for a reservation, which is added or replaced.
+
+    The caller must have certified that the charge is large enough.
 
     Args:
-        state: the ledger.
-        reservation: the reservation with its charge.
-        slot: the slot, which may differ from the state's slot of its kind and replaces it.
+        state: the ledger before the reservation.
+        reservation: the reservation with its charge, which must not be None.
+        slot: the slot that pays. It replaces the state's slot of the same kind, from which it may differ.
 
     Raises:
         LedgerExhausted: less is free than the charge.
@@ -60,9 +62,9 @@ def violated_condition(condition: str, text: str, lhs: object, rhs: object) -> C
     """Return a violated condition with the values of both sides.
 
     Args:
-        condition: id of the condition.
-        text: statement of the condition.
-        lhs: value that should be at most `rhs`.
-        rhs: upper bound.
+        condition: id of the condition, such as `epsilond.ledger-slot`.
+        text: the condition as a sentence.
+        lhs: value that exceeds `rhs`.
+        rhs: upper bound on the value that the condition demands.
     """
     return ConditionResult(condition, text, Verdict.NO, float(lhs), float(rhs))  # type: ignore[arg-type]

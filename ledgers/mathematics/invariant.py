@@ -45,19 +45,22 @@ _ESTIMATED = 1e-4
 
 @dataclass(frozen=True)
 class Opening:
-    """Certificate of a ledger: δ of all its compartments at ε*, plus the δ that slots may add."""
+    """Certificate that a ledger is within its target (ε*, δ*)."""
 
     log_delta: float
-    """Upper bound on log δ at ε*, added amounts included."""
+    """Upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add."""
     epsilon: float
-    """Smallest ε at which the whole ledger is within δ*; at most ε*."""
+    """Upper bound on ε at δ* of all planned runs and full slots, in nats; at most ε*."""
 
 
 def opening(state: LedgerState) -> Opening:
-    """Certify that everything that the ledger allows is within its target.
+    """Certify that all planned runs and full slots together are within the ledger's target (ε*, δ*).
+
+    Returns:
+        Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
 
     Raises:
-        Infeasible: it is not; `nearest` is the smallest ε at which it would be.
+        Infeasible: δ at ε* exceeds δ*. `nearest` has the smallest ε that could be the target instead.
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
     pair = product(state)
@@ -80,9 +83,14 @@ def opening(state: LedgerState) -> Opening:
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Return the slot of this kind with the largest capacity that the target allows next to the rest of the ledger.
+    """Return the slot of this kind with the largest capacity with which the ledger stays within its target.
 
-    The capacity is rounded down.
+    Args:
+        state: the ledger, which has a slot of this kind with any capacity.
+        kind: kind of the slot.
+
+    Returns:
+        The slot. Its capacity is rounded down and certified.
 
     Raises:
         Infeasible: no capacity is left for the slot.
@@ -114,7 +122,7 @@ def _leaves_room(fixed: Sequence[tuple[Pair, int]], allowed: float, epsilon: flo
     Args:
         fixed: dominating pairs of the rest, each with its number of runs.
         allowed: log of the δ that the rest may have at ε.
-        epsilon: ε of the target.
+        epsilon: ε of the target, in nats.
     """
     if math.isinf(allowed):
         return False
@@ -122,7 +130,14 @@ def _leaves_room(fixed: Sequence[tuple[Pair, int]], allowed: float, epsilon: flo
 
 
 def _estimate_capacity(excess: Callable[[float], float]) -> float:
-    """Return the capacity near which an increasing excess is 0, within `_ESTIMATED`; 0 if none above 1e-15 is."""
+    """Estimate the root of an increasing function of the capacity, within the relative tolerance `_ESTIMATED`.
+
+    Args:
+        excess: function that is at most 0 if and only if the ledger is within its target.
+
+    Returns:
+        The capacity, or 0 if the root is below 1e-15.
+    """
     low, high = 0.0, 0.25
     while excess(high) <= 0.0:
         low, high = high, 8.0 * high
@@ -180,7 +195,7 @@ def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
     """Return the dominating pairs of the plan, each with its number of runs."""
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
-        if item.job is None and item.planned:  # what a residue charge has brought is part of its slot
+        if item.job is None and item.planned:  # the slot pays for the items of jobs
             pairs += item_pairs(item, state)
     return pairs
 
@@ -191,7 +206,10 @@ def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]
 
 
 def slot_pair(slot: Slot) -> Pair:
-    """Return the dominating pair of a whole slot, except for its η and δ."""
+    """Return the dominating pair of everything that a full slot may pay for.
+
+    The δ that the slot allows in addition, its part η or δ, is not in the pair. The caller adds it to the result.
+    """
     if slot.kind == "gdp":
         return gaussian_pair(root_above(slot.capacity["mu_squared"]))
     if slot.kind == "zcdp":
@@ -215,7 +233,7 @@ def slots_delta(state: LedgerState) -> Amount:
 
 
 def _log_allowed(state: LedgerState) -> float:
-    """Return log(δ* − the δ of slots), rounded down."""
+    """Return log(δ* − the δ that slots may add), rounded down; −∞ if the difference is not positive."""
     rest = less(state.target.delta, slots_delta(state))
     if not slots_delta(state):
         value = state.target.log_delta
@@ -227,7 +245,7 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return log δ after the δ of slots is added, rounded up and at most log δ*."""
+    """Return an upper bound on the log of δ plus the δ that slots may add, at most log δ* of the target."""
     extra = slots_delta(state)
     if extra <= 0:
         return log_delta

@@ -28,7 +28,10 @@ def log_coefficients(slot: Slot) -> list[float]:
 
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
-    """Return whether the slot stays a valid privacy profile after its used, reserved and requested amounts.
+    """Return whether a Rényi slot can also pay the requested amounts.
+
+    The slot may overdraw single orders. It can pay as long as the weighted mean of its orders is a valid privacy
+    profile after all used, reserved and requested amounts.
 
     Args:
         slot: the Rényi slot.

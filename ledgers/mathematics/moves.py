@@ -55,28 +55,30 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Hold runs of an item of the plan, or of a slot, for one job.
+    """Return the state in which runs for one job are reserved.
 
-    Without an item and a slot, the item with this very mechanism is used. A job that can be stepped is reserved as a
-    number of steps. With an item and a spec, the spec must be proved to lose no more in each run than the item's
-    (docs/ledger.md, "Plans, credits and exchange").
+    An item of the plan pays, or a slot, which is a part of the budget for mechanisms outside the plan. If neither is
+    named, the item with exactly this mechanism pays. A job of equal steps is reserved as a number of steps. If an item
+    and a spec are given, a run of the spec must provably lose no more privacy than one of the item. See docs/ledger.md,
+    "Plans, credits and exchange".
 
     Args:
-        state: the ledger.
+        state: the ledger before the reservation.
         identifier: id of the new reservation.
         spec: mechanism of the job. None takes the item's mechanism.
-        item: name of an item of the plan.
-        slot: kind of the slot that is charged. Only one of `item` and `slot` may be given.
+        item: name of the item that pays.
+        slot: kind of the slot that pays. Only one of `item` and `slot` may be given.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
         eta: η that the job may take from a Gaussian slot. None takes the slot's default.
         delta: δ that each run may take from a pure or zero-concentrated slot. None means 0.
-        rough: whether to charge a quick price, which is certified but a little too high.
+        rough: whether to charge a price that is quick to compute, certified, and a little too high.
 
     Raises:
-        LedgerClosed, NotSealed: the ledger takes no reservations at present.
+        LedgerClosed: the ledger was closed.
+        NotSealed: the membership of the data set's block is not fixed yet.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
-        NotInPlan: the plan has no such item, or the item's mechanism is not proved to lose as much.
-        LedgerExhausted: less is free; `condition` has both sides.
+        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
+        LedgerExhausted: the item or the slot has less free than the job needs; `condition` has both amounts.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
         InvalidInput: the request contradicts itself.
     """
@@ -88,44 +90,46 @@ def reserve(
         raise InvalidInput.at("/slot", "give an item of the plan or a slot, not both")
     if slot is not None:
         return _reserve_of_slot(state, identifier, slot, spec, count, eta, delta, rough)
-    chosen = _choose_item(state, spec, item)
-    step, runs = (chosen.spec, max(chosen.free, 1)) if spec is None else steps_of(spec)
-    wanted = _count(count, runs, spec is None or step is spec)
-    if step != chosen.spec:  # dominance is of laws; a theorem must cover the mechanism in this ledger's setting, too
+    plan_item = _choose_item(state, spec, item)
+    step, runs = (plan_item.spec, max(plan_item.free, 1)) if spec is None else steps_of(spec)
+    run_count = _count(count, runs, spec is None or step is spec)
+    if step != plan_item.spec:  # a theorem must cover the mechanism in this ledger's setting, too
         ChargeRequest(setting=state.setting, spec=step, count=1).guarantee(step)
-    if wanted > chosen.free:
+    if run_count > plan_item.free:
         raise LedgerExhausted(
-            f"the plan's item {chosen.name} has fewer runs left",
+            f"the plan's item {plan_item.name} has fewer runs left",
             violated_condition(
-                "epsilond.ledger-plan", "the requested runs are at most those left", wanted, chosen.free
+                "epsilond.ledger-plan", "the requested runs are at most those left", run_count, plan_item.free
             ),
-            {"largest_count": float(chosen.free)},
+            {"largest_count": float(plan_item.free)},
         )
-    from_credit = max(0, wanted - (chosen.free - chosen.credit))
-    updated = replace(chosen, reserved=chosen.reserved + wanted, credit=chosen.credit - from_credit)
-    reservation = Reservation(id=identifier, spec=step, count=wanted, item=chosen.name)
+    from_credit = max(0, run_count - (plan_item.free - plan_item.credit))
+    updated = replace(plan_item, reserved=plan_item.reserved + run_count, credit=plan_item.credit - from_credit)
+    reservation = Reservation(id=identifier, spec=step, count=run_count, item=plan_item.name)
     return state.with_item(updated).with_reservation(reservation)
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Commit runs of a reservation, after which their outputs may be released.
+    """Return the state in which runs of a reservation are committed, after which their outputs may be released.
+
+    A job that a Gaussian slot charges as a whole is charged at its first commit, for what the slot then has left.
 
     Args:
-        state: the ledger.
+        state: the ledger before the commit.
         identifier: id of the reservation.
-        count: number of runs. None means all that are left.
+        count: number of runs. None means all reserved runs that are not committed.
 
     Raises:
         InvalidInput: the reservation does not hold so many runs.
-        ReservationEnded: it was cancelled or has expired.
-        LedgerExhausted: since it was made, the slot has fallen so far that the job costs more than is free.
+        ReservationEnded: the reservation was cancelled or has expired.
+        LedgerExhausted: other commits have left less in the slot than the job now costs.
         RunDiffers: an observation contradicts a run that was paid from the ledger.
     """
     require_consistent(state)
     reservation = _find_reservation(state, identifier)
     left = reservation.count - reservation.committed
-    wanted = left if count is None else count
-    if not 1 <= wanted <= left:
+    run_count = left if count is None else count
+    if not 1 <= run_count <= left:
         allowed = f"1 to {left}" if left else "none: there are no more"
         raise InvalidInput.at("/count", "is not a number of runs that the reservation still holds", allowed=allowed)
     if (
@@ -137,41 +141,41 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         state = _charge_whole_job(state, reservation)
         reservation = state.reservations[identifier]
     if reservation.item is not None:
-        drawn = state.item(reservation.item)
-        assert drawn is not None
-        state = state.with_item(replace(drawn, reserved=drawn.reserved - wanted, committed=drawn.committed + wanted))
+        item = state.item(reservation.item)
+        assert item is not None
+        state = state.with_item(replace(item, reserved=item.reserved - run_count, committed=item.committed + run_count))
     elif reservation.slot is not None and reservation.charge is not None:
-        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, wanted)))
-    return state.with_reservation(replace(reservation, committed=reservation.committed + wanted, state="committed"))
+        state = state.with_slot(use_reserved(_slot(state, reservation.slot), times(reservation.charge.each, run_count)))
+    return state.with_reservation(replace(reservation, committed=reservation.committed + run_count, state="committed"))
 
 
 def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
-    """Give back all that a reservation holds and has not committed.
+    """Return the state in which a reservation has ended and its uncommitted runs are free again.
 
-    Runs of the plan return to it, as credit if some were committed. Charges that add up return to their slot. Runs that
-    a residue charge has paid for stay as credit of that very mechanism, and never return as an amount.
+    Runs of the plan return to it, as credit if some were committed. Charges that add up over runs return to their slot.
+    Runs of a job that was charged as a whole remain as credit for the same mechanism: their amount does not return.
 
     Args:
-        state: the ledger.
+        state: the ledger before the end of the reservation.
         identifier: id of the reservation.
         outcome: new state of the reservation.
 
     Raises:
-        ReservationEnded: it has ended before, or all of it was committed.
+        ReservationEnded: the reservation has ended before, or all of its runs were committed.
     """
     reservation = _find_reservation(state, identifier)
     left = reservation.count - reservation.committed
     if left == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
     if reservation.item is not None:
-        drawn = state.item(reservation.item)
-        assert drawn is not None
-        credit = drawn.credit + (left if reservation.committed else 0)
-        state = state.with_item(replace(drawn, reserved=drawn.reserved - left, credit=credit))
+        item = state.item(reservation.item)
+        assert item is not None
+        credit = item.credit + (left if reservation.committed else 0)
+        state = state.with_item(replace(item, reserved=item.reserved - left, credit=credit))
     elif reservation.slot is not None and reservation.charge is not None:
-        back = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
+        returned = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
         slot = _slot(state, reservation.slot)
-        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, back)))
+        state = state.with_slot(replace(slot, reserved=minus(slot.reserved, returned)))
     return state.with_reservation(replace(reservation, state=outcome))
 
 
@@ -196,13 +200,11 @@ def close(state: LedgerState) -> LedgerState:
 def contradict(
     state: LedgerState, observations: Sequence[Observation], reservations: Sequence[str] | None = None
 ) -> LedgerState:
-    """Accept no further commits, because observations contradict a run that was paid from the ledger.
-
-    Reservations may still be cancelled, and the ledger may be closed. Observations of earlier contradictions stay.
+    """Return the state that accepts no further commits, because a run differed from the mechanism that was paid for.
 
     Args:
-        state: the ledger.
-        observations: at least one.
+        state: the ledger before the observations.
+        observations: at least one observation of such a difference.
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
 
     Raises:
@@ -210,13 +212,13 @@ def contradict(
     """
     if not observations:
         raise InvalidInput.at("/observations", "must not be empty")
-    for place, identifier in enumerate(reservations or ()):
+    for index, identifier in enumerate(reservations or ()):
         if identifier not in state.reservations:
-            raise InvalidInput.at(f"/reservations/{place}", "is no reservation of this ledger")
-    concerned = [reservation.id for reservation in state.reservations.values() if reservation.committed]
+            raise InvalidInput.at(f"/reservations/{index}", "is no reservation of this ledger")
+    with_commits = [reservation.id for reservation in state.reservations.values() if reservation.committed]
     marked = {
         identifier: replace(state.reservations[identifier], contradicted=True)
-        for identifier in (concerned if reservations is None else reservations)
+        for identifier in (with_commits if reservations is None else reservations)
     }
     return replace(
         state,
@@ -227,12 +229,13 @@ def contradict(
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
-    """Take committed runs back, on the declaration that no output of them was seen. The ledger is then conditional.
+    """Return the state in which committed runs no longer count, because their owner declares that nobody saw an output.
 
-    Runs of the plan, and of jobs with a residue charge, return as credit; charges that add up return to their slot.
+    The ledger's guarantee then depends on the declaration, which `conditional` records. Runs of the plan, and runs of
+    jobs that were charged as a whole, return as credit. Charges that add up over runs return to their slot.
 
     Args:
-        state: the ledger.
+        state: the ledger before the runs are voided.
         identifier: id of the reservation.
         count: number of runs, at least 1.
 
@@ -246,9 +249,9 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
             "/count", "is not a number of runs that were committed", allowed=f"1 to {most}" if most else "none"
         )
     if reservation.item is not None:
-        drawn = state.item(reservation.item)
-        assert drawn is not None
-        state = state.with_item(replace(drawn, committed=drawn.committed - count, credit=drawn.credit + count))
+        item = state.item(reservation.item)
+        assert item is not None
+        state = state.with_item(replace(item, committed=item.committed - count, credit=item.credit + count))
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
         state = state.with_slot(replace(slot, used=minus(slot.used, times(reservation.charge.each, count))))
@@ -265,7 +268,7 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
-    """Hold a charge of a slot for one job. Arguments and errors are those of `reserve`."""
+    """Return the state in which a slot pays for a job. Arguments and errors are those of `reserve`."""
     slot = state.slot(kind)
     if slot is None:
         allowed = ", ".join(other_slot.kind for other_slot in state.slots) or "none: the ledger has a plan only"
@@ -273,15 +276,18 @@ def _reserve_of_slot(
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, runs = steps_of(spec)
-    wanted = _count(count, runs, step is spec)
+    run_count = _count(count, runs, step is spec)
     price = charge(
-        ChargeRequest(setting=state.setting, spec=step, count=wanted, eta=eta, delta=delta, rough=rough), slot
+        ChargeRequest(setting=state.setting, spec=step, count=run_count, eta=eta, delta=delta, rough=rough), slot
     )
-    return hold_charge(state, Reservation(id=identifier, spec=step, count=wanted, slot=kind, charge=price), slot)
+    return hold_charge(state, Reservation(id=identifier, spec=step, count=run_count, slot=kind, charge=price), slot)
 
 
 def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
-    """Charge a whole job at its first commit, with a residue charge that is valid at the slot's present remainder."""
+    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan.
+
+    If the slot has less μ² left than when the charge was computed, the charge is certified or computed again.
+    """
     assert reservation.slot is not None
     assert reservation.charge is not None
     slot = _slot(state, reservation.slot)
@@ -310,7 +316,7 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
 
     Raises:
         InvalidInput: neither a name nor a spec is given.
-        NotInPlan: the plan has no such item, or its mechanism is not proved to lose as much as the spec.
+        NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
     """
     if name is None:
         if spec is None:
@@ -337,18 +343,18 @@ def _choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Pla
 
 
 def _count(count: int | None, runs: int, indivisible: bool) -> int:
-    """Return the number of runs of a step: `count`, or `runs` by default. A stepped job has at most `runs`."""
-    wanted = runs if count is None else count
-    if wanted < 1 or (not indivisible and runs > 1 and wanted > runs):
+    """Check the requested number of runs, which is `runs` by default. A job of several steps has at most `runs`."""
+    run_count = runs if count is None else count
+    if run_count < 1 or (not indivisible and runs > 1 and run_count > runs):
         raise InvalidInput.at("/count", "is not a number of runs", allowed=f"1 to {runs}" if runs > 1 else "at least 1")
-    return wanted
+    return run_count
 
 
 def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
     """Return a reservation that has not ended.
 
     Raises:
-        ReservationEnded: there is none.
+        ReservationEnded: the reservation does not exist, was cancelled, or has expired.
     """
     reservation = state.reservations.get(identifier)
     if reservation is None or reservation.state in ("cancelled", "expired"):
@@ -370,11 +376,7 @@ def _require_amounts(eta: Amount | None, delta: Amount | None) -> None:
 
 
 def require_consistent(state: LedgerState) -> None:
-    """Reject a ledger of which an observation contradicts a run.
-
-    Raises:
-        RunDiffers: with every observation.
-    """
+    """Raise RunDiffers, with all observations, if a run was observed to differ from the mechanism that was paid for."""
     if state.status == "contradicted":
         message = "Observations contradict a run that was paid from this ledger, so there is no ε and no further run:"
         raise RunDiffers(message, state.observations)
@@ -386,7 +388,7 @@ def require_open(state: LedgerState) -> None:
     Raises:
         RunDiffers: an observation contradicts a run that was paid from the ledger.
         LedgerClosed: the ledger was closed.
-        NotSealed: the membership of its block is not fixed.
+        NotSealed: it is not fixed yet which records belong to the ledger's block of data.
     """
     require_consistent(state)
     if state.status == "closed":

@@ -48,7 +48,8 @@ _LEAST_SHARE = 1e-3
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
     """Return the largest count of this mechanism and the smallest noise multiplier for this count that fit in the slot.
 
-    They are the members `largest_count` and `smallest_noise_multiplier`, each left out if there is none.
+    Returns:
+        The members `largest_count` and `smallest_noise_multiplier`. Each is left out if no such number was found.
     """
     fits: dict[str, float] = {}
     count = largest_count(request, slot)
@@ -61,11 +62,12 @@ def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
 
 
 def largest_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find the largest number of runs that the slot can still pay for, at most the requested number.
+    """Find about the largest number of runs that the slot can still pay for, at most the requested number.
 
-    The answer fits, and is within a few runs, or about one percent, of the largest.
+    Returns:
+        A number of runs that fits, within a few runs or about one percent of the largest; 0 if none was found.
     """
-    if not _by_steps(request, slot):
+    if not _is_charged_whole(request, slot):
         return int(_largest_fit(lambda count: _fits(_with_count(request, count), slot), request.count))
     low, high = 0, request.count + 1
     count = request.count
@@ -100,12 +102,14 @@ def _next_count(low: int, high: int, count: int, share: float) -> int:
 
 
 def _raise_count(request: ChargeRequest, slot: Slot, fits: int) -> int:
-    """Return a number of runs that fits, at least `fits`, by the price of all runs together.
+    """Raise a number of runs as far as it fits if all runs are composed and priced together.
+
+    The price of the composition is smaller than the sum of the prices of single steps, but slower to compute.
 
     Args:
         request: the job. The result is at most its count.
         slot: the slot that pays.
-        fits: number of runs that fits by the sum of the prices of its steps.
+        fits: number of runs that fits by the sum of the prices of its steps. The result is at least this number.
     """
     low, high = fits, request.count + 1
     count = max(fits, 1)
@@ -143,17 +147,17 @@ def _composed_price(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
-    """Find the smallest noise multiplier with which the job fits, rounded up by about a hundredth.
+    """Find a noise multiplier with which the job fits, about one percent above the smallest.
 
-    A price decreases about as the square of the noise, so that a few prices suffice.
+    The search needs few prices, because a price is nearly proportional to 1/noise².
 
     Returns:
-        The noise multiplier. None if none was found, or if the spec has no single noise multiplier.
+        The noise multiplier. None if the search fails, or if the spec has no single noise multiplier.
     """
     present = noise_of(request.spec)
     if present is None:
         return None
-    if not _by_steps(request, slot):
+    if not _is_charged_whole(request, slot):
         return _smallest_fit(lambda noise: _fits(_with_noise(request, noise), slot), present)
     low, high = present, math.inf
     noise = present
@@ -175,13 +179,13 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _lower_noise(request: ChargeRequest, slot: Slot, present: float, fits: float) -> float:
-    """Return a noise multiplier that fits, at most `fits`, by the price of all runs together.
+    """Lower a noise multiplier as far as it fits if all runs are composed and priced together.
 
     Args:
-        request: the job.
+        request: the job. Its noise multiplier is replaced.
         slot: the slot that pays.
         present: noise multiplier of the job, which does not fit.
-        fits: noise multiplier that fits by the sum of the prices of the steps.
+        fits: noise multiplier that fits by the sum of the prices of the steps. The result is at most this number.
     """
     low, high = present, fits
     noise = fits
@@ -205,8 +209,8 @@ def _smallest_fit(fits: Callable[[float], bool], present: float) -> float | None
     """Return a noise multiplier that fits, within a hundredth of the smallest.
 
     Args:
-        fits: whether the job fits with a noise multiplier.
-        present: noise multiplier of the job, where the search starts.
+        fits: function that returns whether the job with a given noise multiplier fits.
+        present: noise multiplier of the job, with which the search begins.
 
     Returns:
         The noise multiplier. None if it would be more than `_LOUDEST` times the present one.
@@ -234,7 +238,7 @@ def noise_of(spec: DataclassInstance) -> float | None:
 
 
 def _noises(spec: DataclassInstance) -> list[float]:
-    """Return all noise multipliers in a spec."""
+    """Return all noise multipliers in a spec and in the specs that it contains."""
     noises: list[float] = []
     for part in fields(spec):
         value = getattr(spec, part.name)
@@ -261,7 +265,12 @@ def _with_noise(request: ChargeRequest, noise: float) -> ChargeRequest:
 
 
 def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
-    """Return the spec with a function applied to each noise multiplier."""
+    """Return a copy of a spec in which a function is applied to each noise multiplier, at any depth.
+
+    Args:
+        spec: description of a mechanism.
+        noise: function from the present noise multiplier to the new one.
+    """
     changed: dict[str, object] = {}
     for part in fields(spec):
         value = getattr(spec, part.name)
@@ -274,15 +283,17 @@ def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
     return replace(spec, **changed) if changed else spec
 
 
-def _by_steps(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether prices are residue charges, which are quickly computed step by step."""
+def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
+    """Return whether the job is not Gaussian and a Gaussian slot pays, so that the job is charged as a whole."""
     return slot.kind == "gdp" and request.one.gaussian_dp_mu is None
 
 
 def _price(request: ChargeRequest, slot: Slot) -> float:
-    """Return the cost of the job divided by what is free in the slot.
+    """Return the μ² that the job costs, divided by the μ² that is free in a Gaussian slot.
 
-    A value of at most 1 is certified. A larger value is an estimate, and math.inf means that there is none.
+    Returns:
+        The quotient. A value of at most 1 certifies that the job fits. A larger value is an estimate. It is math.inf if
+        no estimate is available.
     """
     eta = eta_of(replace(request, eta=None), slot)
     free = float(slot.free("mu_squared"))
@@ -313,7 +324,7 @@ def _largest_fit(holds: Callable[[float], bool], most: int) -> int:
     """Return a number of runs that fits, within half a percent of the largest; 0 if none was found to fit.
 
     Args:
-        holds: whether a number of runs fits.
+        holds: function that returns whether a given number of runs fits.
         most: largest number that is tried.
     """
     low, high = 0, most

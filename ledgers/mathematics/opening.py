@@ -34,10 +34,10 @@ _WEIGHTS_SUM = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class RequestedSlot:
-    """A requested slot: its kind, and its capacity by parts or the largest that fits.
+    """Requested slot, which is a part of the budget for mechanisms outside the plan.
 
-    `capacity` is "largest", or has the parts of the kind as numbers or decimal strings. If the first part of a kind is
-    "largest", it is computed from the other parts.
+    `capacity` has the amount of each part of the kind, as a number or a decimal string. If it is "largest", or if its
+    first part is, that amount is computed as the largest with which the ledger stays within its target.
     """
 
     kind: SlotKind
@@ -67,8 +67,8 @@ def open_ledger(
         setting: relation, unit and observer of the guarantee.
         target: (ε*, δ*) of everything that the ledger allows.
         declared: declarations of the owner, of which `released_before` must be False.
-        plan: items of the plan.
-        slots: slots, of which at most one is "largest".
+        plan: mechanisms that may be run, each with its number of runs.
+        slots: parts of the budget for other mechanisms. At most one has the capacity "largest".
         approval: whether a second person approves amendments and voids.
 
     Raises:
@@ -99,14 +99,14 @@ def open_ledger(
 
 
 def item_of(planned: RequestedItem, at: str) -> PlanItem:
-    """Return an item of a plan before its first run.
+    """Return an item of a plan with no reserved or committed runs.
 
     Args:
-        planned: the requested item.
+        planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
         at: JSON Pointer of the item, for errors.
 
     Raises:
-        InvalidInput: its name is reserved for charged jobs, or it has too many runs.
+        InvalidInput: the name begins like the names of jobs that slots pay for, or the item has too many runs.
     """
     if planned.name.startswith(JOB):
         raise InvalidInput.at(f"{at}/name", f'begins with "{JOB}", as items of charged jobs do')
@@ -117,7 +117,7 @@ def item_of(planned: RequestedItem, at: str) -> PlanItem:
 
 
 def _is_sought(slot: RequestedSlot) -> bool:
-    """Return whether the slot's capacity is to be computed."""
+    """Return whether the slot's capacity, or its first part, is requested as the largest that fits."""
     if isinstance(slot.capacity, str):
         return True
     first = "budget" if slot.kind == "rdp" else PARTS[slot.kind][0]
@@ -125,7 +125,16 @@ def _is_sought(slot: RequestedSlot) -> bool:
 
 
 def _slot(request: RequestedSlot, place: int, target: LedgerTarget) -> Slot:
-    """Return a slot from its request, with capacity zero in a part that is to be computed."""
+    """Return a slot from its request, with capacity zero in a part that is to be computed.
+
+    Args:
+        request: kind and capacity of the slot.
+        place: index of the slot in the request, for errors.
+        target: target of the ledger. A share of its δ is the default η of a Gaussian slot.
+
+    Raises:
+        InvalidInput: a part is missing or unknown, or an amount is not valid.
+    """
     pointer = f"/slots/{place}/capacity"
     if isinstance(request.capacity, str) and request.capacity != LARGEST:
         raise InvalidInput.at(pointer, "is neither parts nor a known word", allowed=LARGEST)
@@ -147,7 +156,15 @@ def _slot(request: RequestedSlot, place: int, target: LedgerTarget) -> Slot:
 
 
 def _renyi(parts: JsonObject, pointer: str) -> Slot:
-    """Return a Rényi slot from the requested parts, with orders sorted by the names of their parts."""
+    """Return a Rényi slot from the requested parts, with orders sorted by the names of their parts.
+
+    Args:
+        parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
+        pointer: JSON Pointer of the capacity, for errors.
+
+    Raises:
+        InvalidInput: orders are missing, equal or not above 1, or weights are not positive with sum 1.
+    """
     orders = tuple(float(order) for order in parts.get("orders", ()))
     if not orders or not all(1.0 < order <= 1e6 for order in orders) or len(set(orders)) != len(orders):
         raise InvalidInput.at(f"{pointer}/orders", "is not a list of different orders", allowed="each > 1 and ≤ 1e6")
@@ -157,7 +174,7 @@ def _renyi(parts: JsonObject, pointer: str) -> Slot:
     if abs(math.fsum(weights) - 1.0) > _WEIGHTS_SUM:
         raise InvalidInput.at(f"{pointer}/weights", "do not sum to 1", allowed="1 in all")
     budget = _amount(parts.get("budget", LARGEST), f"{pointer}/budget")
-    # In the order of their names, in which the canonical text of an entry has them: a reader pairs them by place.
+    # Sorted by name, like the parts in the canonical text of an entry, so that weights and parts correspond.
     weighed = sorted(zip(map(_order_part, orders), weights, strict=True))
     capacity = dict.fromkeys((part for part, _ in weighed), budget)
     return Slot(kind="rdp", capacity=capacity, weights=tuple(weight for _, weight in weighed))

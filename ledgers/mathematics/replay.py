@@ -42,19 +42,20 @@ class DoesNotReplay(EpsilondError):
 def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
-    """Return the state that results from a ledger's entries, and check each entry.
+    """Return the state that results from a ledger's log entries, after checking that each is a valid move.
 
     Args:
         entries: all entries, from the ledger's opening on.
         read: returns the mechanism that a canonical JSON text describes.
         text: returns the canonical JSON text of a mechanism.
-        certify: whether to compute again that the charges suffice, which takes time.
+        certify: whether to prove again that the recorded charges are large enough, which takes time.
 
     Raises:
-        DoesNotReplay: an entry is not a valid move. The message has the place of the first such entry, and the reason.
+        DoesNotReplay: there are no entries, or one is not a valid move. The message has the index of the first invalid
+            entry, and the reason.
     """
     state: LedgerState | None = None
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         try:
             state = apply_entry(state, entry, read, certify=certify)
             _require_balance(state, entry, text)
@@ -67,7 +68,7 @@ def replay_entries(
             AttributeError,
             AssertionError,
         ) as error:
-            raise DoesNotReplay(f"entry {place}, {entry.get('kind')}: {error}") from error
+            raise DoesNotReplay(f"entry {index}, {entry.get('kind')}: {error}") from error
     if state is None:
         raise DoesNotReplay("there are no entries")
     return state
@@ -86,10 +87,10 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
         state: the ledger before the entry, or None before its opening.
         entry: record of the move.
         read: returns the mechanism that a canonical JSON text describes.
-        certify: whether to compute again that the charge suffices.
+        certify: whether to prove again that a recorded charge is large enough.
 
     Raises:
-        DoesNotReplay: the recorded charge does not suffice, or the entry does not fit the state.
+        DoesNotReplay: the recorded charge is too small, or the entry does not fit the state.
         EpsilondError: the move is not possible in this state.
     """
     kind = entry["kind"]
@@ -126,7 +127,7 @@ def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     Args:
         entry: record of the opening.
         read: returns the mechanism that a canonical JSON text describes.
-        certify: whether to compute again that everything that the ledger allows is within its target.
+        certify: whether to prove again that all planned runs and full slots together are within the target.
     """
     first = state_of(entry, {item["name"]: read(item["spec"]) for item in entry["plan"]})
     _require_opened(first)
@@ -136,10 +137,11 @@ def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
 
 
 def _require_people(state: LedgerState, entry: JsonObject) -> None:
-    """Require two people of an entry that needs them. Only a ledger with approval has entries of reconciliations.
+    """Check that a ledger with approval has two people in each entry of a kind that needs them.
 
     Raises:
-        DoesNotReplay: the entry names no requester or no approver, or both are one person.
+        DoesNotReplay: the entry names no requester or no approver, or both are the same person. A reconciliation is
+            also rejected in a ledger without approval.
     """
     if state.approval and entry["kind"] in APPROVED_KINDS:
         _require(has_two_people(entry), "the ledger needs a requester and another person who approves")
@@ -147,7 +149,19 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
 
 
 def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state after the record of a reservation, with the recorded charge."""
+    """Return the state after the entry of a reservation.
+
+    A slot pays the recorded amount, which may exceed the computed cost. A reservation from the plan has no charge.
+
+    Args:
+        state: the ledger before the reservation.
+        entry: record of the reservation.
+        read: returns the mechanism that a canonical JSON text describes.
+        certify: whether to prove again that the charge is large enough.
+
+    Raises:
+        DoesNotReplay: the entry does not fit the state, or the charge is too small.
+    """
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
     _require(_is_count(count), "the count is none")
@@ -167,16 +181,16 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
     """Return the state after the record of a commit, with the recorded charge.
 
-    The first commit of a job with a residue charge carries the charge at the slot's remainder of that moment. It
-    replaces the charge that was held since the reservation.
+    A job that a Gaussian slot charges as a whole is charged at its first commit, with the recorded charge.
+    That charge was computed for the μ² that the slot then had left, and replaces the reserved charge.
 
     Args:
         state: the ledger before the commit.
         entry: record of the commit.
-        certify: whether to compute again that the charge suffices.
+        certify: whether to prove again that the charge is large enough.
 
     Raises:
-        DoesNotReplay: the recorded charge is not valid at the slot's remainder, or does not suffice.
+        DoesNotReplay: the charge was computed for more μ² than the slot has left, or is too small.
     """
     reservation = state.reservations[entry["reservation"]]
     if (
@@ -197,7 +211,11 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Return the state after the record of an amendment."""
+    """Return the state after the entry of an amended plan, which is checked and certified again.
+
+    Raises:
+        DoesNotReplay: a number of runs or the declaration is not valid.
+    """
     items = [
         PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"]) for record in entry["add"]
     ]
@@ -210,17 +228,17 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
-    """Require that a recorded charge is at least the cost of its job.
+    """Check that a recorded charge is at least the cost of its job.
 
     Args:
-        state: the ledger.
+        state: the ledger, of which only the setting is used.
         spec: one run of the job.
         count: number of runs.
         slot: the slot that is charged.
         price: the recorded charge.
 
     Raises:
-        DoesNotReplay: it is less, or has other parts than the slot.
+        DoesNotReplay: the charge is too small, or has other parts than the slot.
     """
     _require(set(price.parts) == set(slot.capacity), "the charge has other parts than its slot")
     request = ChargeRequest(setting=state.setting, spec=spec, count=count, delta=price.each.get("delta"))
@@ -238,7 +256,11 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 
 def _require_opened(state: LedgerState) -> None:
-    """Check the record of an opening as `opening.open_ledger` checks a request, before anything is computed."""
+    """Check that an opened ledger is one that `opening.open_ledger` could have returned. No privacy loss is computed.
+
+    Raises:
+        DoesNotReplay: something was released before, or the members of an item or a slot are not valid.
+    """
     _require(not state.declared.released_before, "something was released before")
     _require(all(_is_count(item.planned) and not item.name.startswith(JOB) for item in state.plan), "an item is none")
     for slot in state.slots:

@@ -68,13 +68,16 @@ class Residue:
 
 
 def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether the mechanism may be run at this cost. True is certified.
+    """Return whether a Gaussian slot that pays this cost covers the mechanism. True is certified.
+
+    The profile of the mechanism, composed with the Gaussian of `remaining` − `cost`, must be at most the profile of the
+    Gaussian of `remaining`, plus η.
 
     Args:
         parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
         remaining: μ² that is left in the slot.
-        cost: μ² of the charge.
-        eta: η of the charge.
+        cost: μ² that the slot pays.
+        eta: δ that the charge may add beyond the profile of the slot.
     """
     if cost > remaining or eta < LEAST_ETA:
         return False
@@ -82,9 +85,10 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
 
 
 def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether the mechanism may be run at this cost in one slot. Arguments are those of `holds`.
+    """Return whether a slot that pays this cost covers the mechanism. Arguments are those of `holds`.
 
-    The quicker of two methods is tried first: the sum of the steps' charges, or the composition of all steps.
+    Two methods are tried, the one that is expected to be quicker first: charging one step after another, and composing
+    all steps.
     """
     stepped = step_prices(parts, remaining=remaining, eta=eta)
     if _cannot_fit(parts, stepped, remaining, eta):
@@ -101,7 +105,7 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
 
 
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
-    """Estimate by how much a cost is too small, for searches over mechanisms. It is not a certificate: see `holds`.
+    """Estimate by how much a cost is too small, for searches over mechanisms. The estimate is not certified.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -110,7 +114,8 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
         eta: η of the charge.
 
     Returns:
-        The largest log of the ratio of both profiles at some ε; at most 0 if the cost may suffice.
+        The largest log(E/(E_slot + η)) at some ε. E is the profile of the mechanism composed with the Gaussian that is
+        left, and E_slot the profile of the slot. At most 0 if the cost may suffice.
     """
     trial = SlotTrial(parts, remaining, eta, share=1.0)
     worst = trial.worst(float_below(cost))
@@ -119,19 +124,19 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
 
 
 def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find about the least cost of a mechanism in a slot, certified.
+    """Find a certified cost of a mechanism in a Gaussian slot, close to the least possible.
 
-    The steps are first priced one after another, which is quick, and slightly too high if the job takes a large part of
-    the slot. In that case many steps with exact distributions are composed and charged together, within about 10^-6 of
-    the least cost.
+    Charging the steps one after another is quick, and slightly too high if the job takes a large part of the slot. In
+    that case, many steps with exact distributions are composed and charged together. The cost is then within about
+    10^-6 of the least.
 
     Args:
         parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
         remaining: μ² that is left in the slot.
-        eta: η of the charge, at least `LEAST_ETA`.
+        eta: δ that the charge may add beyond the profile of the slot, at least `LEAST_ETA`.
 
     Returns:
-        The charge. None if none was found, even for all that is left.
+        The charge. None if not even all of `remaining` could be certified to suffice.
 
     Raises:
         InvalidInput: η is smaller than the smallest amount.
@@ -152,9 +157,10 @@ def _slots(remaining: Amount) -> list[Amount]:
 
 
 def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Return about the least cost in one slot; None if none was found. Arguments are those of `least_cost`.
+    """Return a certified cost in one slot, or None if no cost was certified. Arguments are those of `least_cost`.
 
-    The quicker of two methods is tried first: the sum of the steps' charges, or the composition of all steps.
+    Two methods are tried, the one that is expected to be quicker first: charging one step after another, and composing
+    all steps.
     """
     stepped = step_prices(parts, remaining=remaining, eta=eta)
     if _cannot_fit(parts, stepped, remaining, eta):
@@ -167,7 +173,7 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
 
 
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> tuple[float, Amount | None]:
-    """Price a job quickly, never by composition.
+    """Price a job in a Gaussian slot by charging its steps one after another, which is quick.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -175,7 +181,8 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
         eta: η of the charge.
 
     Returns:
-        An estimate of the cost from below, and a certified cost, about a hundredth too high, or None.
+        A low estimate of the cost, and a certified cost that is about one percent too high. The estimate is math.inf if
+        nothing fits. The certified cost is None if none was found.
     """
     if eta < LEAST_ETA or remaining <= 0:
         return math.inf, None
@@ -188,7 +195,7 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find a certified cost quickly: as `least_cost`, but slightly higher, and None more often.
+    """Find a certified cost quickly. It is about one percent higher than that of `least_cost`, and more often None.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -231,7 +238,7 @@ def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
 
 
 def _cannot_fit(parts: Sequence[tuple[Pair, int]], stepped: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Return whether the steps cost too much one after another for any other method to be tried."""
+    """Return whether the estimated cost of the single steps is so far above `remaining` that no method is tried."""
     too_much = _HOPELESS if exact(parts, eta) else _SURELY
     return stepped is not None and stepped.floor > too_much * float(remaining)
 
@@ -245,11 +252,17 @@ def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
 
 
 def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, remaining: Amount, eta: Amount) -> bool:
-    """Return whether a charge for all steps together is quick and smaller than the steps one after another.
+    """Return whether composing all steps is expected to be affordable and cheaper than charging them one by one.
 
-    It is smaller if the steps take much of the slot. The number of cells is about 1/√η, and larger if the charge is a
-    small part of the slot. If the steps have no price one after another, for example because of rare large losses,
-    composition may still have one.
+    Composition gives a smaller cost if the steps take much of the slot. Its work is about 1/√η, and more if the charge
+    is a small part of the slot. Composition is also tried if the steps have no price one by one, for example because of
+    rare large losses.
+
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        stepped: prices of the steps, charged one by one.
+        remaining: μ² that is left in the slot.
+        eta: η of the charge.
     """
     if not exact(parts, eta):
         return False
@@ -261,8 +274,8 @@ def _worth_composing(parts: Sequence[tuple[Pair, int]], stepped: StepPrices, rem
 def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
     """Return a certified charge for all steps at once, by composing them with the remaining slot.
 
-    The cost that the search finds is raised, by factors that grow, until it can be certified. If nothing else can be
-    certified, the charge is the whole slot.
+    The search gives a cost that is not certified. That cost is raised by growing factors until it can be certified. If
+    no smaller cost can be certified, the charge is the whole slot.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
@@ -274,7 +287,7 @@ def _composed_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Am
     """
     trial = SlotTrial(parts, remaining, eta)
     estimate = trial.search()
-    if estimate is None:  # the search asks for less than η at the points, so the whole slot may suffice nevertheless
+    if estimate is None:  # the search allows only a part of η, so the whole slot may still suffice
         certified, _ = trial.certify(remaining)
         return Residue(remaining, remaining, eta) if certified else None
     for attempt in range(_MOST_RAISES):

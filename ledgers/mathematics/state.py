@@ -15,7 +15,7 @@ from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, less, multi
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
 Status = Literal["open", "closed", "contradicted"]
 JOB = "job "
-"""Prefix of the names of items that residue charges create."""
+"""Prefix of the names of items for whole jobs that a Gaussian slot has paid for."""
 ReservationState = Literal["reserved", "committed", "cancelled", "expired"]
 Amounts = Mapping[str, Amount]
 
@@ -40,7 +40,7 @@ class LedgerTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanItem:
-    """A mechanism that may be run `planned` times, as a factor of the ledger's product of profiles.
+    """A mechanism that may be run `planned` times. The ledger's guarantee accounts for all these runs from the start.
 
     Attributes:
         name: name of the item in requests, unique in a ledger.
@@ -48,8 +48,9 @@ class PlanItem:
         planned: number of runs that the ledger accounts for.
         reserved: number of runs that reservations hold.
         committed: number of runs that may have been released.
-        credit: number of runs of stopped jobs, which are as good as runs that were never reserved.
-        job: id of the reservation whose residue charge created the item; None for other items.
+        credit: number of free runs that came back from stopped or voided jobs. They can be reserved like other runs.
+        job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
+            items of the plan itself.
     """
 
     name: str
@@ -68,7 +69,7 @@ class PlanItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A compartment whose charges are numbers, by the names of its parts.
+    """A part of the privacy budget that pays for mechanisms outside the plan, with amounts by the names of its parts.
 
     Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta` of a zero-concentrated slot, `order:a` for
     each Rényi order a, and `epsilon` and `delta` of a pure slot.
@@ -108,7 +109,8 @@ class Charge:
     Attributes:
         parts: the amounts, rounded up.
         each: the amounts of one run, if charges of runs add up; empty if the job is charged as a whole.
-        remaining: μ² that was left when a residue charge was computed. The charge is valid at this much or more.
+        remaining: μ² that a Gaussian slot had left when the charge of a whole job was computed. The charge is valid if
+            this much or more is left. None if charges of runs add up.
         theorem: id of the theorem that proves the charge.
     """
 
@@ -131,12 +133,13 @@ class Reservation:
         id: id of the reservation, the same in all its ledgers.
         spec: one run.
         count: number of runs that were reserved.
-        item: name of the plan item that the runs are taken from; None for a slot before a residue charge.
+        item: name of the plan item that the runs are taken from. None if a slot pays, until a job that is charged as a
+            whole is first committed.
         slot: kind of the slot that is charged; None if the plan pays.
         charge: charge of all `count` runs in the slot; None if the plan pays.
         committed: number of runs that may have been released; it never decreases.
         voided: number of committed runs that were taken back, on the declaration that nobody saw an output of them.
-        contradicted: whether an observation contradicts the run that was paid with it.
+        contradicted: whether a run paid with it was observed to differ from the mechanism that was paid for.
         state: reserved before the first commit, committed afterwards; cancelled or expired once it has ended.
     """
 
@@ -158,7 +161,7 @@ class Declared:
 
     Attributes:
         inputs: how specs and counts of requests are chosen: from releases of this ledger, or from no output at all.
-        sealed: whether the membership of the block was fixed when the ledger was opened.
+        sealed: whether it was fixed at the opening which records belong to the ledger's block of data.
         released_before: whether something that reads the block was released before.
     """
 
@@ -175,12 +178,13 @@ class LedgerState:
         setting: neighbouring relation, unit of privacy and observer of the guarantee.
         target: (ε*, δ*) that everything released through the ledger stays within.
         declared: declarations of the owner at the opening.
-        plan: mechanisms that the target accounts for, and jobs that residue charges have paid for.
-        slots: compartments for mechanisms that were not planned, at most one of each kind.
+        plan: mechanisms that the target accounts for, and whole jobs that a Gaussian slot has paid for.
+        slots: parts of the budget for mechanisms that were not planned, at most one of each kind.
         reservations: reservations by their ids.
         status: open; closed, when nothing more is reserved; contradicted, when nothing more is committed.
-        sealed: whether the membership of the block is fixed, without which nothing is reserved.
-        conditional: whether runs were voided, or the plan amended after a commit, on a declaration.
+        sealed: whether it is fixed which records belong to the block. Nothing is reserved before.
+        conditional: whether the guarantee depends on a declaration, because runs were voided, or the plan was amended
+            after a commit.
         amended: whether the plan differs from the plan at the opening.
         approval: whether a second person approves amendments, voids and reconciliations.
         observations: observations that contradict runs paid from the ledger. There are some if and only if the status
@@ -243,10 +247,10 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
 
 
 def minus(some: Amounts, other: Amounts) -> Amounts:
-    """Return the difference, part by part.
+    """Subtract the second amounts from the first, part by part. An absent part is zero.
 
     Raises:
-        ValueError: a part would be negative, which is a fault of the caller.
+        ValueError: a difference would be negative.
     """
     difference = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
     if any(amount < 0 for amount in difference.values()):

@@ -60,7 +60,9 @@ _LEAST_LEFT = 2e-3
 
 
 class StepPrices:
-    """Prices of the parts of a job in a slot, each step of which is charged separately.
+    """Prices of a job in a Gaussian slot if its steps are charged one after another.
+
+    A part of the job is a number of runs of one mechanism, and each run is a step.
 
     Attributes:
         floor: estimate of the cost from below, as if the steps shared all of η and each was run in the full slot;
@@ -74,7 +76,7 @@ class StepPrices:
             parts: dominating pairs of the job, each with its number of runs, at least 1.
             remaining: μ² that is left in the slot.
             eta: η of the whole job, of which each run gets an equal share.
-            rough: whether to use fewer hinges and stages.
+            rough: whether to use fewer hinges and stages. A stage is a group of steps with the same charge.
         """
         runs = sum(count for _, count in parts)
         area = ROUGH_AREA if rough else GOOD_AREA
@@ -89,10 +91,11 @@ class StepPrices:
         self.floor = math.fsum(costs)
 
     def cost(self) -> Amount | None:
-        """Return the cost of the job, with its parts' steps one after another; None if no certificate was found.
+        """Return the certified cost of the job in μ², or None if no cost could be certified.
 
         Guarantees:
-            The job leaves G_√(remaining − cost) of G_√remaining, up to η, at every ε and in both directions.
+            The profile of the job, composed with N(√(R − cost), 1) against N(0, 1), is at most the profile of N(√R, 1)
+            against N(0, 1), plus η. R is the μ² that is left in the slot. This holds at every ε and in both directions.
         """
         if not self.floor <= float_below(self._remaining):
             return None
@@ -125,7 +128,7 @@ class StepPrices:
 
         The job gets about the same number of stages whether it takes much of the slot or little.
         """
-        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)  # of the slot, a little above the estimate
+        share = min(1.05 * self.floor / float_below(self._remaining), 0.98)  # of the slot; the job takes slightly less
         e_folds = -math.log1p(-share)
         return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)
 
@@ -139,19 +142,19 @@ def step_prices(
         parts: dominating pairs of the job, each with its number of runs.
         remaining: μ² that is left in the slot.
         eta: η of the whole job.
-        rough: whether to use fewer hinges and stages. Rough prices are certified as well.
+        rough: whether to compute faster, with slightly higher prices. They are certified as well.
 
     Returns:
-        The prices. None if the job has too many parts, or the slot's profile reaches too far for doubles.
+        The prices. None if the job has no or too many parts, or if e^ε would overflow within the slot's profile.
     """
-    wanted = [(pair, count) for pair, count in parts if count > 0]
-    if not wanted or len(wanted) > MOST_PARTS or not _last(remaining, float_below(eta)) <= _FURTHEST:
+    nonempty_parts = [(pair, count) for pair, count in parts if count > 0]
+    if not nonempty_parts or len(nonempty_parts) > MOST_PARTS or not _last(remaining, float_below(eta)) <= _FURTHEST:
         return None
-    return StepPrices(wanted, remaining, eta, rough)
+    return StepPrices(nonempty_parts, remaining, eta, rough)
 
 
 def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
-    """Return the amount that runs of a Gaussian mechanism leave exactly, with no η.
+    """Return the μ² that is left after runs of a Gaussian mechanism, which cost exactly their μ² and no η.
 
     Args:
         pair: dominating pair of one run.
@@ -168,7 +171,7 @@ def _gaussian_left(pair: Pair, here: Amount, count: int) -> Amount | None:
 
 
 class _Step:
-    """Equal steps in a slot, which are charged the same."""
+    """Search for the charge of equal steps in a slot. All of them get the same charge."""
 
     def __init__(self, orders: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
         """Prepare the steps.
@@ -187,7 +190,7 @@ class _Step:
         self._last = _last(remaining, eta) if self._whole > 0.0 else 0.0
 
     def remainder(self, guess: float) -> Amount | None:
-        """Return the amount that all steps leave, certified; None if no certificate was found.
+        """Return the μ² that is left after all steps, certified; None if no charge could be certified.
 
         Args:
             guess: initial estimate of the cost of one step.
@@ -202,7 +205,11 @@ class _Step:
         return None
 
     def certify(self, cost: Amount) -> bool:
-        """Return whether a step costs no more in the last state before a step, and therefore in all states before."""
+        """Return whether each step may be charged this cost. True is certified.
+
+        Only the last step is checked, because a cost that suffices there suffices for the earlier steps, when the slot
+        has more left.
+        """
         left = less(self._remaining, multiple(cost, self._count))
         right = less(self._remaining, multiple(cost, self._count - 1))
         if float(left) < _LEAST_LEFT * self._whole:
@@ -211,13 +218,15 @@ class _Step:
         return all(largest_excess(order, mu, slot, self._last, self._eta) <= self._eta for order in self._orders)
 
     def search(self, guess: float) -> float | None:
-        """Find the least cost of one step at which no point exceeds `_AIM` times η. It is not certified.
+        """Find the least cost of one step that suffices at some ε, by Newton's method with a bracket.
+
+        The cost suffices if the profiles differ there by at most `_AIM` times η. It is not certified at other ε.
 
         Args:
             guess: initial estimate of the cost.
 
         Returns:
-            The cost. None if none was found that leaves the smallest share of the slot.
+            The cost. None if every sufficient cost would use up nearly the whole slot.
         """
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
         at = np.linspace(0.0, self._last, _POINTS)

@@ -39,11 +39,11 @@ UNSEEN = Condition("ledger-unseen", "no output of voided runs was seen, and noth
 
 
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
-    """Return the conditions of the ledger's promise that no computation can check, in the order of reading.
+    """Return the conditions of the ledger's guarantee that no computation can check, in the order of display.
 
     Args:
         state: the ledger.
-        of_block: whether the ledger belongs to a block of a data set.
+        of_block: whether the ledger covers only a block of a data set, so that the blocks must be disjoint.
     """
     result = [BEFORE, DECISIONS, ONCE, RUNNER, SEALED]
     if of_block:
@@ -81,9 +81,11 @@ class PlanCurve:
 
 
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
-    """Return ε of the plan at the ledger's δ and at tenths and tenfolds of it, as upper bounds.
+    """Return upper bounds on ε of the plan at 10^k times the target's δ, for k = −4, …, 2.
 
-    A ledger without a plan, or with a contradiction, has no such points.
+    Returns:
+        The points with δ below 1 and finite ε, in increasing δ. Empty if there is no plan, or if a run was observed to
+        differ from the mechanism that was paid for.
     """
     pair = None if state.status == "contradicted" else plan_pair(state)
     if pair is None:
@@ -119,9 +121,9 @@ class ScarceResource:
 def find_scarcest(state: LedgerState) -> ScarceResource | None:
     """Return the resource of a ledger of which the largest share is used or reserved; the first of equals.
 
-    Parts with capacity 0 do not count, and neither do items that residue charges created, because all their runs are
-    held from the beginning. Of a Rényi slot with several orders only the order with the smallest share counts, because
-    the other orders may be overdrawn.
+    Parts with capacity 0 do not count. Items for whole jobs that a slot paid for do not count either, because all their
+    runs are reserved from the beginning. A Rényi slot with several orders counts with the order of the smallest share,
+    because the other orders may be overdrawn.
 
     Returns:
         The resource. None if the ledger has none.
@@ -137,7 +139,7 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
 
 
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
-    """Return the parts of a slot that can run out."""
+    """Return the parts of a slot with capacity above 0; of a Rényi slot, only the order with the smallest share."""
     parts = [
         ScarceResource(
             slot=slot.kind,

@@ -31,7 +31,7 @@ class WhatIf:
         reason: why the job does not fit, as a sentence; None if it fits.
         nearest: figures of the nearest jobs that fit, such as `largest_count`; empty if the job fits.
         scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
-        held_by_others: amounts that reservations hold, by the kinds of slots and the names of parts.
+        held_by_others: amounts that present reservations hold, by the kind of the slot and the name of the part.
     """
 
     fits: bool
@@ -56,19 +56,19 @@ def what_if(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> WhatIf:
-    """Return what `moves.reserve` would do with the same arguments, without a reservation.
+    """Return whether `moves.reserve` would succeed with the same arguments, and at which charge.
 
-    Errors of the ledger become part of the answer.
+    If the job does not fit, the error's message and the nearest jobs that fit become part of the answer.
 
     Args:
-        state: the ledger.
+        state: the ledger, which does not change.
         spec: mechanism of the job. None takes the item's mechanism.
         item: name of an item of the plan.
         slot: kind of the slot that is charged.
         count: number of runs, as for `moves.reserve`.
         eta: η that the job may take from a Gaussian slot.
         delta: δ that each run may take.
-        rough: whether a quick price, which may be a little too high, is enough. No nearest jobs are searched then.
+        rough: whether to compute only a quick price, which may be a little too high, and no nearest jobs.
 
     Raises:
         InvalidInput: the request contradicts itself.
@@ -117,10 +117,10 @@ def add_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """Add the largest count and the smallest noise multiplier that would still fit in the slot to an error.
+    """Return an error that also has the largest count and the smallest noise multiplier that fit in the slot.
 
     Args:
-        error: the error of a reservation that did not fit.
+        error: the error that `moves.reserve` raised.
         state: the ledger.
         spec: mechanism of the job.
         slot: kind of the slot.
@@ -129,7 +129,7 @@ def add_nearest(
         delta: δ that each run may take.
 
     Returns:
-        The error with the nearest jobs, or the same error if there is no slot or no spec.
+        A new error with the nearest jobs. The same error if it has them already, or if there is no slot or no spec.
     """
     chosen = state.slot(slot) if slot is not None else None
     if chosen is None or spec is None or error.nearest:

@@ -14,7 +14,14 @@ WIDTH = 600.0
 
 @dataclass(frozen=True)
 class Bar:
-    """Bar of a compartment, in places from 0 to `WIDTH`: used up to `used`, held from there to `held`."""
+    """Bar that shows how much of an item or of a part of a slot is used.
+
+    Attributes:
+        name: label of the bar.
+        used: end of the used part, from 0 to `WIDTH`.
+        held: end of the reserved part, which follows the used part.
+        words: amounts as a text.
+    """
 
     name: str
     used: float
@@ -47,7 +54,7 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
-    """Return a bar. One without capacity is full."""
+    """Return a bar with its amounts in proportion to the capacity. A bar without capacity is shown as full."""
     total = Fraction(capacity)
     shares = [Fraction(1), Fraction(1)]
     if total:

@@ -46,12 +46,17 @@ def page(report: Record, key: SigningKey) -> str:
 
 
 def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicKey]:
-    """Return the report in a page, and the key that signed the page byte for byte.
+    """Verify a signed page of a ledger, and return its report and the key that signed it.
 
-    The checkpoint in it is verified too: the log of the key's name had its number of entries when the report was made.
+    The signature covers every byte of the page. The signed head of the log in the report is verified, too.
+
+    Args:
+        text: HTML of the page.
+        keys: trusted keys of the log.
 
     Raises:
-        NotVerified: the text is no such page, or was changed after one of these keys signed it.
+        Malformed: the text is not a page of a ledger.
+        NotVerified: no trusted key signed the page, or it was changed afterwards.
     """
     trusted = tuple(keys)
     report, signature = _read_data(text)
@@ -78,7 +83,11 @@ def checkpoint_of(text: str) -> str:
 
 
 def _read_data(text: str) -> tuple[JsonRecord, str]:
-    """Return the record and the signature in a page."""
+    """Extract the report and the signature from a page, without verifying them.
+
+    Raises:
+        Malformed: the page is too long, lacks a part, or its data are not in canonical form.
+    """
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
         raise Malformed("is no page of a ledger, or a part of it is missing")
     data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)
@@ -92,7 +101,12 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
 
 
 def _render(report: Record, key: PublicKey) -> str:
-    """Return the page of a report, without its signature."""
+    """Return the HTML of a report, with a placeholder for the signature.
+
+    Args:
+        report: report of a ledger.
+        key: public key that will sign the page, for display.
+    """
     ledger: JsonObject = report["ledger"]
     log10_delta = float(ledger["target"]["log10_delta"])
     points = [

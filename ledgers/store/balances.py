@@ -28,20 +28,23 @@ LARGEST_LOG = 10_000_000
 
 
 class Balances:
-    """Check of ledgers' rows against their entries. Every method may be called in any thread."""
+    """Check that the rows of ledgers agree with the log. Every method may be called in any thread.
+
+    Each log entry has a digest of its ledger's balance, so that a row that was changed by SQL is noticed.
+    """
 
     def __init__(self) -> None:
         self._openings = set[tuple[str, str]]()
         """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
-        """Return a sentence for each ledger that differs from its entries, by its id.
+        """Return a sentence for each ledger of which the rows differ from the log, by its id.
 
-        The newest entry of an earlier version has no balance. Then only the ledger's opening is compared here.
+        Entries of an earlier version have no balance. For them, only the opening of the ledger is compared here.
 
         Args:
             connection: connection on which the ledgers were read.
-            ledgers: rows and states by their ids, with every reservation that still holds something.
+            ledgers: rows and state of each ledger by its id, with at least the reservations with uncommitted runs.
         """
         newest = entries.newest(connection, ledgers)
         tree = Tree(StoredNodes(connection), entries.size(connection))
@@ -53,14 +56,15 @@ class Balances:
         return {name: sentence for name, sentence in checked.items() if sentence is not None}
 
     def _opening(self, connection: Connection, tree: Tree, row: LedgerRow) -> str | None:
-        """Return in one sentence why a row differs from its ledger's first entry, or None if it does not.
-
-        An opening that was compared successfully is not compared again while its row is the same.
+        """Compare a ledger's row with its first log entry. An unchanged row is compared only once.
 
         Args:
             connection: connection on which the row was read.
             tree: hash tree of the log.
             row: rows of the ledger.
+
+        Returns:
+            A sentence about the difference, or None if there is none.
         """
         opening = json.loads(row.record) | {"dataset": row.dataset, "block": row.block, "name": row.name}
         orders = [part.part for part in row.parts if part.kind == "rdp"]
@@ -83,13 +87,16 @@ class Balances:
 
 
 def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
-    """Return in one sentence why a ledger differs from its newest entry, or None if it does not.
+    """Compare the balance of a ledger with its newest log entry.
 
     Args:
-        tree: hash tree of the log.
+        tree: Merkle tree of the log.
         ledger: rows of the ledger.
-        state: state of the ledger, with every reservation that still holds something.
+        state: state of the ledger, with at least the reservations with uncommitted runs.
         row: newest entry of the ledger; None if the log has none.
+
+    Returns:
+        A sentence about the difference. None if there is none, or if the entry has no balance.
     """
     if row is None:
         return f"The log has no entry of the ledger {ledger.id}."
@@ -113,15 +120,17 @@ def _job_of(item: str) -> str | None:
 
 
 def find_misread(connection: Connection, ledger: str, reservation: ReservationRow) -> str | None:
-    """Return in one sentence why a reservation differs from the entries of a ledger, or None if it does not.
+    """Compare a reservation with the log entries of one of its ledgers, before runs of it are declared void.
 
-    The balance of a ledger has only the reservations that still hold something. A void may be of a reservation that
-    holds nothing.
+    The check is needed because the digest of a ledger's balance covers only reservations with uncommitted runs.
 
     Args:
         connection: connection on which the reservation was read.
         ledger: id of the ledger.
         reservation: the reservation.
+
+    Returns:
+        A sentence that there is a difference, or None.
     """
     holding = next(record for record in reservation.holdings if record.ledger == ledger)
     entries_of_ledger = [json.loads(row.leaf) for row in entries.page(connection, ledger=ledger, limit=LARGEST_LOG)]
@@ -141,23 +150,26 @@ def find_misread(connection: Connection, ledger: str, reservation: ReservationRo
 
 
 def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> str | None:
-    """Return in one sentence why a ledger differs from its entries, or None if it does not.
+    """Compare a ledger with its log entries of an earlier version, by computing its state from all of them.
 
-    A ledger whose newest entry has a balance is not replayed.
+    If the newest entry has a balance, nothing is computed, because `Balances.wrong` compares it.
 
     Args:
         connection: connection on which the ledger was read.
         ledger: id of the ledger.
-        state: state of the ledger, with every reservation that still holds something.
+        state: state of the ledger, with at least the reservations with uncommitted runs.
+
+    Returns:
+        A sentence about the difference, or None if there is none.
     """
     rows = entries.page(connection, ledger=ledger, limit=LARGEST_LOG)
     records = [json.loads(row.leaf) for row in rows]
     if BALANCE in records[-1]:
         return None
     try:
-        wanted = digest_of(replay_entries(records, spec_of, text_of, certify=False), text_of)
+        expected_digest = digest_of(replay_entries(records, spec_of, text_of, certify=False), text_of)
     except DoesNotReplay as error:
         return f"The entries of the ledger {ledger} do not follow from each other: {error}."
-    if wanted != digest_of(state, text_of):
+    if expected_digest != digest_of(state, text_of):
         return f"The balance of the ledger {ledger} in the database is not the one that its entries give."
     return None

@@ -17,18 +17,25 @@ _COLUMNS = tuple(ENTRIES.c[name] for name in EntryRow.__dataclass_fields__)
 
 
 def take(connection: Connection, count: int) -> int:
-    """Take the next `count` numbers of entries, and return the first. Other writers wait until the transaction ends.
+    """Reserve the next numbers of log entries. Other writers wait until the transaction ends.
 
-    Take them last: after every ledger is locked, and everything is written. If the transaction is rolled back, the
-    numbers are free again.
+    Call this last in a transaction, after all ledgers are locked and other rows are written. If the transaction is
+    rolled back, the numbers are free again.
+
+    Args:
+        connection: connection of a transaction that writes.
+        count: how many numbers are reserved, at least 1.
+
+    Returns:
+        The first of the numbers.
 
     Raises:
         ValueError: the count is below 1.
     """
     if count < 1:
         raise ValueError("at least one entry is taken")
-    more = update(COUNTER).values(size=COUNTER.c.size + count).returning(COUNTER.c.size)
-    size: int = connection.execute(more).scalar_one()
+    increase = update(COUNTER).values(size=COUNTER.c.size + count).returning(COUNTER.c.size)
+    size: int = connection.execute(increase).scalar_one()
     return size - count
 
 
@@ -68,44 +75,44 @@ def page(
     organisation: str | None = None,
     order: Order = "oldest",
 ) -> list[EntryRow]:
-    """Return entries in their order.
+    """Return a page of log entries that meet all given conditions.
 
     Args:
-        connection: to read on.
-        start: number of the first of them; None means the oldest, or the newest if the newest come first.
+        connection: connection to read on.
+        start: number of the first entry; None means the oldest, or the newest if the newest come first.
         limit: largest number of entries.
-        ledger: id of the ledger that they are of; None means any.
-        kind: their kind; None means any.
-        organisation: owner of their ledgers; None means any.
-        order: which come first.
+        ledger: id of the entries' ledger; None means any.
+        kind: kind of the entries; None means any.
+        organisation: owner of the entries' ledgers; None means any.
+        order: whether the oldest or the newest entries come first.
     """
-    wanted, newest = select(*_COLUMNS), order == "newest"
+    query, newest = select(*_COLUMNS), order == "newest"
     if start is not None:
-        wanted = wanted.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
+        query = query.where(ENTRIES.c.seq <= start if newest else ENTRIES.c.seq >= start)
     if ledger is not None:
-        wanted = wanted.where(ENTRIES.c.ledger == ledger)
+        query = query.where(ENTRIES.c.ledger == ledger)
     if kind is not None:
-        wanted = wanted.where(ENTRIES.c.kind == kind)
+        query = query.where(ENTRIES.c.kind == kind)
     if organisation is not None:
-        wanted = wanted.where(entries_of(organisation))
+        query = query.where(entries_of(organisation))
     in_order = ENTRIES.c.seq.desc() if newest else ENTRIES.c.seq
-    rows = connection.execute(wanted.order_by(in_order).limit(limit)).mappings()
+    rows = connection.execute(query.order_by(in_order).limit(limit)).mappings()
     return [EntryRow(**row) for row in rows]
 
 
 def of_rare_kind(
     connection: Connection, ledgers: Collection[str], kind: Literal["voided", "contradicted"]
 ) -> list[EntryRow]:
-    """Return the entries of a rare kind that these ledgers have, in the order of the log.
+    """Return the entries of a rare kind in some ledgers, in the order of the log, by an index of these kinds.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         ledgers: ids of the ledgers.
-        kind: of the entries.
+        kind: kind of the entries.
     """
-    own = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
-    wanted = select(*_COLUMNS).where(RARE, own).order_by(ENTRIES.c.seq)
-    return [EntryRow(**row) for row in connection.execute(wanted).mappings()]
+    condition = ENTRIES.c.ledger.in_(ledgers) & (ENTRIES.c.kind == kind)
+    query = select(*_COLUMNS).where(RARE, condition).order_by(ENTRIES.c.seq)
+    return [EntryRow(**row) for row in connection.execute(query).mappings()]
 
 
 def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryRow]:
@@ -118,6 +125,6 @@ def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryR
 def count_kinds(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
     """Return the number of entries of each kind that a ledger has, with their first and last number."""
     number = ENTRIES.c.seq
-    wanted = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
-    rows = connection.execute(wanted.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
+    query = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
+    rows = connection.execute(query.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
     return {kind: (count, first, last) for kind, count, first, last in rows}

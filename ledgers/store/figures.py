@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Double, Select, case, cast, func, select
 from epsilond.ledgers.store.tables import COUNTER, ENTRIES, HOLDINGS, LEDGERS, RESERVATIONS, SLOTS
 
 _MAY_RESERVE: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
-"""Condition of a ledger that may reserve: it is neither closed nor contradicted."""
+"""Condition of a ledger in which runs may be reserved: neither closed nor blocked by an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,9 @@ class LedgerFigures:
     """Figures of all ledgers of a database at one moment.
 
     Attributes:
-        open: number of ledgers that may still reserve.
-        fullest: those of them with the largest fraction held, the fullest first.
-        oldest_hold: when the oldest reservation was made that still holds something, in seconds since 1970; or None.
+        open: number of ledgers in which runs may still be reserved.
+        fullest: the open ledgers with the largest fractions used or reserved, the fullest first.
+        oldest_hold: time of the oldest reservation with uncommitted runs, in seconds since 1970; None if there is none.
         size: number of entries of the log.
         written: when the newest entry was written, in seconds since 1970; None for an empty log.
     """
@@ -52,7 +52,7 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
     """Return the figures of all ledgers.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         limit: largest number of ledgers in `fullest`.
     """
     size = connection.execute(select(COUNTER.c.size)).scalar_one()
@@ -66,10 +66,10 @@ def figures(connection: Connection, *, limit: int) -> LedgerFigures:
 
 
 def _fullest(limit: int) -> Select[Any]:
-    """Select the fullest ledgers.
+    """Return the query for the ledgers with the largest fractions used or reserved.
 
-    A slot is as full as its fullest part. Orders of a Rényi slot bear the budget together: such a slot is as full as
-    its emptiest order. Parts without capacity are left out, as nothing is taken from them.
+    A slot is as full as its fullest part. A Rényi slot is as full as its emptiest order, because the other orders may
+    be overdrawn. Parts without capacity do not count.
     """
     capacity = cast(SLOTS.c.capacity, Double)
     used, held = (cast(SLOTS.c[name], Double) / capacity for name in ("used", "held"))

@@ -15,32 +15,35 @@ _COLUMNS = tuple(KEYS.c[name] for name in KeptAnswer.__dataclass_fields__)
 
 
 def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
-    """Return the answer kept under a tenant's key, or None.
+    """Return the stored answer to an earlier request with an idempotency key, or None.
 
-    Compare its fingerprint with the request's. Call it again once the ledgers are locked, because an equal request may
-    have come first.
+    The caller must compare the answer's fingerprint with that of the request. The caller must search again once the
+    ledgers are locked, because the same request may have been answered meanwhile.
 
     Args:
         connection: connection to read on.
         tenant: owner of the key.
         key: idempotency key.
     """
-    wanted = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
-    row = connection.execute(wanted).mappings().one_or_none()
+    query = select(*_COLUMNS).where(KEYS.c.tenant == tenant, KEYS.c.key == key)
+    row = connection.execute(query).mappings().one_or_none()
     return None if row is None else KeptAnswer(**row)
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return those of these keys, each with its tenant, that have a kept answer."""
-    wanted = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
-    return {(row.tenant, row.key) for row in connection.execute(wanted)}
+    query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
+    return {(row.tenant, row.key) for row in connection.execute(query)}
 
 
 def keep(connection: Connection, answers: Sequence[KeptAnswer]) -> None:
-    """Keep answers in the transaction of the moves. Call it with the counter of entries taken.
+    """Store the answers to requests in the transaction of their changes.
+
+    The transaction must have reserved its numbers of log entries, so that other writers wait.
 
     Raises:
-        Again: a key was taken in between; leave the transaction, and the next try finds its answer.
+        Again: another transaction stored an answer for one of the keys. The caller must roll back and try again, and
+            will find that answer.
     """
     try:
         connection.execute(insert(KEYS), [vars(answer) for answer in answers])

@@ -44,16 +44,16 @@ class BlockTaken(Exception):
 
 
 def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
-    """Keep a new ledger, at version 0. Call it before the counter of entries is taken.
+    """Store a new ledger. Call this before `entries.take` in the transaction.
 
     Args:
-        connection: of a transaction that writes.
-        ledger: the ledger.
-        opened_by: name of the caller who opens it; None where the tenant has no callers with names.
+        connection: connection of a transaction that writes.
+        ledger: the ledger, with version 0.
+        opened_by: name of the caller who opens it; None if callers have no names.
 
     Raises:
-        BlockTaken: the block has one; a closed one is not replaced.
-        ValueError: it has another version than 0.
+        BlockTaken: the block of data has a ledger already, open or closed.
+        ValueError: the version is not 0.
     """
     if ledger.version != 0:
         raise ValueError("a new ledger has version 0")
@@ -73,10 +73,10 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
 
 
 def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
-    """Return these ledgers with all their rows.
+    """Return the rows of ledgers, by the ledger's id.
 
-    Outside `looking` and `moving` the rows of one ledger may be of two moments. The version is read first, so that a
-    move that compares it notices.
+    The rows are consistent only inside `looking` or `moving`. Otherwise they may be from before and after a change; the
+    version is read first, so that a later comparison of the version notices this.
 
     Args:
         connection: connection to read on.
@@ -86,10 +86,10 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     Raises:
         Unknown: there is no such ledger.
     """
-    own = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
+    query = select(*_LOADED).where(LEDGERS.c.id.in_(identifiers))
     if tenant is not None:
-        own = own.where(LEDGERS.c.organisation == tenant)
-    rows = {row["id"]: LedgerRow(**row) for row in connection.execute(own).mappings()}
+        query = query.where(LEDGERS.c.organisation == tenant)
+    rows = {row["id"]: LedgerRow(**row) for row in connection.execute(query).mappings()}
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
@@ -119,12 +119,12 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 
 
 def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> LedgerRow:
-    """Write how one ledger differs, and return it as it is then. See `write_all`.
+    """Write the changes of one ledger, and return it with its next version. Errors are those of `write_all`.
 
     Args:
-        connection: of a transaction that has locked the ledger.
-        before: the ledger as it was loaded.
-        after: the ledger as it becomes.
+        connection: connection of a transaction that has locked the ledger.
+        before: the ledger as it was read.
+        after: the ledger with its changes.
     """
     return write_all(connection, [(before, after)])[0]
 
@@ -142,25 +142,25 @@ def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerR
         ValueError: a member that never changes differs, or a slot or an item is missing.
         IntegrityError: a constraint rejects the change; the transaction cannot be used any more.
     """
-    own: list[JsonRecord] = []
-    parts: list[JsonRecord] = []
-    items: list[JsonRecord] = []
-    added: list[JsonRecord] = []
+    ledger_changes: list[JsonRecord] = []
+    part_changes: list[JsonRecord] = []
+    item_changes: list[JsonRecord] = []
+    new_items: list[JsonRecord] = []
     for before, after in changes:
         if any(getattr(before, name) != getattr(after, name) for name in _FIXED):
             raise ValueError("what a ledger was opened with never changes, and its version only here")
-        own.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
-        parts += _changed_parts(before, after)
-        items += _changed_items(before, after)
-        added += [
+        ledger_changes.append({"_id": before.id, "_version": before.version, **_values(after, _CHANGING)})
+        part_changes += _changed_parts(before, after)
+        item_changes += _changed_items(before, after)
+        new_items += [
             {"ledger": before.id, "position": position, **vars(after.items[position])}
             for position in range(len(before.items), len(after.items))
         ]
-    change_rows(connection, _OWN_CHANGE, own, "ledger")
-    change_rows(connection, _PART_CHANGE, parts, "ledger")
-    change_rows(connection, _ITEM_CHANGE, items, "ledger")
-    if added:
-        connection.execute(insert(ITEMS), added)
+    change_rows(connection, _OWN_CHANGE, ledger_changes, "ledger")
+    change_rows(connection, _PART_CHANGE, part_changes, "ledger")
+    change_rows(connection, _ITEM_CHANGE, item_changes, "ledger")
+    if new_items:
+        connection.execute(insert(ITEMS), new_items)
     return [replace(after, version=before.version + 1) for before, after in changes]
 
 
@@ -170,28 +170,31 @@ def identifiers(connection: Connection) -> list[str]:
 
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
-    """Return the id of the first ledger of a block, if it has one.
+    """Return the id of the first ledger of a block of data; None if the block has no ledger.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         tenant: owner of the ledger.
         dataset: name of the data set.
         block: name of the block; empty for the whole data set.
     """
     of_dataset = (LEDGERS.c.organisation == tenant) & (LEDGERS.c.dataset_key == key_of(dataset))
-    wanted = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
-    return connection.execute(wanted.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()
+    query = select(LEDGERS.c.id).where(of_dataset, LEDGERS.c.block_key == key_of(block))
+    return connection.execute(query.order_by(LEDGERS.c.copy).limit(1)).scalar_one_or_none()
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Return the id of a ledger that overlaps this ledger: one is of a block, the other of the whole dataset.
+    """Return the id of a ledger that overlaps this one: one covers a block, the other the whole data set.
 
-    Call it after the counter of entries is taken: then no other is being added.
+    Call this after `entries.take`, because no other ledger can be added then.
+
+    Returns:
+        The id, or None if no ledger overlaps.
     """
     of_other_kind = LEDGERS.c.block_key != "" if ledger.block == "" else LEDGERS.c.block_key == ""
     of_dataset = (LEDGERS.c.organisation == ledger.tenant) & (LEDGERS.c.dataset_key == key_of(ledger.dataset))
-    wanted = of_dataset & of_other_kind
-    return connection.execute(select(LEDGERS.c.id).where(wanted).limit(1)).scalar_one_or_none()
+    condition = of_dataset & of_other_kind
+    return connection.execute(select(LEDGERS.c.id).where(condition).limit(1)).scalar_one_or_none()
 
 
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
@@ -203,15 +206,15 @@ def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | 
         limit: largest number of ledgers.
         after: ledger after which the list starts; None means from the first.
     """
-    wanted = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
+    query = select(LEDGERS.c.id).where(LEDGERS.c.organisation == tenant)
     if after is not None:
-        wanted = wanted.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
-    ids = connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
+        query = query.where(tuple_(LEDGERS.c.created, LEDGERS.c.id) > tuple_(after.created, after.id))
+    ids = connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id).limit(limit)).scalars()
     return list(load(connection, *ids).values())
 
 
 def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdict[str, list[bytes]]:
-    """Return the entries that contradict runs of ledgers, by the ledgers' ids."""
+    """Return the entries with observations that runs differed from their mechanisms, by the ledgers' ids."""
     leaves = defaultdict[str, list[bytes]](list)
     for row in entries.of_rare_kind(connection, identifiers, "contradicted") if identifiers else ():
         if row.ledger is not None:
@@ -220,19 +223,23 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 
 
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of `_PART_CHANGE` for each part of a slot that differs."""
+    """Yield the parameters of the update `_PART_CHANGE` for each part of a slot that changed.
+
+    Raises:
+        ValueError: a part is missing or new.
+    """
     present = {(part.kind, part.part): part for part in before.parts}
     if [*present] != [(part.kind, part.part) for part in after.parts]:
         raise ValueError("the parts of a ledger's slots are those it was opened with")
     for part in after.parts:
-        was = present[part.kind, part.part]
-        if part != was:
+        old_part = present[part.kind, part.part]
+        if part != old_part:
             key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
-            yield key | _values(was, _AMOUNTS, "_") | _values(part, _AMOUNTS)
+            yield key | _values(old_part, _AMOUNTS, "_") | _values(part, _AMOUNTS)
 
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of `_ITEM_CHANGE` for each item of the plan that differs."""
+    """Yield the parameters of the update `_ITEM_CHANGE` for each item of the plan that changed."""
     if _names(before.items) != _names(after.items[: len(before.items)]):
         raise ValueError("the items of a ledger's plan stay, and new ones come after them")
     for was, item in zip(before.items, after.items, strict=False):

@@ -38,7 +38,7 @@ class MessageRow:
 
 
 def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
-    """Keep messages that were not kept before, and return the number of new ones."""
+    """Store the messages that are not stored yet, and return their number."""
     count = 0
     for row in rows:
         count += not is_kept(connection, row.id) and try_insert(connection, insert(MESSAGES).values(asdict(row)))
@@ -47,22 +47,27 @@ def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
 
 def is_kept(connection: Connection, identifier: str) -> bool:
     """Return whether a message was ever kept, and not removed since."""
-    wanted = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
-    return connection.execute(wanted).scalar_one_or_none() is not None
+    query = select(MESSAGES.c.id).where(MESSAGES.c.id == identifier)
+    return connection.execute(query).scalar_one_or_none() is not None
 
 
 def claim(connection: Connection, endpoint: str, now: float, lease: float) -> MessageRow | None:
-    """Return the message to an endpoint that is due first, and let no other process have it for a time.
+    """Return the message to an endpoint that is due first, and reserve it for this process for some time.
+
+    The number of deliveries of the message is raised by one.
 
     Args:
-        connection: of a transaction that writes.
+        connection: connection of a transaction that writes.
         endpoint: identifier of the endpoint.
-        now: seconds since 1970.
-        lease: seconds after which another process may send it, as this one may have stopped.
+        now: present time in seconds since 1970.
+        lease: seconds after which another process may send the message, in case that this process has stopped.
+
+    Returns:
+        The message. None if none is due, or if another process is about to reserve it.
     """
     due = (MESSAGES.c.state == "pending") & (MESSAGES.c.endpoint == endpoint) & (MESSAGES.c.due <= now)
-    wanted = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
-    message = connection.execute(wanted.with_for_update(skip_locked=True)).mappings().one_or_none()
+    query = select(MESSAGES).where(due).order_by(MESSAGES.c.due, MESSAGES.c.created, MESSAGES.c.id).limit(1)
+    message = connection.execute(query.with_for_update(skip_locked=True)).mappings().one_or_none()
     if message is None:
         return None
     row = replace(MessageRow(**message), attempts=message["attempts"] + 1, due=now + lease)
@@ -79,18 +84,18 @@ def write(connection: Connection, row: MessageRow) -> None:
 def pending(connection: Connection, endpoints: Iterable[str]) -> int:
     """Return the number of messages to these endpoints that wait for their delivery."""
     waits = (MESSAGES.c.state == "pending") & MESSAGES.c.endpoint.in_([*endpoints])
-    wanted = select(func.count()).select_from(MESSAGES).where(waits)
-    count: int = connection.execute(wanted).scalar_one()
+    query = select(func.count()).select_from(MESSAGES).where(waits)
+    count: int = connection.execute(query).scalar_one()
     return count
 
 
 def prune(connection: Connection, before: float, kept_kind: str) -> None:
-    """Remove messages that were made before a time.
+    """Delete messages that were created before a time.
 
     Args:
-        connection: of a transaction that writes.
-        before: seconds since 1970.
-        kept_kind: kind of event of which messages stay for ever, so that each is sent once.
+        connection: connection of a transaction that writes.
+        before: time in seconds since 1970.
+        kept_kind: kind of event of which no message is deleted, so that none is created a second time.
     """
     connection.execute(delete(MESSAGES).where(MESSAGES.c.created < before, MESSAGES.c.kind != kept_kind))
 
@@ -100,12 +105,12 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
 
     Args:
         connection: connection to read on; it must be of a transaction that writes if `alone` is set.
-        alone: whether other processes may not read the log for messages until the transaction ends. If one does so at
-            present, None is returned.
+        alone: whether to exclude other processes from reading the log for messages until the transaction ends. If
+            another process does so at present, the result is None.
     """
-    wanted = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
+    query = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     size: int | None = connection.execute(
-        wanted.with_for_update(skip_locked=True) if alone else wanted
+        query.with_for_update(skip_locked=True) if alone else query
     ).scalar_one_or_none()
     return size
 

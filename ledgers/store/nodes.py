@@ -15,10 +15,7 @@ Node = TypeVar("Node", bound=tuple[int, int])
 
 
 class StoredNodes:
-    """Nodes of the tree in a transaction. Nodes of entries are written in the transaction of the entries.
-
-    A node never changes, so each is read once.
-    """
+    """Store of the Merkle tree's hashes in the database, for one transaction. It caches the hashes that it read."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -37,8 +34,8 @@ class StoredNodes:
         """Store hashes of nodes that are not in the store.
 
         Raises:
-            ValueError: one of them is there already, or is not a hash of 32 bytes. The transaction cannot be used any
-                more.
+            ValueError: the store has one of the nodes already, or a value does not have 32 bytes. The transaction must
+                then be rolled back.
         """
         if not hashes:
             return

@@ -24,17 +24,17 @@ CHAIN: Final = Chain(
 
 
 def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> Database:
-    """Open the database of ledgers in a file, which is made if missing, or at the URL of a PostgreSQL database.
+    """Open the database of ledgers in an SQLite file, which is created if it does not exist, or in PostgreSQL.
 
-    One process at a time has a file; its threads share it.
+    Only one process at a time can open a file. Its threads share the database.
 
     Args:
         place: path of the file, or URL.
         name: name of the place in errors.
 
     Raises:
-        StoreLocked: another process has the file.
-        StoreUnavailable: it cannot be read or written, or has tables of a later version.
+        StoreLocked: another process has opened the file.
+        StoreUnavailable: the database cannot be read or written, or has tables of a later version.
     """
     return opening.open_database(_url(place), [CHAIN], name=name, what="ledgers")
 

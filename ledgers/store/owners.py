@@ -16,7 +16,7 @@ from epsilond.ledgers.store.transactions import Again
 from epsilond.storage import shared
 
 _IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(False)
-"""Condition of a ledger that may commit: it is neither closed nor contradicted."""
+"""Condition of a ledger to which runs may be committed: neither closed nor blocked by an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +33,19 @@ class Collision:
 
 
 def assign(connection: Connection, organisation_of: Callable[[str], str | None]) -> int:
-    """Give each ledger that has no organisation, or the nameless one, to the organisation of its opener.
+    """Assign each ledger without a named organisation to the organisation of the caller who opened it.
 
-    Ledgers of named organisations stay. The version of each ledger that is given grows, so that a move that is under
-    way is judged again.
+    The version of each assigned ledger is raised, so that a concurrent change of it is checked again.
 
     Args:
-        connection: of a transaction that writes.
-        organisation_of: gives the organisation of a caller by name, or None to leave the caller's ledgers as they are.
+        connection: connection of a transaction that writes.
+        organisation_of: returns the organisation of the caller with a given name, or None to skip the caller's ledgers.
 
     Returns:
-        Number of ledgers that were given.
+        Number of assigned ledgers.
 
     Raises:
-        Again: another process moved a ledger in between.
+        Again: another process changed a ledger meanwhile.
     """
     if connection.dialect.name == "postgresql":
         shared.alone_with_tables(connection)
@@ -76,13 +75,13 @@ def has_free(connection: Connection, opened_by: str) -> bool:
 
 
 def collisions(connection: Connection) -> list[Collision]:
-    """Return the ledgers that cover the same people as another of their organisation, closed ones included."""
+    """Return the groups of ledgers that cover the same people of one organisation, including closed ledgers."""
     names = ("id", "organisation", "dataset", "dataset_key", "block_key")
-    wanted = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
+    query = select(*(LEDGERS.c[name] for name in names), _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation.is_not(None)
     )
     of_dataset = defaultdict[tuple[str, str], list[_Member]](list)
-    for row in connection.execute(wanted.order_by(LEDGERS.c.created, LEDGERS.c.id)):
+    for row in connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
         of_dataset[row.organisation, row.dataset_key].append(member)
     reported = []
@@ -108,8 +107,8 @@ class _Member(NamedTuple):
 def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
     """Return the ledgers of a data set that cover the same people, as groups of two or more.
 
-    An open ledger of the whole collides with every block, so that all are one group. A closed one is in the group of
-    each block: the blocks do not collide with each other.
+    An open ledger of the whole data set overlaps with every block, so that all ledgers form one group. A closed ledger
+    of the whole is in the group of each block. Different blocks do not overlap.
     """
     if any(row.block == "" and row.is_open for row in rows):
         groups = [list(rows)]
@@ -120,7 +119,7 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
 
 
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
-    """Return the other ledgers of an organisation that cover people of this one, each with whether it is open."""
+    """Return the ids of other ledgers that cover the same people of one organisation, each with whether it is open."""
     wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
     )
@@ -129,28 +128,28 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 
 def colliding_among(connection: Connection, identifiers: Collection[str]) -> set[str]:
-    """Return those of these ledgers that cover people of another ledger of their organisation."""
+    """Return the ids of the given ledgers that cover the same people as another ledger of their organisation."""
     own, another = LEDGERS.alias(), LEDGERS.alias()
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
     same_people = (
         (another.c.organisation == own.c.organisation) & (another.c.dataset_key == own.c.dataset_key) & same_block
     )
-    wanted = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, another.c.id != own.c.id))
-    return set(connection.execute(wanted).scalars())
+    query = select(own.c.id).where(own.c.id.in_(identifiers), exists().where(same_people, another.c.id != own.c.id))
+    return set(connection.execute(query).scalars())
 
 
 def is_barred(connection: Connection, ledger: LedgerRow) -> bool:
-    """Return whether a ledger of another organisation bars a new one of the same people.
+    """Return whether a ledger of another organisation forbids a new ledger of the same data set.
 
-    The nameless organisation cannot be distinguished from one with a name: its callers may belong to that. Therefore a
-    ledger that it has, or once had and moved, bars all other organisations for good. A ledger of any organisation
-    bars the nameless one. Call it after the counter of entries is taken: then no other ledger is being added.
+    Callers without an organisation may belong to any organisation. Therefore a ledger that they own, or once owned and
+    changed, forbids ledgers of all organisations. A ledger of any organisation forbids ledgers of callers without one.
+    Call this after `entries.take`, because no other ledger can be added then.
     """
     moved = exists().where(ENTRIES.c.ledger == LEDGERS.c.id, ENTRIES.c.tenant == NAMELESS)
     from_unnamed = _is_free() | ((LEDGERS.c.organisation != ledger.tenant) & moved)
     barring = LEDGERS.c.organisation != NAMELESS if ledger.tenant == NAMELESS else from_unnamed
-    wanted = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
-    return connection.execute(wanted).scalar_one_or_none() is not None
+    query = select(LEDGERS.c.id).where(barring, _covers(ledger)).limit(1)
+    return connection.execute(query).scalar_one_or_none() is not None
 
 
 def organisations_of(connection: Connection, identifiers: list[str]) -> set[str | None]:
@@ -161,22 +160,23 @@ def organisations_of(connection: Connection, identifiers: list[str]) -> set[str 
 def find_misplaced(
     connection: Connection, *, identifiers: Collection[str] | None = None, organisation: str | None = None
 ) -> list[str]:
-    """Return the ids of ledgers that are not with their organisation, or not with the ledgers of the same people.
+    """Return the ids of ledgers with a wrong organisation, or with search keys that do not fit their names.
 
-    The keys of a ledger are those of its names. A ledger that an organisation opened is that organisation's for ever.
+    Such rows were changed outside the service. A ledger that an organisation opened must still belong to it. The search
+    keys of data set and block must be those of their names.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         identifiers: ids of ledgers; None means any.
         organisation: owner of the ledgers, now or at their opening; None means any.
     """
     names = ("id", "tenant", "organisation", "dataset", "dataset_key", "block", "block_key")
-    wanted = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
+    query = select(*(LEDGERS.c[name] for name in names)).order_by(LEDGERS.c.id)
     if identifiers is not None:
-        wanted = wanted.where(LEDGERS.c.id.in_(identifiers))
+        query = query.where(LEDGERS.c.id.in_(identifiers))
     if organisation is not None:
-        wanted = wanted.where((LEDGERS.c.organisation == organisation) | (LEDGERS.c.tenant == opened_for(organisation)))
-    return [row.id for row in connection.execute(wanted) if not _is_in_place(row)]
+        query = query.where((LEDGERS.c.organisation == organisation) | (LEDGERS.c.tenant == opened_for(organisation)))
+    return [row.id for row in connection.execute(query) if not _is_in_place(row)]
 
 
 def _is_in_place(row: Row[Any]) -> bool:

@@ -21,15 +21,15 @@ def add(connection: Connection, move: PendingRow) -> None:
 
 
 def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
-    """Return a move of a ledger, or None.
+    """Return a move of a ledger that waits for approval, or has ended; None if there is no such move.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         ledger: id of the ledger.
         identifier: id of the move.
     """
-    wanted = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
-    row = connection.execute(wanted).mappings().one_or_none()
+    query = select(*_COLUMNS).where(PENDING.c.id == identifier, PENDING.c.ledger == ledger)
+    row = connection.execute(query).mappings().one_or_none()
     return None if row is None else PendingRow(**row)
 
 
@@ -37,21 +37,21 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
     """Return the moves of a ledger that wait for approval, oldest first.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         ledger: id of the ledger.
-        now: seconds since 1970; moves whose time has passed are left out.
+        now: present time in seconds since 1970. Moves that have expired are left out.
     """
     ordered = _live(ledger, now).order_by(PENDING.c.requested_at, PENDING.c.id)
     return [PendingRow(**row) for row in connection.execute(ordered).mappings()]
 
 
 def count_live(connection: Connection, ledger: str, now: float) -> int:
-    """Return the number of moves of a ledger that wait for approval.
+    """Return the number of moves of a ledger that wait for approval and have not expired.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         ledger: id of the ledger.
-        now: seconds since 1970.
+        now: present time in seconds since 1970.
     """
     number: int = connection.execute(select(func.count()).select_from(_live(ledger, now).subquery())).scalar_one()
     return number
@@ -70,15 +70,15 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
 
 
 def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
-    """Write how a move ended.
+    """Store that a pending move has ended: approved, rejected, withdrawn or expired.
 
     Args:
-        connection: of a transaction that writes.
-        before: the move as it was read.
-        after: the move as it ended.
+        connection: connection of a transaction that writes.
+        before: the pending move.
+        after: the move with its final state.
 
     Raises:
-        Again: it has ended already.
+        Again: the move has ended already.
     """
     own = update(PENDING).where(PENDING.c.id == before.id, PENDING.c.state == "pending")
     if connection.execute(own.values({name: getattr(after, name) for name in _ENDING})).rowcount != 1:

@@ -24,8 +24,8 @@ class PartRow:
         capacity: capacity, which may fall and never rise.
         used: amount that was committed.
         held: amount that is used or reserved; at most the capacity, unless `mixed`.
-        mixed: whether it is one of several Rényi orders that bear their budget together. Some of these may be
-            overdrawn, by a rule that no constraint can state.
+        mixed: whether the part is one of several orders of a Rényi slot. Some of these may be overdrawn, by a rule that
+            a constraint of the database cannot express.
     """
 
     kind: str
@@ -48,7 +48,8 @@ class ItemRow:
     Attributes:
         name: name of the item, unique in the ledger.
         spec: one run, as canonical text.
-        job: id of the reservation whose residue charge created the item; None for other items.
+        job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
+            items of the plan itself.
     """
 
     name: str
@@ -68,14 +69,14 @@ class LedgerRow:
         tenant: organisation that owns the ledger.
         block: name of the block; empty for a data set of one block. No two ledgers have the same tenant, data set and
             block, closed or not, except for some that were opened before there were organisations.
-        conditional: whether a decision in it was declared to be independent of every output.
+        conditional: whether the guarantee depends on a declaration, after a void or a late amendment.
         record: record of its opening, as canonical text, which never changes.
         created: seconds since 1970.
         version: number of its moves.
         released: whether anything was ever committed; read from the reservations, and not written.
         approval_from: version from which on a second person approves amendments and voids; None without approval.
-        contradicted: whether an observation contradicts a run that was paid from it, with any status.
-        contradictions: entries of the log that contradict runs, as canonical text, in their order; not written.
+        contradicted: whether a run was observed to differ from the mechanism that was paid for. The status may be any.
+        contradictions: log entries with such observations, as canonical text, in their order; not written.
     """
 
     id: str
@@ -102,7 +103,8 @@ class HoldingRow:
     """Runs of an item of the plan, or an amount of a slot, that a reservation holds in one ledger.
 
     Attributes:
-        item: the item that the runs are taken from, if any. A residue charge that was committed has its own item.
+        item: item of the plan that the runs are taken from; None if a slot pays. A whole job in a Gaussian slot gets an
+            item of its own at its first commit.
         slot: kind of the slot that is charged, if any.
         spec: one run, as canonical text.
         charge: the amounts, as canonical text.

@@ -27,10 +27,10 @@ _HOLDING_CHANGE = update(HOLDINGS).where(
 
 
 def add(connection: Connection, reservation: ReservationRow) -> None:
-    """Keep a new reservation.
+    """Store a new reservation.
 
     Raises:
-        IntegrityError: there is one of its id, or no ledger that it names; the transaction is of no more use.
+        IntegrityError: the id is in use, or a ledger does not exist. The transaction must then be rolled back.
     """
     connection.execute(insert(RESERVATIONS).values({name: getattr(reservation, name) for name in _OWN}))
     connection.execute(
@@ -39,24 +39,26 @@ def add(connection: Connection, reservation: ReservationRow) -> None:
 
 
 def get(connection: Connection, identifier: str, *, tenant: str | None = None) -> ReservationRow | None:
-    """Return the reservation with this id, or None. Read it again once its ledgers are locked.
+    """Return the reservation with this id; None if there is none, or if it has a ledger of another owner.
+
+    It may change until its ledgers are locked.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         identifier: id of the reservation.
-        tenant: required owner of all its ledgers; None means any. A reservation of others is not read.
+        tenant: required owner of all its ledgers; None means any.
     """
-    wanted = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
-    return next(iter(_load(connection, wanted if tenant is None else wanted.where(_is_owned(tenant)))), None)
+    query = select(RESERVATIONS.c.id).where(RESERVATIONS.c.id == identifier)
+    return next(iter(_load(connection, query if tenant is None else query.where(_is_owned(tenant)))), None)
 
 
 def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collection[str]) -> list[ReservationRow]:
-    """Return the reservations that still hold something in these ledgers, and some others.
+    """Return the reservations with uncommitted runs in some ledgers, and the named reservations.
 
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers.
-        named: ids of the other reservations.
+        named: ids of reservations that are returned in any case.
     """
     unfinished = HOLDINGS.c.ledger.in_(ledgers) & (HOLDINGS.c.committed < HOLDINGS.c.count)
     of_them = select(HOLDINGS.c.reservation).where(unfinished)
@@ -65,15 +67,15 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], named: Collecti
 
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
-    """Return the ids of the ledgers in which reservations hold something. They never change.
+    """Return the ids of the ledgers of some reservations. They never change.
 
     Args:
-        connection: to read on.
+        connection: connection to read on.
         owned: organisations, each with the id of a reservation. A reservation of another organisation is left out.
     """
-    wanted = select(HOLDINGS.c.ledger).join(LEDGERS)
-    wanted = wanted.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
-    return set(connection.execute(wanted).scalars())
+    query = select(HOLDINGS.c.ledger).join(LEDGERS)
+    query = query.where(tuple_(LEDGERS.c.organisation, HOLDINGS.c.reservation).in_(list(owned)))
+    return set(connection.execute(query).scalars())
 
 
 def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
@@ -83,11 +85,10 @@ def of_ledger(connection: Connection, ledger: str) -> list[ReservationRow]:
 
 
 def due(connection: Connection, now: float, *, limit: int, without: Collection[str] = ()) -> list[ReservationRow]:
-    """Return the reservations that have expired but still hold runs. They hold them until a transaction ends them.
+    """Return the reservations with uncommitted runs that have passed their time of expiry, the earliest first.
 
-    Free amounts are never computed from a clock: they are those of the rows. Give a reservation that is wholly
-    committed no time of expiry, so that it is not returned here for ever. Reservations of ledgers without an
-    organisation are left to the service that assigns it.
+    Their runs stay reserved until a transaction ends the reservation. Reservations of ledgers without an organisation
+    are left out, because the service that assigns the organisation ends them.
 
     Args:
         connection: connection to read on.
@@ -97,27 +98,27 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
     """
     unassigned = select(HOLDINGS.c.reservation).join(LEDGERS).where(LEDGERS.c.organisation.is_(None))
     unfinished = select(HOLDINGS.c.reservation).where(HOLDINGS.c.committed < HOLDINGS.c.count)
-    passed = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
-    wanted = select(RESERVATIONS.c.id).where(
-        passed, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
+    has_expired = RESERVATIONS.c.state.in_(("reserved", "committed")) & (RESERVATIONS.c.expires <= now)
+    query = select(RESERVATIONS.c.id).where(
+        has_expired, RESERVATIONS.c.id.in_(unfinished), RESERVATIONS.c.id.not_in(unassigned)
     )
     if without:
-        left_out = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
-        wanted = wanted.where(RESERVATIONS.c.id.not_in(left_out))
-    return _load(connection, wanted.order_by(RESERVATIONS.c.expires).limit(limit))
+        excluded = select(HOLDINGS.c.reservation).where(HOLDINGS.c.ledger.in_(without))
+        query = query.where(RESERVATIONS.c.id.not_in(excluded))
+    return _load(connection, query.order_by(RESERVATIONS.c.expires).limit(limit))
 
 
 def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
-    """Write how reservations differ. The ledgers of each must be locked.
+    """Write the changes of reservations. Their ledgers must be locked.
 
     Args:
-        connection: of the transaction of the move.
-        changes: reservations before and after. A row is changed only if it still is as before.
+        connection: connection of the transaction of the change.
+        changes: each reservation before and after the change. A row is changed only if it still has its old values.
 
     Raises:
-        Again: a reservation is not as before; it was cancelled or has expired, for example.
-        ValueError: a reservation would hold something of other ledgers.
-        IntegrityError: a constraint refuses: it has ended for ever, or more would be committed than it holds.
+        Again: a reservation was changed meanwhile, for example cancelled.
+        ValueError: a reservation has other ledgers than before.
+        IntegrityError: the reservation has ended, or more runs would be committed than are reserved.
     """
     own, holdings = [], []
     for before, after in changes:
@@ -144,7 +145,7 @@ def _is_owned(tenant: str) -> ColumnElement[bool]:
 
 
 def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
-    """Return the reservations with these ids, with their holdings."""
+    """Return the reservations that a query of ids selects, each with its runs in every ledger, oldest first."""
     query = select(*(RESERVATIONS.c[name] for name in _OWN)).where(RESERVATIONS.c.id.in_(wanted))
     rows = connection.execute(query.order_by(RESERVATIONS.c.created, RESERVATIONS.c.id)).mappings().all()
     holdings = defaultdict[str, list[HoldingRow]](list)

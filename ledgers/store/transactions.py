@@ -33,10 +33,10 @@ class Unknown(LookupError):
 
 @contextmanager
 def durably(database: Database) -> Iterator[Connection]:
-    """Yield a transaction that is on the disk once it is left without an error.
+    """Open a transaction as a context manager. If its block ends without an error, it is on the disk.
 
-    PostgreSQL also waits for a standby if the server has one to wait for, whatever `synchronous_commit` is, so that a
-    receipt survives a failover.
+    PostgreSQL also waits for a synchronous standby, if the server has one, so that a receipt survives a failover. The
+    server's setting `synchronous_commit` has no influence on this.
 
     Raises:
         StoreFault: the database cannot be used, or rejects the writes; nothing was written.
@@ -49,13 +49,15 @@ def durably(database: Database) -> Iterator[Connection]:
 
 @contextmanager
 def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
-    """Yield a transaction with these ledgers locked and their versions checked, where a version is passed.
+    """Open a durable transaction that locks ledgers, as a context manager.
 
-    A caller who passes None loads the ledger inside, and makes quick judgements there. All is written or nothing, as
-    durably as in `durably`.
+    Args:
+        database: database of the ledgers.
+        versions: required version of each ledger by its id. None requires no version, for callers that read the ledger
+            inside the transaction.
 
     Raises:
-        Again: a ledger has another version by now.
+        Again: a ledger has another version, because it was changed meanwhile.
         Unknown: there is no such ledger.
         StoreFault: the database cannot be used, or rejects the writes; nothing was written.
     """
@@ -70,15 +72,15 @@ def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[C
 def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
     """Lock ledgers in the order of their ids until the transaction ends, and return their versions.
 
-    An SQLite transaction that writes has the whole database exclusively already.
+    In SQLite nothing more needs to be locked, because a transaction that writes excludes all other writers.
 
     Raises:
         Unknown: there is no such ledger.
     """
     if not identifiers:
         return {}
-    wanted = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
-    versions = {row.id: row.version for row in connection.execute(wanted.with_for_update())}
+    query = select(LEDGERS.c.id, LEDGERS.c.version).where(LEDGERS.c.id.in_(set(identifiers))).order_by(LEDGERS.c.id)
+    versions = {row.id: row.version for row in connection.execute(query.with_for_update())}
     for identifier in identifiers:
         if identifier not in versions:
             raise Unknown(identifier)
@@ -87,7 +89,7 @@ def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
 
 @contextmanager
 def looking(database: Database) -> Iterator[Connection]:
-    """Yield a connection for reading, on which every statement sees the same moment.
+    """Open a connection for reading, as a context manager. All statements see the database at the same moment.
 
     Raises:
         StoreFault: the database cannot be used.
@@ -97,23 +99,23 @@ def looking(database: Database) -> Iterator[Connection]:
 
 
 def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], whose: str) -> None:
-    """Change rows that the parameters of an update name, each exactly once.
+    """Execute an update once for each set of parameters, and check that each changed exactly one row.
 
     Args:
         connection: connection of a transaction that writes.
-        change: the update; its conditions are bound parameters.
-        rows: the parameters of each row; none if nothing changes.
-        whose: owner of the rows, for the error.
+        change: the update. Its conditions compare a row with bound parameters.
+        rows: parameters of each row; empty if nothing changes.
+        whose: kind of the rows, for the error's message.
 
     Raises:
-        Again: a row does not meet its conditions.
+        Again: a row does not meet the conditions, because it was changed meanwhile.
     """
     if rows and connection.execute(change, rows).rowcount != len(rows):
         raise Again(whose)
 
 
 def try_insert(connection: Connection, statement: Executable) -> bool:
-    """Insert rows, and return whether no constraint rejects them. The transaction goes on either way."""
+    """Insert rows and return True, or return False if a constraint rejects them. The transaction stays usable."""
     try:
         with connection.begin_nested():
             connection.execute(statement)

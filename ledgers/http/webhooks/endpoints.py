@@ -97,10 +97,10 @@ def key_of(secret: str) -> bytes:
 
 
 def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
-    """Return the endpoints in a file; none if the path is empty.
+    """Read the endpoints of webhooks from a JSON file. An empty path gives no endpoints.
 
     Raises:
-        ValueError: the file cannot be read, or is wrong. The text names the field, and has no secret.
+        ValueError: the file cannot be read, or a field is not valid. The message names the field, without its value.
     """
     if not path:
         return ()

@@ -48,7 +48,10 @@ class LedgerEvent:
 
 
 def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoint]) -> Iterator[MessageRow]:
-    """Yield the messages about events, one to each endpoint that gets it."""
+    """Yield one message for each event and each endpoint that is configured to get it.
+
+    The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
+    """
     for event in events:
         body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})
         for endpoint in endpoints:
@@ -75,9 +78,10 @@ def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterato
 
 
 def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> Iterator[LedgerEvent]:
-    """Yield an event for each fraction that is committed of each part of each slot.
+    """Yield an event for each given fraction of its capacity that a part of a slot has reached.
 
-    A Rényi slot counts as one part, as full as its emptiest order, since its orders bear the budget together.
+    A Rényi slot counts as one part. Its used fraction is the smallest of its orders, because the other orders may be
+    overdrawn.
 
     Args:
         row: the ledger.
@@ -102,7 +106,10 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
 
 
 def _shares(parts: Sequence[PartRow]) -> Iterator[tuple[str, str, Decimal, Decimal]]:
-    """Yield kind, name, used and held share of each part with a capacity; of the orders of a slot together."""
+    """Yield slot kind, part name, used fraction and used or reserved fraction of each part with a capacity.
+
+    The orders of a Rényi slot count as one part, with the smallest fractions.
+    """
     counted = [part for part in parts if part.capacity > 0]
     for part in counted:
         if not part.mixed:
@@ -116,7 +123,9 @@ def _shares(parts: Sequence[PartRow]) -> Iterator[tuple[str, str, Decimal, Decim
 def exhaustion(
     organisation: str, versions: dict[str, int], slot: str | None, item: str | None, at: float
 ) -> LedgerEvent:
-    """Return the event of a request that was refused for lack of room; the same until a ledger of it moves.
+    """Return the event that a request was rejected because too little was left.
+
+    The event's key is the same for equal requests until one of the ledgers changes.
 
     Args:
         organisation: owner of the ledgers.
@@ -133,10 +142,10 @@ def exhaustion(
 
 
 def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
-    """Return the event of a log that does not continue a known head.
+    """Return the event that the log lacks entries which it had before, or has others.
 
     Args:
-        reason: why, as a sentence.
+        reason: description of the difference, as a sentence.
         size: number of entries of the log.
         at: seconds since 1970.
     """

@@ -64,7 +64,7 @@ class Webhooks:
 
     @contextmanager
     def waking(self) -> Iterator[None]:
-        """Look for events as soon as the block ends, in any way. Call it in the event loop."""
+        """Search for new events as soon as a block ends, even with an error. Use it in the event loop."""
         try:
             yield
         finally:
@@ -72,7 +72,9 @@ class Webhooks:
                 self._woken.set()
 
     def note_refusal(self, organisation: str, named: Sequence[str], slot: str | None, item: str | None) -> None:
-        """Make messages about a request that was refused for lack of room. It blocks, and raises no fault.
+        """Store messages about a request that was rejected because too little was left.
+
+        The method blocks. Errors of the database are logged, and not raised.
 
         Args:
             organisation: owner of the ledgers.
@@ -91,11 +93,11 @@ class Webhooks:
             self._log.warning("a webhook message could not be kept", reason=str(fault))
 
     async def run(self, database: Database, trouble: Callable[[], str | None]) -> None:
-        """Make messages and send them, without end.
+        """Create messages about new log entries and send them, until the task is cancelled.
 
         Args:
             database: database of the ledgers.
-            trouble: says why the log does not continue a known head, if it does not.
+            trouble: returns a sentence if the log lacks entries that it had before; otherwise None.
         """
         if not self._endpoints:
             return
@@ -120,7 +122,7 @@ class Webhooks:
             self._database = self._woken = None
 
     def _store_events(self, database: Database, events: Sequence[LedgerEvent]) -> None:
-        """Keep the messages about events, unless all of them were kept before."""
+        """Store the messages about events, unless all of them are stored already."""
         rows = [*messages_of(events, self._endpoints)]
         with looking(database) as connection:
             new = [row for row in rows if not messages.is_kept(connection, row.id)]
@@ -129,11 +131,13 @@ class Webhooks:
                 messages.add(connection, new)
 
     def _collect(self, database: Database, trouble: str | None) -> None:
-        """Make the messages about new entries of the log, and about the log itself.
+        """Store messages about new entries of the log, and about a log that lacks entries.
+
+        The first call only notes the present size of the log, so that old entries cause no messages.
 
         Args:
             database: database of the ledgers.
-            trouble: why the log does not continue a known head, as a sentence; None if it does.
+            trouble: a sentence if the log lacks entries that it had before; otherwise None.
         """
         with looking(database) as connection:
             size, read = entries.size(connection), messages.read_size(connection)
@@ -151,7 +155,15 @@ class Webhooks:
                 read = self._read_log(connection, read)
 
     def _read_log(self, connection: Connection, start: int) -> int:
-        """Make the messages about the entries from a number on, and return the number up to which they were read."""
+        """Store messages about a page of log entries, and delete old messages.
+
+        Args:
+            connection: connection of a transaction that writes.
+            start: number of the first entry of the page.
+
+        Returns:
+            The number of the first entry after the page.
+        """
         rows = entries.page(connection, start=start, limit=ENTRIES)
         times = {row.ledger: row.at for row in rows if row.ledger is not None}
         moved = ledgers.load(connection, *sorted(times))
@@ -178,10 +190,10 @@ class Webhooks:
             failure = send(endpoint, row, int(now))
             received = failure is None
             with database.writing() as connection:
-                messages.write(connection, self._after(row, failure, now))
+                messages.write(connection, self._message_after(row, failure, now))
 
-    def _after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
-        """Return a message as it is after a delivery, and count the delivery in the metrics.
+    def _message_after(self, row: messages.MessageRow, failure: str | None, now: float) -> messages.MessageRow:
+        """Return a message with its new state after a delivery, and count the delivery in the metrics.
 
         A message that was not received is sent again after a pause, which grows threefold each time. It is dropped if
         the endpoint is gone, or if the message is too old.

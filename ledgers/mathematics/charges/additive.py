@@ -23,7 +23,9 @@ CONCENTRATED = "epsilond.ledger-concentrated-slot"
 
 
 def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
-    """Return the charge in ε: each run costs its ε at the δ that the job names for each run, 0 by default.
+    """Return the charge of a job in a slot for pure ε. The charges of runs add up.
+
+    A run costs its ε at the request's δ for one run, which is 0 by default, and this δ.
 
     Raises:
         ConditionViolated: the mechanism has no finite ε at that δ.
@@ -37,7 +39,10 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
 
 
 def charge_concentrated(request: ChargeRequest, _: Slot) -> Charge:
-    """Return the charge in ρ: each run costs μ²/2 if Gaussian, and ε²/2 at the δ that the job names otherwise.
+    """Return the charge of a job in a slot for zero-concentrated privacy. The charges of runs add up.
+
+    A Gaussian run with parameter μ costs ρ = μ²/2. Another run costs ρ = ε²/2, where ε is its loss at the request's δ
+    for one run, and this δ.
 
     Raises:
         ConditionViolated: the mechanism has no finite ε at that δ.

@@ -24,11 +24,14 @@ RESIDUE = "epsilond.ledger-residue"
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge for a job in μ² and η.
+    """Return the charge for a job in μ² and η, the parts of a Gaussian slot.
+
+    Gaussian runs cost exactly their μ², and the costs add up. Another job is charged as a whole: its cost in μ² reduces
+    the Gaussian that is left in the slot, and its η is the δ that it may add beyond the profile of the slot.
 
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
-        LedgerExhausted: all of μ² that is left does not pay for the job.
+        LedgerExhausted: all μ² that is left does not pay for the job.
     """
     run_cost = mu_squared(request)
     if run_cost is not None:
@@ -44,13 +47,14 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 
 
 def _etas_by_room(request: ChargeRequest, slot: Slot) -> list[Amount]:
-    """Return the amounts of η that a job may take, first the amount with which most such jobs fit, by a quick price.
+    """Return the amounts of η that a job may take, sorted so that most jobs of this kind fit with the first.
 
-    A smaller η costs more μ². A query that costs the same μ² at any η takes the smallest share, because otherwise η
-    would be used up after `SHARE_OF_ETA` queries. A run with rare large losses saves μ² by taking the largest share.
+    A smaller η costs more μ². The order uses quick prices. A job that costs the same μ² at any η takes the smallest
+    share, because otherwise η would be used up after `SHARE_OF_ETA` jobs. A job with rare large losses saves μ² by
+    taking the largest share. If the request names an η, it is the only amount.
 
     Raises:
-        ConditionViolated: as `eta_of`.
+        ConditionViolated: less than the smallest η is free.
     """
     largest = eta_of(request, slot)
     if request.eta is not None:
@@ -74,7 +78,9 @@ def mu_squared(request: ChargeRequest) -> Amount | None:
 
 
 def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
-    """Return the largest η that a job may take: the requested η, or a share of the slot's, but not more than is free.
+    """Return the largest η that a job may take.
+
+    The requested η is taken as it is. Without one, it is a share of the slot's capacity, at most what is free.
 
     Raises:
         ConditionViolated: less than the smallest η is free.

@@ -21,7 +21,9 @@ _ROUNDING = 1.0 + 2.0**-49
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge in Rényi divergence at every order of the slot, in the worse direction of the neighbours.
+    """Return the charge of a job in Rényi divergence at every order of the slot. The charges of runs add up.
+
+    The divergence is that of the worse direction of the neighbours.
 
     Raises:
         ConditionViolated: the mechanism's divergence is not known. It is known for Gaussian mechanisms, for
@@ -54,7 +56,9 @@ def _divergence(request: ChargeRequest, order: float) -> float:
 
 
 def _pure(order: float, epsilon: float) -> float:
-    """Return the Rényi divergence of randomized response at ε, which is the largest of all ε-private mechanisms.
+    """Return an upper bound on the Rényi divergence of any mechanism with pure privacy loss ε.
+
+    Randomized response attains the largest divergence.
 
     At order a it is log(p^a r^(1−a) + r^a p^(1−a))/(a − 1), with p = 1/(1 + e^−ε) and r = 1 − p.
     """

@@ -24,7 +24,7 @@ class ChargeRequest:
         setting: relation, unit and observer of the ledger.
         spec: one run.
         count: number of runs.
-        eta: η that the job may take. None leaves it to the slot.
+        eta: η, the δ that the charge may add in a Gaussian slot. None takes the slot's default share.
         delta: δ that each run may take. None means 0.
         rough: whether a quick price, which may be a little too high, is enough.
     """

@@ -54,8 +54,9 @@ class Excess:
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
     """Bound the largest (left − right)/η over ε ≥ 0.
 
-    Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles must be convex
-    in e^ε, as all profiles are; their bounds and tails are rounded outward.
+    A privacy profile is δ as a function of ε. The range of ε is divided into cells, and the difference is bounded in
+    each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles
+    must be convex in e^ε, as all profiles are.
 
     Args:
         left: profile of the mechanism composed with what remains of the slot.
@@ -87,7 +88,7 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
 class _Rows:
     """Points in increasing ε, with bounds on both profiles and on the right profile's slope in γ = e^ε.
 
-    All bounds are divided by η.
+    All bounds are divided by η. Two neighbouring points are the bounds of a cell.
     """
 
     at: FloatArray
@@ -103,7 +104,7 @@ class _Rows:
 
     @classmethod
     def of(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _Rows:
-        """Evaluate both profiles at some ε.
+        """Evaluate both profiles and the slope of the right one at some ε, with errors rounded to the safe side.
 
         Args:
             left: profile of the mechanism composed with what remains of the slot.
@@ -114,7 +115,7 @@ class _Rows:
         above = left.log_delta(epsilon).upper - log_eta
         below = right.log_delta(epsilon).lower - log_eta
         slope = right.log_tails(epsilon).log_q
-        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that it enters
+        accuracy = right.tail_accuracy + 4.0 * UNIT_ROUNDOFF  # of the slope, and of two sums that contain it
         slack = accuracy * (1.0 + np.abs(np.where(np.isneginf(slope), 0.0, slope)))
         return cls(
             epsilon,
@@ -139,7 +140,7 @@ class _Rows:
 
         In a cell the left profile is at most its chord. The right profile is at least its tangent at the first point,
         and at least its tangent at the second. Chord minus tangent is linear in γ, so its bound is the larger of its
-        values at the two points. The result uses the weighted mean of both tangents that is best, see the module.
+        values at the two points. The result uses the weighted mean of both tangents with the smallest bound.
         """
         first, second = slice(None, -1), slice(1, None)
         reach = np.diff(self.at)

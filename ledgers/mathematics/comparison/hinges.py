@@ -40,12 +40,12 @@ _PADDED = 1.0 + 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class Hinges:
-    """Function F for one direction of a pair.
+    """Upper bound F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊ on a privacy profile E_γ, with γ = e^ε.
 
     Attributes:
-        losses: log γ_i, increasing, exactly these doubles.
-        masses: p_i ≥ 0.
-        infinite: p_∞ ≥ 0.
+        losses: log γ_i, increasing. The doubles are exact.
+        masses: p_i ≥ 0, the weight of each term.
+        infinite: p_∞ ≥ 0, the mass at infinite privacy loss.
     """
 
     losses: FloatArray
@@ -59,7 +59,7 @@ class Hinges:
 
 
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
-    """Return F for each direction of a pair.
+    """Return the upper bound F on the privacy profile, for each direction of a pair (one if both are equal).
 
     Args:
         pair: dominating pair of one step. If it has atoms, the hinges are placed at their losses.
@@ -133,7 +133,14 @@ class _Values:
         return at
 
     def _first_points(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
-        """Return the losses at which E is evaluated first, E there, and the area between E and the trivial profile."""
+        """Evaluate E at the fixed losses `FIRST` of both signs, and select the range that matters.
+
+        Args:
+            eta: η of the step. Losses at which E is negligible compared with η, or equal to 1 − γ, are dropped.
+
+        Returns:
+            The losses, E at them, and the area between E and the profile (1 − γ)₊ of a mechanism without any loss.
+        """
         at = np.concatenate([-FIRST[::-1], [0.0], FIRST])
         values = self.at(at)
         above = values - np.maximum(-np.expm1(np.minimum(at, 0.0)), 0.0)  # of the profile without any loss
@@ -162,9 +169,7 @@ def _hinges(at: FloatArray, values: FloatArray) -> Hinges:
     inside = masses > 0.0
     at_hinges, masses = at[inside], masses[inside]
     units = (at.size + 64) * UNIT_ROUNDOFF
-    masses = masses * (
-        1.0 + 4.0 * units
-    )  # more than all roundings of F take away, where F is large and where it is not
+    masses = masses * (1.0 + 4.0 * units)  # exceeds the rounding errors of F
     reached = np.maximum(-np.expm1(np.minimum(at[:, None] - at_hinges, 0.0)), 0.0) @ masses * (1.0 - units)
     infinite = max(float(np.max(values - reached)), 1.0 - float(masses.sum()) * (1.0 - units), 0.0)
     return Hinges(at_hinges, masses, infinite * (1.0 + 8 * UNIT_ROUNDOFF))
@@ -178,12 +183,12 @@ def _hull(x: FloatArray, y: FloatArray) -> list[int]:
         y: ordinates.
     """
     hull: list[int] = []
-    for place in range(x.size):
+    for index in range(x.size):
         while len(hull) >= 2:
             before, last = hull[-2], hull[-1]
-            if (y[last] - y[before]) * (x[place] - x[last]) >= (y[place] - y[last]) * (x[last] - x[before]):
+            if (y[last] - y[before]) * (x[index] - x[last]) >= (y[index] - y[last]) * (x[last] - x[before]):
                 hull.pop()
             else:
                 break
-        hull.append(place)
+        hull.append(index)
     return hull

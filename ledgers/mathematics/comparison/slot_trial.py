@@ -36,11 +36,11 @@ _MOST_STEPS = 40
 
 
 class SlotTrial:
-    """Comparison of one mechanism with one state of a slot, at some ε (the points) or certified at every ε.
+    """Test of whether a cost in μ² suffices for a mechanism in a Gaussian slot.
 
-    The gap of a cost at a point is log E − log(E_slot + η′). Here E is the profile of the mechanism, composed with the
-    Gaussian that the cost leaves. E_slot is the profile of the slot, and η′ a share of η. A cost suffices at a point
-    if its gap is at most 0.
+    The test is quick at some ε, the points, or certified at every ε. The gap of a cost at a point is log E −
+    log(E_slot + η′). Here E is the profile of the mechanism, composed with the Gaussian that is left after the cost.
+    E_slot is the profile of the slot, and η′ a share of η. A cost suffices at a point if its gap is at most 0.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class SlotTrial:
         """Decide whether a cost suffices at every ε ≥ 0, in both directions of the pair.
 
         Returns:
-            Whether it is certified to suffice, and the ε at which it is nearest to failing. That ε is 0 if the
+            Whether the cost is certified to suffice, and the ε with the largest difference. That ε is 0 if the
             mechanism has no finite ε at η.
         """
         left = self._composed_with(less(self._remaining, cost))
@@ -86,10 +86,10 @@ class SlotTrial:
     def search(self) -> float | None:
         """Find the least cost at which no point exceeds a share of η. It is not certified.
 
-        The search uses few points first, then more points around the decisive one.
+        The search uses few points first, then more points around the one with the largest gap.
 
         Returns:
-            The cost. None if not even the whole slot suffices.
+            The cost. None if not even the whole slot suffices at the points.
         """
         if self._whole_fits is None:  # without a Gaussian, the mechanism's profile can take seconds
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
@@ -149,12 +149,12 @@ class SlotTrial:
         return high
 
     def _initial_cost(self) -> float:
-        """Return the cost of the Gaussian with the mechanism's δ at the middle of the points."""
+        """Return the cost of the Gaussian that has the same δ as the mechanism at the middle point, by bisection."""
         epsilon = float(self._points[self._points.size // 2])
         alone = self._composed_with(ZERO).log_delta_bounds(epsilon).upper
 
         def too_little(cost: float) -> bool:
-            """Tell whether a Gaussian of this cost has a smaller δ than the mechanism."""
+            """Return whether a Gaussian of this cost has a smaller δ than the mechanism."""
             return gaussian_pair(math.sqrt(cost)).log_delta_bounds(epsilon).upper < alone
 
         return max(bisect_reals(too_little, 0.0, self._whole, steps=_HALVINGS)[1], 1e-12)

@@ -130,9 +130,13 @@ def _sixth(mu: float) -> float:
 
 
 def _controls(value: FloatArray, slope: FloatArray, bend: FloatArray, width: FloatArray) -> FloatArray:
-    """Return for each cell the largest control value of the quintic.
+    """Return for each cell an upper bound on its interpolating quintic: the largest Bernstein coefficient.
 
-    The quintic has these values and derivatives at both bounds of the cell.
+    Args:
+        value: values of the quintics at the points that bound the cells.
+        slope: first derivatives at the points.
+        bend: second derivatives at the points.
+        width: width of each cell.
     """
     first, second = slice(None, -1), slice(1, None)
     fifth, bent = width / 5.0, width * width / 20.0

@@ -22,10 +22,11 @@ MOST_ROUNDS = Quantity(symbol="T", ge=1, le=1000, description="rounds that may b
 
 
 def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return exactly the least ε ≥ 0 with δ(ε) ≤ δ after some randomized responses.
+    """Return the exact least ε ≥ 0 with δ(ε) ≤ δ after t randomized responses.
 
-    With K ~ Bin(t, p) truthful answers, the loss is ε₀ (2K − t). If ε is between the losses of k − 1 and k, then δ(ε) =
-    P(K ≥ k) − e^ε Q(K ≥ k).
+    Each answer is truthful with probability p = 1/(1 + e^−ε₀). With K truthful answers the privacy loss is ε₀ (2K − t).
+    K is Bin(t, p) under the first data set (P), and Bin(t, 1 − p) under the second (Q). If ε is between the losses of
+    k − 1 and k truthful answers, δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k).
 
     Args:
         rounds: number t of responses.
@@ -46,7 +47,7 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
 
 
 def _tails(rounds: int, keep: float) -> list[float]:
-    """Return P(K ≥ k) for k = 0, …, t, where K is binomial."""
+    """Return P(K ≥ k) for k = 0, …, t, where K is binomial with t trials (`rounds`) and probability `keep`."""
     logs = [
         math.lgamma(rounds + 1.0)
         - math.lgamma(kept_answers + 1.0)
@@ -60,7 +61,10 @@ def _tails(rounds: int, keep: float) -> list[float]:
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ ≤ T, by backward induction.
+    """Return the δ of the reported ε at the worst stopping time, by backward induction.
+
+    It is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ ≤ T. Here L_t is the privacy loss after t
+    responses, and ε_t the value of `spent_epsilon`.
 
     Args:
         rounds: largest number T of responses.

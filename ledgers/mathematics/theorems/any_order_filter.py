@@ -52,7 +52,9 @@ def log_share(order: float) -> float:
 
 
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
-    """Return the divergence of an order that implies (ε, δ): ε + log(δ/C(α))/(α − 1).
+    """Return the Rényi divergence of an order that implies (ε, δ): ε + log(δ/C(α))/(α − 1).
+
+    C(α) is the factor of the conversion, the exponential of `log_share`.
 
     Args:
         order: α > 1.
@@ -78,12 +80,12 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
         logs.append(logs[-1] - slope * gap)
     total = math.fsum(map(math.exp, logs))
     probabilities = [math.exp(log) / total for log in logs]
-    shift = math.log(math.fsum(p * math.exp(-place * gap) for place, p in enumerate(probabilities)))
-    return probabilities, [place * gap + shift for place in range(len(probabilities))]
+    shift = math.log(math.fsum(p * math.exp(-index * gap) for index, p in enumerate(probabilities)))
+    return probabilities, [index * gap + shift for index in range(len(probabilities))]
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
-    """Return the Rényi divergence of a distribution with these losses.
+    """Return the Rényi divergence of order α for a mechanism with finitely many outcomes.
 
     Args:
         order: α > 1.

@@ -59,10 +59,14 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return E[max δ_m(ε − L)] over leaky responses m, each of which composes with the Gaussian to δ.
+    """Return δ if the second mechanism is chosen among leaky responses after the output of a Gaussian.
 
-    As functions of a = e^{ε−L} the options are maxima of a few lines c − d a, and so is their maximum. From line to
-    line, at a = e^{ε−b}, c increases by Δc, and E[(1 − e^{b−L})₊] is the Gaussian's δ at b. The result is Σ Δc δ(b).
+    A leaky response m is a randomized response that answers only with some probability. The probability is such that
+    the composition with the Gaussian has exactly δ. The result is E[max_m δ_m(ε − L)], where L is the Gaussian's loss.
+
+    Each δ_m is a maximum of a few lines c − d a in a = e^{ε−L}, and so is max_m δ_m. Let two successive lines of the
+    maximum cross at a = e^{ε−b}, with an increase Δc. E[(1 − e^{b−L})₊] is the Gaussian's δ at b, so that the result is
+    Σ Δc δ(b).
 
     Args:
         epsilon: ε of the target, in nats.
@@ -84,7 +88,11 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _highest(lines: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the lines that are largest at some a > 0, of sorted lines c − d a given as (d, c)."""
+    """Return the lines c − d a that are the largest at some a > 0, by increasing d.
+
+    Args:
+        lines: pairs (d, c), sorted.
+    """
     hull: list[tuple[float, float]] = []
     for line in lines:
         if hull and hull[-1][1] >= line[1]:
@@ -101,9 +109,11 @@ def _crossing(line: tuple[float, float], steeper: tuple[float, float]) -> float:
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return E[max(Gaussian, randomized response)] if both are as large as the filter allows.
+    """Return δ if a Gaussian or a randomized response is chosen after the output of a first Gaussian.
 
-    It is δ + E[(response − Gaussian)₊].
+    Both candidates are as large as the filter allows, so that each composes with the first Gaussian to δ. The result is
+    E[max(δ_Gaussian, δ_response)] at ε − L, where L is the loss of the first Gaussian. It is computed as δ +
+    E[(δ_response − δ_Gaussian)₊].
 
     Args:
         epsilon: ε of the target, in nats.
@@ -137,14 +147,22 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
     grid = np.linspace(first, last, _SCANNED).tolist()
     values = [function(at) for at in grid]
     return [
-        brent_root(function, grid[place], grid[place + 1], absolute=1e-14)
-        for place in range(len(grid) - 1)
-        if values[place] * values[place + 1] < 0.0
+        brent_root(function, grid[index], grid[index + 1], absolute=1e-14)
+        for index in range(len(grid) - 1)
+        if values[index] * values[index + 1] < 0.0
     ]
 
 
 def _integral(gap: Callable[[float], float], low: float, high: float, mean: float, mu: float) -> float:
-    """Return ∫ gap dN(mean, μ²) between two points, where the integrand is smooth."""
+    """Integrate a function against a normal density between two points, by Gauss–Legendre quadrature.
+
+    Args:
+        gap: the function, which must be smooth between the points.
+        low: lower bound of the integral.
+        high: upper bound of the integral.
+        mean: mean of the normal distribution.
+        mu: its standard deviation.
+    """
     panels = np.linspace(low, high, 2 + math.ceil(2.0 * (high - low) / mu))
     total = []
     for left, right in pairwise(panels.tolist()):

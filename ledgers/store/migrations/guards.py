@@ -56,7 +56,11 @@ NEXT: Final = "COALESCE((SELECT max(seq) + 1 FROM ledger_entries), 0)"
 
 
 def guard(dialect: str) -> None:
-    """Make every trigger."""
+    """Create the triggers that reject changes which no move makes, such as a deletion or another id.
+
+    Args:
+        dialect: sqlite or postgresql.
+    """
     if dialect == "postgresql":
         _make_functions()
     for table in NEVER_REMOVED:
