@@ -90,12 +90,12 @@ class SimulationRunner:
     async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
         """Return the results of all blocks of a simulation, in their order.
 
-        `concurrency` tasks take one block after another from a common iterator. The first failure stops all of them.
+        At most `running.concurrency` blocks are computed at one time. The first failure stops all of them.
 
         Args:
-            running: the job, which is told of the start and the end of each block.
+            running: the job; the start and the end of each block are noted in it.
             kind: kind of the simulation.
-            resolved: the simulation with all its defaults, as the workers read it.
+            resolved: the prepared simulation with all default values, pickled for the workers.
 
         Raises:
             Exception: the first failure of a block.
