@@ -15,10 +15,14 @@ from epsilond.storage.replacing import OWNER_ONLY, lock_folder, replace_file
 
 
 def add(path: Path, line: KeyLine) -> None:
-    """Add one line. Only the owner can read a file that is created here.
+    """Add one line to a file of keys. A missing file is created, readable by its owner only.
+
+    Args:
+        path: the file of keys.
+        line: the line to add.
 
     Raises:
-        ValueError: the line conflicts with the others; nothing is written.
+        ValueError: the line conflicts with the others, or another line is invalid; nothing is written.
         OSError: the file cannot be read or replaced.
     """
 
