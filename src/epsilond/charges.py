@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 def spec_of(answer: Calibration) -> Spec:
-    """Return the spec of a calibrated run, for the relation, unit and observer of the answer's guarantee.
+    """Return the spec (description for privacy accounting) of a calibrated run.
 
-    The calibrator solves its problem again, to the same figures, and returns the spec of its solution.
+    It is computed by calibrating again, which gives the same figures. Use it with the neighbouring relation, the unit
+    and the observer of the answer's guarantee.
+
+    Args:
+        answer: the calibration.
 
     Raises:
-        InvalidInput: client groups have different specs: account for each of them.
+        InvalidInput: the client groups of the calibration have different specs.
     """
     if answer.algorithm == "norm-fedavg":
         return _norm_fedavg_spec(answer.problem, answer.parameters)

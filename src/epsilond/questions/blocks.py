@@ -25,7 +25,7 @@ _prepared: list[Prepared] = []
 def run_blocks(
     prepared: Prepared, workers: int, progress: Progress, executor: Executor | None = None
 ) -> Sequence[object]:
-    """Run all blocks of a simulation, and return their results in order.
+    """Run all blocks (independent parts) of a simulation, and return their results in order.
 
     Args:
         prepared: the simulation.

@@ -207,7 +207,13 @@ def _check_calibration(algorithm: str, calibration: Calibration | None, fields: 
 
 
 def _complete_fields(algorithm: str, held: Gradients, fields: Mapping[str, object], start: Floats) -> JsonRecord:
-    """Return the fields of the question, with absent ones from the clients' data.
+    """Return the fields of the calibration, where absent ones are computed from the clients' data.
+
+    Args:
+        algorithm: name of the algorithm.
+        held: the clients.
+        fields: fields that the caller gave, which are never replaced.
+        start: the first model.
 
     Raises:
         InvalidInput: the clients have different numbers of records, and the algorithm needs equal ones.

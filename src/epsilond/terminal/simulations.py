@@ -118,7 +118,7 @@ def _audit(body: JsonObject) -> RenderableType:
 
 
 def _membership(body: JsonObject) -> RenderableType:
-    """Show a membership inference: its setting, its attacks, and their meaning."""
+    """Show the answer of a membership inference: an attack that guesses which records were in the training data."""
     setting = {
         "of whom": f"{body['unit']} ({body['relation']})",
         "canaries": f"{body['canaries']} beside {body['members']} members",
