@@ -31,12 +31,12 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
-    """Add the list, the theorems, and the evaluation of their formulas.
+    """Add the routes of theorems: the list, one theorem in full, and the evaluation of a formula.
 
     Args:
         app: the application.
         theorems: the theorems.
-        home: module with the list in which a worker finds the theorems.
+        home: name of the module with the list `THEOREMS`, from which workers import the theorems.
     """
     by_id = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
@@ -110,7 +110,7 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
 
 
 def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
-    """Return a route class that looks for the theorem before it reads the body."""
+    """Make a route class that rejects an unknown theorem, or one without a formula, before it reads the body."""
 
     class Known(BytesRoute):
         def get_route_handler(self) -> Handler:

@@ -65,7 +65,10 @@ def _endpoint(figures: str) -> Endpoint:
 
 
 def accepted_format(header: str) -> Format:
-    """Return the format that an Accept header weights most, or PNG if it weights both equally.
+    """Return the image format that an Accept header prefers; PNG if it gives both formats the same weight.
+
+    Args:
+        header: value of the Accept header.
 
     Raises:
         Problem: the header accepts neither format.

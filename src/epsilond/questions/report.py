@@ -186,10 +186,9 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 
 
 def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, object] | None) -> Verification:
-    """Verify a signed answer in JSON, which has the statement `signed` of a valid signature.
+    """Verify a signed answer in JSON, where `signed` is the statement of its valid signature.
 
-    The answer is computed again and compared, if its request is given and is no sweep. Otherwise only the signature is
-    checked.
+    If its request is given and is no sweep, the answer is also computed again and compared.
 
     Raises:
         InvalidInput: the answer has no signature.

@@ -75,9 +75,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         observer: Observer | None = None,
         budget: LedgerBudget | None = None,
     ) -> None:
-        """Account for one of dp-accounting's relations.
+        """Make an accountant for one neighbouring relation.
 
-        With a budget, `compose` commits an event before it counts it: compose it before it is run.
+        With a budget, `compose` pays for an event. So call `compose` before the mechanism of the event is run.
 
         Args:
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
@@ -201,7 +201,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _explain_rejection(
         self, event: dp_accounting.DpEvent
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
-        """Return the reason why an event cannot be accounted for; None if it can."""
+        """Return the reason why no certified ε exists for an event; None if there is one, or if ε is infinite.
+
+        Args:
+            event: the event. The reason names the innermost part of it that is at fault.
+        """
         try:
             for part, _ in parts_of(event, relation=self.relation):
                 if part not in self._accepted:

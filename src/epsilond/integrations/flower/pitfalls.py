@@ -60,11 +60,11 @@ class FlowerPrivacyWarning(UserWarning):
 def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float]) -> float:
     """Return the effective noise multiplier of Flower's fixed-clipping wrappers with unequal weights of clients.
 
-    They add noise of standard deviation z·C/m to the mean Σ w_k u_k of m updates of norm at most C. Here w_k are the
-    shares of `weights` in their sum. One update that becomes zero changes that mean by C·max w_k and not by C/m, so
-    the effective multiplier is z/(m·max w_k): with 1000, 10, 10 and 10 examples, z/3.9. For a client that disappears
-    with its weight it is smaller, because the shares of the other clients change too: the mean then changes by up to
-    2C·max w_k.
+    The wrappers add noise of standard deviation z C/m to the mean Σ w_k u_k of m updates u_k of norm at most C, where
+    w_k is the weight of client k over the sum of weights. If one update becomes zero, this mean changes by up to
+    C max w_k, and not only by C/m. So the effective multiplier is z/(m max w_k). For example, it is z/3.9 with 1000,
+    10, 10 and 10 examples. It holds for the relation zero-out-one only: if a client is removed with its weight, the
+    other weights change too, and the mean changes by up to 2 C max w_k.
 
     Args:
         noise_multiplier: z, as the wrapper takes it.

@@ -19,13 +19,13 @@ OBSERVERS: Final = ("released-models", "final-model")
 
 
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
-    """Reject settings out of range.
+    """Check the settings of DP-FedAvg.
 
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.
-        participants: the divisor.
-        cohort: the sampling of clients.
-        population: number of clients; None where the sampling does not need it.
+        participants: number by which the noisy sum is divided, at least 1.
+        cohort: name of the sampling of clients; see `Cohort`.
+        population: number of clients; only for `poisson` and `without-replacement`, and otherwise None.
 
     Raises:
         InvalidInput: the first setting that is out of range.
