@@ -56,9 +56,9 @@ def run_in_order(
 ) -> list[T]:
     """Call `work(*part)` for each part, and return the results in the order of the parts.
 
-    Without an executor, the parts run here, one by one. An executor gets them in batches. The size of a batch is half
-    of an equal share of the remaining parts, but at least so many that the batch takes `BATCH_SECONDS`, by the mean CPU
-    time so far. The results do not depend on the sizes.
+    Without an executor, the parts run here, one by one. An executor gets them in batches. A batch has half of an equal
+    share of the remaining parts. It has more parts if it would otherwise take less than `BATCH_SECONDS`, by the mean
+    CPU time so far. The results do not depend on the batches.
 
     Args:
         executor: runs the batches, each on one thread.

@@ -54,8 +54,8 @@ class AdaptiveClipping:
     def noise_of_updates(self, noise_multiplier: float) -> float:
         """Return the noise multiplier that the sum of updates needs, because the noisy count also spends privacy.
 
-        With noise z_u on the sum and s on the count, which has sensitivity 1/2, both together have the noise multiplier
-        z with z⁻² = z_u⁻² + (2 s)⁻². This is solved for z_u.
+        The count has sensitivity 1/2 and noise of standard deviation s. If the sum has the noise multiplier z_u, both
+        together have the multiplier z with z⁻² = z_u⁻² + (2 s)⁻². This equation is solved for z_u.
 
         Args:
             noise_multiplier: z, the noise multiplier of a round.

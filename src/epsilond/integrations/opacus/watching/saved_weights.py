@@ -31,7 +31,7 @@ class WeightsState(TypedDict):
 
 
 class SavedWeights:
-    """Digests of the models of a run at each checkpoint, over all processes that the run was resumed in.
+    """Digests of the weights of a run's models at its checkpoints, by which a resumed run is recognised.
 
     Attributes:
         waiting: number of models of the loaded checkpoint that no step has continued yet.
@@ -67,11 +67,11 @@ class SavedWeights:
         self.waiting = max(0, self.waiting - 1)
 
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
-        """Return the digests as JSON values, with those of the present models.
+        """Add the digests of the present models, and return all digests as JSON values for a checkpoint.
 
         Args:
-            models: parameters of each model that took a step, and whether they are those after a recorded step. The
-                models of the loaded checkpoint stay the latest ones while there are none.
+            models: for each model that has taken a step, its parameters, and whether they are those after a recorded
+                step. Without any model, the digests of the loaded checkpoint are returned again.
         """
         latest = []
         for parameters, settled in models:
