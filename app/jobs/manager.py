@@ -367,6 +367,7 @@ JOBS: ServicePart[Jobs] = ServicePart("jobs")
 
 
 def _record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
+    """Make the record of a new job, with a random id that begins with "sim_" or "job_"."""
     prefix = "sim" if kind == SIMULATION else "job"
     return Record(
         id=f"{prefix}_{secrets.token_urlsafe(16)}",

@@ -54,6 +54,15 @@ class Shelf:
         return await self._call_in_thread(self._threads, partial(method, *arguments, **named))
 
     async def _call_in_thread(self, threads: anyio.CapacityLimiter, method: Callable[[], T]) -> T:
+        """Call a method of the store in a thread, and note in `fault` and in the gauge whether it succeeded.
+
+        Args:
+            threads: limit on the number of such calls at one time.
+            method: the method, with its arguments bound.
+
+        Raises:
+            Problem: the store cannot be used at present.
+        """
         try:
             answer = await to_thread.run_sync(method, limiter=threads)
         except StoreFault as fault:

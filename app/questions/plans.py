@@ -70,6 +70,12 @@ def _part(draft: Draft, problem: PlanProblem) -> Question:
 
 
 def _outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
+    """Convert the outcome of a worker to the form that the ranking needs.
+
+    Args:
+        draft: the request to one calibrator.
+        outcome: the answer as JSON, a rejection, or a failure of the service.
+    """
     if isinstance(outcome, RefusedAnswer):
         assert isinstance(outcome.error, EpsilondError)
         return outcome.error

@@ -190,12 +190,22 @@ class Leases(Reading):
     def _take(
         self, connection: Connection, is_it: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
     ) -> Record:
+        """Start a new attempt of a job on a replica, and return the job.
+
+        Args:
+            connection: the transaction.
+            is_it: condition that only this job fulfils.
+            replica: name of the replica.
+            lost: number of attempts whose replica was lost so far.
+            lease_seconds: duration of the lease.
+        """
         now = self._database.now()
         taking = update(JOBS).where(is_it).values(WAITING | {"state": "running", "started": now, "replica": replica})
         taking = taking.values(attempt=JOBS.c.attempt + 1, lost=lost, lease_until=now + lease_seconds)
         return record_of(connection.execute(taking.returning(*ALL)).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
+        """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas."""
         return (
             update(JOBS)
             .where(condition)

@@ -37,7 +37,11 @@ def spec_of(answer: Calibration) -> Spec:
 
 
 def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
-    """Return the spec with sensitivities that rounding never exceeds: a ledger cannot charge a probability of that."""
+    """Return the spec of a run of norm-fedavg, with sensitivities that hold in every case.
+
+    The calibration uses smaller sensitivities, which random rounding exceeds with a small probability. A ledger cannot
+    charge such a probability.
+    """
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,
         decay_rate=parameters.decay_rate,

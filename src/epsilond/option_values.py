@@ -92,6 +92,13 @@ def _metavar(bare: object) -> str:
 
 
 def _read_text(annotation: object, text: str, *, at: str) -> object:
+    """Convert the text of an option to a number, a truth value or JSON, as the type of its field requires.
+
+    A text that cannot be converted is returned unchanged, except for invalid JSON.
+
+    Raises:
+        InvalidInput: the field takes JSON, and the text is not JSON.
+    """
     bare, _ = quantity_of(annotation)
     if _metavar(bare) == "JSON":
         return strict_json.parse(text, at=at)

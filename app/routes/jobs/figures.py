@@ -43,6 +43,8 @@ def add(app: FastAPI, figures: str) -> None:
 
 
 def _endpoint(figures: str) -> Endpoint:
+    """Make the endpoint that draws the result of a simulation, by the function `draw` of the module `figures`."""
+
     async def draw_job(
         request: Request,
         id: str,  # noqa: A002 (the name of the path parameter)

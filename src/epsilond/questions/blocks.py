@@ -45,6 +45,13 @@ def run_blocks(
 
 
 def _in_processes(prepared: Prepared, workers: int, progress: Progress) -> Sequence[object]:
+    """Run all blocks in new processes, which are terminated at once if the work is interrupted or fails.
+
+    Args:
+        prepared: the simulation.
+        workers: number of processes.
+        progress: called with the number of finished blocks and the number of blocks.
+    """
     total = prepared.plan.blocks
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(

@@ -172,7 +172,14 @@ def _clients(
     calibration: Calibration | None,
     own_dimension: int,
 ) -> Gradients:
-    """Return clients of any accepted form as sources of gradients."""
+    """Convert the clients that a caller gives to sources of gradients.
+
+    The number of parameters of clients that are functions is the dimension of the calibration, of the fields or of
+    `start`, plus `own_dimension`.
+
+    Raises:
+        InvalidInput: the clients have no accepted form, or their number of parameters is not known.
+    """
     if isinstance(clients, TabularClients | CallableClients):
         return clients
     if not isinstance(clients, Sequence) or not clients:
@@ -195,6 +202,11 @@ def _clients(
 
 
 def _check_calibration(algorithm: str, calibration: Calibration | None, fields: Mapping[str, object]) -> None:
+    """Check that a calibration, if there is one, is for this algorithm, unchanged, and not combined with fields.
+
+    Raises:
+        InvalidInput: it is not.
+    """
     if calibration is None:
         return
     if fields:

@@ -53,7 +53,12 @@ def _risk(body: JsonObject) -> RenderableType:
 
 
 def _series(series: JsonObject, band: str) -> Mapping[str, str]:
-    """Return the row of a measured series; `band` is the heading of its confidence band."""
+    """Return the table row of a measured series of runs.
+
+    Args:
+        series: the series in its JSON form, with the mean and the confidence band of its final excess risk.
+        band: heading of the column of the confidence band.
+    """
     final = series["final"]
     row = {
         "run": series["name"],

@@ -181,6 +181,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _maybe_compose(
         self, event: dp_accounting.DpEvent, count: int, do_compose: bool
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
+        """Add runs of an event to the account. With `do_compose=False`, only return the reason why that is impossible.
+
+        dp-accounting calls this method. An event without noise makes the account not private, so that ε is infinite.
+
+        Args:
+            event: the event, which is supported if `do_compose`.
+            count: number of runs.
+            do_compose: whether to change the account.
+        """
         if not do_compose:
             rejections = (self._explain_rejection(leaf) for leaf in _leaves(event))
             return next((rejection for rejection in rejections if rejection is not None), None)

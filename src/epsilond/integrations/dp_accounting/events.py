@@ -252,6 +252,7 @@ def _batches(rate: float, inner: Spec, at: str) -> Parts:
 
 
 def _fixed_size(event: DpEvent, at: str, relation: Relation, sampling: Sampling) -> Parts:
+    """Read a mechanism on a batch of fixed size, drawn with or without replacement; an empty batch releases nothing."""
     sizes = {
         "batch_size": _count(event, "sample_size", at),
         "population": _count(event, "source_dataset_size", at),

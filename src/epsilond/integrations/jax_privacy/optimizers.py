@@ -113,6 +113,7 @@ def _equal(
     expected_identity: NDArray[np.uint32],
     expected_buffers: NDArray[np.float32],
 ) -> bool:
+    """Return whether two states of an optimizer are equal: integers exactly, and real numbers up to rounding."""
     if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
         return False
     size = float(np.max(np.abs(expected_buffers), initial=0.0))

@@ -191,6 +191,18 @@ class ObservedSteps:
         after: NDArray[np.uint32],
         buffers_after: NDArray[np.float64],
     ) -> None:
+        """Check a noise update with the batch and the gradients before it, and count it as a step of the run.
+
+        Args:
+            facts: precision of the values, and the start of each array in a sample.
+            sums: sum to which the noise was added, at the sampled coordinates.
+            noisy: noisy sum, at the same coordinates.
+            _parameters: not used.
+            before: random keys and counters of the noise state before the update.
+            buffers_before: some real numbers of that state.
+            after: random keys and counters of the noise state after the update.
+            buffers_after: some real numbers of that state.
+        """
         clean = sums.astype(np.float64)
         noise = noisy.astype(np.float64) - clean
         shown = {ROWS, CLIPPING, DIVISOR} | self._match_batch(clean)
@@ -263,6 +275,11 @@ class ObservedSteps:
         return self._given == size or self._active <= size <= self._given
 
     def _match_sum(self, clean: NDArray[np.float64]) -> None:
+        """Check that noise was added to the sum of the clipped gradients, up to rounding; otherwise report it.
+
+        Args:
+            clean: the sum to which the noise was added, at the sampled coordinates.
+        """
         if self._sum is None:
             return
         if clean.shape == self._sum.shape:

@@ -108,6 +108,7 @@ class WatchedMechanism:
 
     # Methods of the postprocessors ------------------------------------------------------------------------------------
     def _after_user(self, original: Callable[..., Result], *, user_context: UserContext, **arguments: object) -> Result:
+        """Call the last postprocessor for one user, and add the user's resulting statistics to the cohort."""
         self._bound = self._clipping_bound()
         result = original(user_context=user_context, **arguments)
         statistics = result[0]
@@ -160,6 +161,11 @@ class WatchedMechanism:
         return True
 
     def _check_number(self, iteration: int) -> None:
+        """Check that no more iterations run than planned, and that the first one was observed.
+
+        Args:
+            iteration: pfl's number of the iteration, from 0.
+        """
         count = self._evidence.steps + 1
         if max(count, iteration + 1) > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"

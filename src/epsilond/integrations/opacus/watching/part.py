@@ -255,7 +255,11 @@ class ObservedPart:
         self.parameters.record()
 
     def see_foreign_step(self, stepping: torch.optim.Optimizer) -> None:
-        """Report a step on these parameters that the accountant did not record."""
+        """Report a step of an optimizer that changes these parameters and was not recorded by the accountant.
+
+        Args:
+            stepping: the optimizer that is about to take the step.
+        """
         optimizer = self.optimizer
         own = stepping is self.original
         hook = getattr(optimizer, "step_hook", None)
@@ -285,7 +289,12 @@ class ObservedPart:
 
 
 class ForwardHook:
-    """A hook for the forward passes of one model. Copies of the model get a hook without effect."""
+    """A forward hook of torch that reports forward passes of one model. A copy of the model gets a hook without effect.
+
+    Args:
+        part: takes the reports; None for a hook without effect.
+        module: the model.
+    """
 
     def __init__(self, part: ObservedPart | None = None, module: torch.nn.Module | None = None) -> None:
         self._part = weakref.ref(part) if part is not None else None
