@@ -202,7 +202,7 @@ RETRY_SOON = {"Retry-After": "5"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Caller:
-    """The caller of a request."""
+    """The caller of a request, with rights and limits."""
 
     name: str
     """Owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are required."""

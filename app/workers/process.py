@@ -45,7 +45,10 @@ class TurnedAway:
 
 @dataclass(eq=False, kw_only=True)
 class Task:
-    """One computation of one caller. `outcome` stays None if the task was stopped."""
+    """One computation of one caller, which waits for a worker, runs, or has ended.
+
+    Its `outcome` is set when it ends, and stays None if it was stopped.
+    """
 
     message: bytes
     """The pickled computation."""

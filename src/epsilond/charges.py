@@ -39,8 +39,8 @@ def spec_of(answer: Calibration) -> Spec:
 def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
     """Return the spec of a run of norm-fedavg, with sensitivities that hold in every case.
 
-    The calibration uses smaller sensitivities, which random rounding exceeds with a small probability. A ledger cannot
-    charge such a probability.
+    The calibration may use smaller sensitivities, which random rounding exceeds with a small probability. A ledger
+    cannot charge such a probability.
     """
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,

@@ -171,7 +171,10 @@ def reuse_freed_memory() -> None:
 
 
 def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
-    """Run a part on one thread: the last digit of sums in linear algebra depends on the number of threads."""
+    """Call `work(*part)` with one thread for linear algebra, because the last digit of a sum depends on this number.
+
+    Without the package that limits threads, the number is that of the process, which is the same on one machine.
+    """
     try:
         from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  an extra has what it needs
     except ModuleNotFoundError:
@@ -242,10 +245,10 @@ def connect(address: str) -> Client:
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Return host and port of a scheduler's address.
+    """Return host and port of a scheduler's address such as tcp://10.0.0.1:8786.
 
     Raises:
-        ClusterError: the address has another form.
+        ClusterError: the address has no scheme tcp or tls, no host or no port.
     """
     parts = urlsplit(address)
     with suppress(ValueError):

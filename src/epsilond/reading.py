@@ -304,7 +304,7 @@ class _Reader:
         return _FAULTY
 
     def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
-        """Return the fault of an unknown name. For a caller of the library it lists similar names, or all names."""
+        """Return the fault of an unknown field name. Except for bodies, it lists similar names or, without any, all."""
         message = "is not a field of this object"
         if self._is_body:
             return Fault(step(at, name), message)
@@ -312,13 +312,15 @@ class _Reader:
         return Fault(f"{at}/{name}", f"{message}{proposal}", None if proposal else ", ".join(known))
 
     def _number(self, shape: _Shape, value: Any, at: str) -> Any:
-        """Read a number; its range is that of its quantity."""
+        """Convert a number to int or float, and check its range; a float that is not finite counts as ±∞."""
         value = value.item() if _is_numpy_scalar(value) else value
         number = whole_number(value) if shape.kind == "int" else value
         if isinstance(number, bool) or not isinstance(number, int if shape.kind == "int" else int | float):
             return self.add_fault(at, _KINDS[shape.kind], shape)
-        if shape.kind == "float":
-            number = float(number) if abs(number) <= sys.float_info.max else math.inf if number > 0 else -math.inf
+        if shape.kind == "float" and abs(number) <= sys.float_info.max:
+            number = float(number)
+        elif shape.kind == "float":
+            number = math.inf if number > 0 else -math.inf
         fault = None if shape.quantity is None else check_value(at, number, shape.bare, shape.quantity, shape.scale)
         if fault is None:
             return number
@@ -326,7 +328,10 @@ class _Reader:
         return _FAULTY
 
     def _word(self, shape: _Shape, value: Any, at: str) -> Any:
-        """Read a string, a truth value, or one of several words."""
+        """Check a string, a truth value, or a word of a `Literal`.
+
+        A string may be converted by its quantity, and must not be longer than the quantity allows.
+        """
         value = value.item() if _is_numpy_scalar(value) else value
         if shape.kind != "literal":
             value = value if shape.quantity is None else shape.quantity.convert(value)
@@ -338,11 +343,8 @@ class _Reader:
             return value
         if shape.quantity is not None and shape.quantity.choices:
             return self.add_fault(at, shape.quantity.not_a_choice, shape)
-        self.faults.append(
-            Fault(
-                at, _KINDS["literal"], quote_words(shape.words) if self._is_body else allowed_values(shape.annotation)
-            )
-        )
+        allowed = quote_words(shape.words) if self._is_body else allowed_values(shape.annotation)
+        self.faults.append(Fault(at, _KINDS["literal"], allowed))
         return _FAULTY
 
     def _member(self, shape: _Shape, value: JsonObject, at: str) -> object:
@@ -361,7 +363,7 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: _Shape, value: object, at: str) -> object:
-        """Read a value as the first member of a union that it fits."""
+        """Convert a value to the first member of a union that it fits; otherwise report the faults of all members."""
         every: list[Fault] = []
         for member in shape.members:
             reader = _Reader(is_body=self._is_body)

@@ -353,10 +353,10 @@ def _verify_contradicted_page(data: JsonObject, page: str, facts: JsonObject) ->
 
 
 def _demand_date(text: str) -> None:
-    """Require that a date has the form of a report's date, or is empty.
+    """Check that a text is empty or a date of the form YYYY-MM-DD.
 
     Raises:
-        Broken: it has another form.
+        Broken: it is neither.
     """
     try:
         if not text or read_date(text) == text:

@@ -73,7 +73,14 @@ class CohortDraws:
         return indices
 
     def _test_counts(self, everybody: NDArray[np.intp]) -> None:
-        """Reject a client's number of draws: P(mean beyond x) ≤ exp(−t KL(x, mean rate)) for independent draws."""
+        """Set the alarm if a client was drawn too often or too rarely.
+
+        By Chernoff's bound, a client with mean rate p is drawn in a share beyond x of t rounds, on one side of p, with
+        probability at most exp(−t KL(x, p)). KL is the Kullback–Leibler divergence of Bernoulli distributions.
+
+        Args:
+            everybody: indices of the clients in the population.
+        """
         rounds, drawn, expected = self._rounds[everybody], self._drawn[everybody], self._expected[everybody]
         exponents = rounds * _divergence(drawn / rounds, expected / rounds)
         worst = int(np.argmax(exponents))

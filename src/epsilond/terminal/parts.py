@@ -71,7 +71,7 @@ def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
 
 
 def remarks(conditions: Sequence[DeclaredCondition], warnings: Sequence[Caution]) -> list[RenderableType]:
-    """Return the conditions that only the caller can vouch for, and the warnings."""
+    """Return two lists for the end of an answer: conditions for which the caller must vouch, and warnings."""
     assumptions = bullets("If", [condition.statement for condition in conditions])
     return assumptions + bullets("Mind", [warning.message for warning in warnings])
 

@@ -43,7 +43,11 @@ def simulation(answer: object) -> RenderableType:
 
 
 def _risk(body: JsonObject) -> RenderableType:
-    """Show a simulation of the excess risk, with its bounds."""
+    """Show a simulation of the excess risk: parameters, guarantees, measured risk, and bounds on it.
+
+    Args:
+        body: the answer in its JSON form.
+    """
     band = f"{body['confidence']:.0%} band"
     parts = [pairs("Run with", body["parameters"]), *_guarantee(body)]
     parts.append(table("Guaranteed to each group", map(_group, body.get("client_groups", ()))))
@@ -104,7 +108,11 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
 
 
 def _audit(body: JsonObject) -> RenderableType:
-    """Show an audit of a mechanism."""
+    """Show an audit of a mechanism: lower bounds on ε that its outputs prove, compared with the certified ε.
+
+    Args:
+        body: the answer in its JSON form.
+    """
     rows = {
         "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
         "proved of μ": f"μ ≥ {_short(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
@@ -156,7 +164,11 @@ def _attack(attack: JsonObject) -> Mapping[str, str]:
 
 
 def _escape(escape: JsonObject) -> str:
-    """Return the conclusion from outputs that are impossible with the other data set."""
+    """Return the conclusion of an audit from outputs that only one of the two data sets can give.
+
+    Args:
+        escape: number of such outputs, lower bound on their probability, and lower bound on ε, in JSON form.
+    """
     if not escape["observed"]:
         return "none seen"
     conclusion = "so that no ε holds" if escape["epsilon_lower"] == "unbounded" else "not above δ"
