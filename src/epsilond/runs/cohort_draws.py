@@ -75,8 +75,9 @@ class CohortDraws:
     def _test_counts(self, everybody: NDArray[np.intp]) -> None:
         """Set the alarm if a client was drawn too often or too rarely.
 
-        By Chernoff's bound, a client with mean rate p is drawn in a share beyond x of t rounds, on one side of p, with
-        probability at most exp(−t KL(x, p)). KL is the Kullback–Leibler divergence of Bernoulli distributions.
+        Let a client be drawn with mean probability p over t rounds. The share of rounds with the client lies beyond x,
+        on one side of p, with probability at most exp(−t KL(x, p)) (Chernoff's bound). KL is the Kullback–Leibler
+        divergence of Bernoulli distributions.
 
         Args:
             everybody: indices of the clients in the population.

@@ -59,11 +59,15 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Record a step that is not observed. With a budget it is committed first.
+        """Record a step that was not observed, after paying for it if there is a budget.
+
+        Args:
+            noise_multiplier: standard deviation of the noise over the clipping norm.
+            sample_rate: probability of each record to be in the batch.
 
         Raises:
             LedgerExhausted: the budget does not allow it; nothing is recorded.
-            InvalidInput: a budget pays only for steps with noise and a rate above 0.
+            InvalidInput: there is a budget, and the noise or the rate is 0.
         """
         self.run.compare_history(self.history, whole=False)
         self._pay(noise_multiplier, sample_rate)

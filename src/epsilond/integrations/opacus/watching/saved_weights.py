@@ -43,11 +43,15 @@ class SavedWeights:
         self._earlier: dict[str, None] = {}
 
     def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
-        """Compare a model with those of the loaded checkpoint, and with those of earlier checkpoints of the run.
+        """Check that a resumed model has weights that were saved at a checkpoint of the run.
+
+        Args:
+            parameters: parameters of the model.
 
         Returns:
-            `DIFFERENT` if the checkpoint has one model, with the same shapes and other weights. Another reason if the
-            checkpoint does not show which weights the model should have. None if the model is one of the checkpoint.
+            None if the weights were saved at the loaded checkpoint or an earlier one, or if no checkpoint was loaded.
+            `DIFFERENT` if the loaded checkpoint has a single model, of the same shapes, with other weights. Another
+            reason if the loaded checkpoint does not determine the weights.
         """
         if not self.waiting:
             return None

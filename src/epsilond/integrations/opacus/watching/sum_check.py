@@ -170,7 +170,11 @@ class SumCheck:
         return True
 
     def shows_divisor(self, divisor: tuple[str, float]) -> bool:
-        """Return whether the divisor is that of the start."""
+        """Return whether the divisor of the noisy sum has not changed during the run; otherwise report it.
+
+        Args:
+            divisor: reduction of the loss, and the present divisor.
+        """
         if divisor == self._divisor:
             return True
         self._reporter.contradict(
@@ -188,7 +192,12 @@ class SumCheck:
 
 
 def divisor_of(optimizer: DPOptimizer, batches: int) -> tuple[str, float]:
-    """Return the reduction of the loss and the number that the noisy sum is divided by."""
+    """Return the reduction of the loss ("mean" or "sum"), and the number by which Opacus divides the noisy sum.
+
+    Args:
+        optimizer: the private optimizer.
+        batches: number of batches whose gradients one step accumulates.
+    """
     if optimizer.loss_reduction != "mean":
         return optimizer.loss_reduction, 1.0
     return "mean", float(optimizer.expected_batch_size * batches)
