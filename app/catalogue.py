@@ -73,13 +73,12 @@ def pascal(name: str) -> str:
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
-    """Return the problem of an unknown name.
+    """Return the problem ("not found") for an unknown name in a path.
 
-    The problem lists the names near it. If none is near, it lists all names, or the first `MOST_SHOWN` if there are
-    more.
+    It lists similar names. If there are none, it lists all names, but at most `MOST_SHOWN`.
 
     Args:
-        what: kind of the named thing, such as `theorem`; the detail and the parameter have this word.
+        what: kind of the named thing, such as `theorem`; the message uses this word.
         name: the unknown name.
         names: the known names.
     """

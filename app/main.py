@@ -77,16 +77,14 @@ def create_app(
     kinds: tuple[SimulationKind, ...] = KINDS,
     figures: str = "epsilond.witness.figures",
 ) -> FastAPI:
-    """Return the service over its lists, by default the lists of the project.
-
-    A theorem holds functions and cannot be sent to a worker. Workers find a theorem by its id in
-    `theorem_home`.THEOREMS. The functions of kinds of simulation are sent by name.
+    """Make the application with all its routes and parts. Workers start when its lifespan begins.
 
     Args:
         calibrators: calibrators to serve.
         theorems: theorems to serve.
         settings: settings of the service; None reads the environment.
-        theorem_home: module with the list of theorems.
+        theorem_home: name of the module with the list `THEOREMS`. Workers import a theorem from it, because theorems
+            contain functions, which cannot be pickled.
         kinds: kinds of simulation to run.
         figures: module with the function `draw`, which draws the results of simulations.
 

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent.parent / "openapi"
 
 
 def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
-    """Yield a name and a request {method, path, body} for each example of each operation."""
+    """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`."""
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})

@@ -88,10 +88,10 @@ def serve(
 
 
 def require_keys(settings: Settings) -> None:
-    """Open the folder of keys that the settings name, if they name one.
+    """Check that the keys which sign the logs of ledgers can be used, if the settings name their folder.
 
     Raises:
-        ValueError: it names the variable, and the reason why the folder cannot be used.
+        ValueError: the folder or its keys cannot be used. The message names the environment variable and the reason.
     """
     if not settings.ledger_keys:
         return
@@ -104,10 +104,16 @@ def require_keys(settings: Settings) -> None:
 
 
 def open_listeners(host: str, port: int) -> list[socket.socket]:
-    """Return a listening socket for each address of a host; connections until the start are answered after it.
+    """Open a listening socket for each address of a host.
+
+    Connections that arrive before the service has started are kept, and answered after the start.
+
+    Args:
+        host: name or address; empty for all addresses of this machine.
+        port: port number.
 
     Raises:
-        ValueError: it names the variable at fault: the host is unknown, or the port is not available.
+        ValueError: the host is unknown, or the port is not available. The message names the environment variable.
     """
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -133,15 +139,15 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server, extended at its end: jobs go back to the store, and questions get little further time."""
+    """Uvicorn's server with another shutdown: jobs go back to the store, and questions get a limited time to finish."""
 
     alone = False
     """True if the process runs only this server, so that the objects present after the start remain to the end."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start uvicorn, and then exempt the present objects from garbage collection.
+        """Start uvicorn. If this is the only server of the process, also exempt all objects from garbage collection.
 
-        The collector would otherwise visit a quarter of a million objects of the application at every full collection.
+        Otherwise, each full collection would visit a quarter of a million objects of the application, all in use.
         """
         await super().startup(sockets)
         if self.alone and self.started:
@@ -152,7 +158,11 @@ class Server(uvicorn.Server):
                 structlog.get_logger().info("listening", host=host, port=port)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Announce the end to all parts; then reject new connections and answer requests under way."""
+        """Stop the health checks and the jobs, reject new connections, and wait for the requests under way.
+
+        After `drain_seconds` (or the deadline of questions, if jobs would be lost), requests no longer wait for their
+        computations.
+        """
         app = cast("FastAPI", self.config.app)
         jobs, settings = JOBS.within(app), SETTINGS.within(app)
         HEALTH.within(app).stop()

@@ -221,7 +221,13 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _with_password(cls, values: JsonRecord) -> JsonRecord:
-        """Return the settings with the file's password in the database's URL, to keep it out of the environment."""
+        """Insert the password from `store_password_file` into `store_url`.
+
+        So the password need not be in an environment variable. Without a password file, the values are unchanged.
+
+        Raises:
+            ValueError: there is no URL, the URL is invalid, or the file cannot be read.
+        """
         name, url = values.get("store_password_file"), values.get("store_url")
         if not name:
             return values
@@ -292,10 +298,14 @@ class Settings(BaseSettings):
 
     @classmethod
     def from_environment(cls, **chosen: str | float | None) -> Self:
-        """Return the settings of the environment; values of `chosen` other than None take precedence.
+        """Read the settings from environment variables.
+
+        Args:
+            **chosen: settings that take precedence over the environment; None leaves a setting unchanged.
 
         Raises:
-            ValueError: it names each variable that cannot be used. Values are not repeated: they may be secrets.
+            ValueError: a variable is unknown or invalid. The message names all of them, but not their values, which may
+                be secrets.
         """
         if misspelt := [*unknown_variables(os.environ, cls.model_fields)]:
             raise ValueError("; ".join(misspelt))

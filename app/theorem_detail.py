@@ -74,7 +74,7 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
 
 def _common(values: Sequence[Any]) -> Schema:
-    """Return a JSON schema that all of these values satisfy; the empty schema if their types differ.
+    """Infer a JSON schema that several values satisfy; the empty schema, which allows any value, if their types differ.
 
     Args:
         values: JSON values. An infinite number is a text, which the schema of a number allows.

@@ -55,7 +55,7 @@ def _written(host: str) -> str:
 
 @lru_cache(REMEMBERED)
 def network_of(address: str) -> str:
-    """Return an IPv4 address itself, or the network of 64 bits of an IPv6 address: the range of one subscriber."""
+    """Return an IPv4 address itself, or the 64-bit network of an IPv6 address, which one subscriber usually has."""
     if address == UNKNOWN:
         return address
     parsed = ipaddress.ip_address(address)
@@ -74,9 +74,10 @@ MOST_IDENTITIES = 10_000
 
 @dataclass(eq=False, slots=True)
 class CallerUsage:
-    """The use of one caller. Times are seconds of `Budgets.clock`."""
+    """The CPU time that one caller has used, and is allowed to use."""
 
     at: float
+    """Time of the last update, in seconds of `Budgets.clock`."""
     per_minute: float
     """CPU seconds per minute that the caller may use; 0 for no limit."""
     owed: float = 0.0
@@ -87,7 +88,7 @@ class CallerUsage:
     """Number of the caller's questions that run or wait."""
 
     def advance(self, now: float) -> None:
-        """Let time pass: halve the used time, and reduce the owed time."""
+        """Update the amounts to the time `now`: the used time decays, and the owed time falls at the allowed rate."""
         passed = max(0.0, now - self.at)
         self.at += passed
         self.used *= 0.5 ** (passed / HALF_LIFE_SECONDS)
@@ -100,10 +101,10 @@ class CallerUsage:
             self.owed += cpu_seconds
 
     def require_allowance(self) -> None:
-        """Reject a caller who has used up the allowed CPU time.
+        """Reject a caller who owes ten minutes' worth of the allowed CPU time or more.
 
         Raises:
-            Problem: it states the seconds until some time is allowed again.
+            Problem: the caller does. Its Retry-After states the seconds until the caller owes less.
         """
         over = self.owed - BURST_MINUTES * self.per_minute
         if self.per_minute and over >= 0.0:
@@ -135,11 +136,12 @@ class Budgets:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """Return the account of a caller, advanced to the present time; it is made if there is none.
+        """Return the account of a caller, updated to the present time; a new account is made if there is none.
 
         Args:
             identity: identity of the caller.
-            per_minute: the caller's own limit of CPU time [s/min]. None leaves the limit of an account unchanged.
+            per_minute: limit of the caller's CPU time [s/min]. None keeps the limit of an existing account, and gives
+                a new account the usual limit.
         """
         account = self._accounts.get(identity)
         now = self.clock()
@@ -200,7 +202,7 @@ RETRY_SOON = {"Retry-After": "5"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Caller:
-    """The caller of a request."""
+    """The caller of a request, with rights and limits."""
 
     name: str
     """Owner of the caller's jobs: a key's name, or token:…; empty for all callers if no credentials are required."""
@@ -261,10 +263,10 @@ class Caller:
         organisation: str = "",
         roles: frozenset[RoleName] = frozenset(),
     ) -> Caller:
-        """Return the caller of a token.
+        """Return the caller who has a token of an identity provider.
 
         Args:
-            name: owner of jobs. It begins with "token", in a form that no name of a key can have.
+            name: owner of the caller's jobs: "token:" or "token-sha256:" and the subject; no API key has such a name.
             scopes: scopes of the token.
             budgets: accounts of all callers.
             organisation: organisation of the token; empty if it names none.
@@ -355,7 +357,7 @@ class Caller:
 
     @contextmanager
     def computation(self) -> Iterator[None]:
-        """Count one computation of the caller as running or waiting, within this context.
+        """Count one more running or waiting computation of the caller within this context manager.
 
         Raises:
             Problem: too many computations run or wait, or the caller has used up the allowed CPU time.
@@ -371,10 +373,10 @@ class Caller:
             self.account.computing -= 1
 
     def require_job(self, live: int) -> None:
-        """Require that the caller may have one more job, given the number of jobs that have not ended.
+        """Check that the caller, who has `live` jobs that have not ended, may have one more.
 
         Raises:
-            Problem: the caller would have too many jobs, or has used up the allowed CPU time.
+            Problem: the caller has too many jobs, or has used up the allowed CPU time.
         """
         most = self.limits.jobs or self.budgets.settings.caller_jobs
         if live >= most:
@@ -389,10 +391,10 @@ def caller_of(request: Request) -> Caller:
 
 
 async def caller_again(request: Request) -> Caller:
-    """Return the caller of a request after a new check of the credentials, which long requests repeat.
+    """Check the credentials of a request again, and return its caller. Long requests repeat this check.
 
     Raises:
-        Problem: the credentials are not accepted any more, do not open this path any more, or cannot be checked.
+        Problem: the credentials are not accepted any more, have lost the scope of this path, or cannot be checked.
     """
     again: Callable[[], Awaitable[Caller]] | None = request.scope.get(AGAIN)
     return caller_of(request) if again is None else await again()

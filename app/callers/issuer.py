@@ -39,7 +39,14 @@ class IssuerUnreachable(Exception):
 
 
 class Issuer:
-    """An issuer. Only the thread of the event loop uses its keys."""
+    """An issuer of OpenID Connect tokens, with a cache of its public keys; for the thread of the event loop only.
+
+    Args:
+        issuer: URL of the issuer, as tokens name it.
+        audience: audience that tokens must name: this service.
+        jwks_url: URL of the issuer's keys; empty to read it from the issuer's configuration document.
+        clock: monotonic clock [s].
+    """
 
     def __init__(
         self, issuer: str, audience: str, jwks_url: str = "", clock: Callable[[], float] = time.monotonic
@@ -55,10 +62,14 @@ class Issuer:
         self._log = structlog.get_logger()
 
     async def claims(self, token: str) -> JsonObject | None:
-        """Return the claims of a token; None if it is not a valid token of this issuer for this audience at present.
+        """Verify a token, and return its claims.
+
+        Returns:
+            None if the token is malformed or expired, has another issuer or audience, or has no valid signature by one
+            of the accepted algorithms.
 
         Raises:
-            IssuerUnreachable: the keys cannot be fetched.
+            IssuerUnreachable: the issuer's keys cannot be fetched.
         """
         try:
             header = jwt.get_unverified_header(token)
@@ -85,7 +96,12 @@ class Issuer:
         return claims
 
     async def _key(self, identifier: str) -> jwt.PyJWK | None:
-        """Return the issuer's key with this id, or None if the issuer does not have it.
+        """Return the issuer's key with this id, from the cache or after fetching all keys.
+
+        For an id that is not in the cache, keys are fetched at most once in `UNKNOWN_SECONDS`.
+
+        Returns:
+            None if the issuer has no such key.
 
         Raises:
             IssuerUnreachable: the keys cannot be fetched.
@@ -128,7 +144,8 @@ def _discover_keys_url(issuer: str) -> str:
     """Return the URL of an issuer's keys, from its configuration document.
 
     Raises:
-        OSError, HTTPException, ValueError: the document cannot be fetched, or names no URL that is safe from changes.
+        OSError, HTTPException: the document cannot be fetched.
+        ValueError: it is not JSON, is of another issuer, or names no URL that is protected from changes on the way.
     """
     where = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     try:

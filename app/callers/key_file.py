@@ -15,10 +15,14 @@ from epsilond.storage.replacing import OWNER_ONLY, lock_folder, replace_file
 
 
 def add(path: Path, line: KeyLine) -> None:
-    """Add one line. Only the owner can read a file that is created here.
+    """Add one line to a file of keys. A missing file is created, readable by its owner only.
+
+    Args:
+        path: the file of keys.
+        line: the line to add.
 
     Raises:
-        ValueError: the line conflicts with the others; nothing is written.
+        ValueError: the line conflicts with the others, or another line is invalid; nothing is written.
         OSError: the file cannot be read or replaced.
     """
 
@@ -46,7 +50,8 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
     """
     revoked_lines: list[KeyLine] = []
 
-    def without(text: str) -> str:
+    def mark_revoked(text: str) -> str:
+        """Return the text with the time of the revocation in the chosen lines, which are collected on the way."""
         lines = lines_of(text, path)
         by_id = {line.sha256 for line in lines if line.id == which}
         chosen = by_id or {line.sha256 for line in lines if line.name == which}
@@ -59,11 +64,22 @@ def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
             texts[place] = revoked_lines[-1].text
         return "\n".join(texts) + "\n"
 
-    _change(path, without)
+    _change(path, mark_revoked)
     return tuple(revoked_lines)
 
 
 def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = False) -> None:
+    """Replace a file of keys by a changed text, after checking this text. Mode and owner of the file are kept.
+
+    Args:
+        path: the file. If it is a symbolic link, the file that the link names is replaced.
+        change: returns the new text for the present one.
+        may_be_new: whether a missing file counts as an empty one.
+
+    Raises:
+        ValueError: the new text has an invalid line; nothing is written.
+        OSError: the file cannot be read or replaced.
+    """
     path = path.resolve()  # a symbolic link is kept
     with lock_folder(path.parent):
         there = path.exists()

@@ -41,7 +41,7 @@ class KeyState:
 
 
 class Keyring:
-    """The keys of a running service."""
+    """The API keys of a running service, which follow changes of their file within the context `following`."""
 
     def __init__(self, path: Path, budgets: Budgets) -> None:
         """Read the keys of a file.
@@ -69,9 +69,9 @@ class Keyring:
         return cls(Path(path), budgets) if path else None
 
     def caller(self, key: str) -> Caller | None:
-        """Return the caller with this key; None if the key is unknown, expired or revoked.
+        """Return the caller with this key, and note the time of its use; None if it is unknown, expired or revoked.
 
-        Every digest is compared, each in constant time, so that the duration reveals nothing.
+        The key's digest is compared with that of every line in constant time, so that the duration reveals nothing.
         """
         key_digest, match = digest(key), None
         for line in self._lines:
@@ -156,7 +156,11 @@ KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 
 
 def _signature(path: Path) -> Signature | None:
-    """Return data that distinguishes states of a file; None if it changed too recently, or cannot be accessed."""
+    """Return inode, size and times of a file, by which a change is noticed.
+
+    Returns:
+        None if the file cannot be accessed, or changed so recently that the next change may have the same times.
+    """
     try:
         status = path.stat()
     except OSError:
@@ -166,7 +170,16 @@ def _signature(path: Path) -> Signature | None:
 
 
 def _look(path: Path, before: Signature | None) -> tuple[Signature | None, tuple[KeyLine, ...], str]:
-    """Return the file's signature, its lines if it has changed, and the fault if it cannot be read."""
+    """Read a file of keys, if it has changed.
+
+    Args:
+        path: the file.
+        before: signature of the file when it was last read; None to read it in any case.
+
+    Returns:
+        The present signature; the lines, empty if the file has not changed or cannot be read; and the error message,
+        empty if there is no error.
+    """
     signature = _signature(path)
     if signature is not None and signature == before:
         return signature, (), ""

@@ -92,7 +92,7 @@ def new(
     organisation: str | None = None,
     roles: Collection[RoleName] = (),
 ) -> tuple[str, KeyLine]:
-    """Make a key and its line; the key is kept nowhere.
+    """Make a random key, and its line for the file of keys. The line has only a digest of the key.
 
     Args:
         name: owner of the key.
@@ -101,6 +101,9 @@ def new(
         expires: time of expiry; None for no expiry.
         organisation: organisation of the data sets that the key may use; None: data sets of keys without organisation.
         roles: roles on these data sets; empty for owner and analyst.
+
+    Returns:
+        The key, which is not stored anywhere, and its line.
 
     Raises:
         ValueError: a name or a limit is invalid, a role lacks the scope `ledger`, or the key has expired already.
@@ -152,7 +155,11 @@ def is_comment(text: str) -> bool:
 
 
 def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
-    """Return the lines of the text of a file, without empty lines and lines that begin with #.
+    """Parse the text of a file of keys; empty lines and lines that begin with # are skipped.
+
+    Args:
+        content: the text.
+        path: the file, which error messages name.
 
     Raises:
         ValueError: a line is invalid, or conflicts with an earlier line. The message does not repeat the line.

@@ -24,7 +24,13 @@ RETRY = {"Retry-After": "5"}
 
 
 class Tokens:
-    """The callers with a token of one issuer."""
+    """Verification of bearer tokens of one issuer.
+
+    Args:
+        issuer: the issuer.
+        settings: names of the claims with the caller's name, scopes, organisation and roles.
+        budgets: accounts of the CPU time of callers.
+    """
 
     def __init__(self, issuer: Issuer, settings: Settings, budgets: Budgets) -> None:
         self._issuer = issuer
@@ -33,7 +39,7 @@ class Tokens:
 
     @classmethod
     def of(cls, settings: Settings, budgets: Budgets) -> Tokens | None:
-        """Return the tokens of the issuer of the settings; None if the settings name no issuer.
+        """Return the verifier for the issuer that the settings name; None if they name none.
 
         Raises:
             MissingExtra: the packages that check tokens are not installed.
@@ -46,7 +52,9 @@ class Tokens:
         return cls(issuer, settings, budgets)
 
     async def caller(self, token: str) -> Caller | None:
-        """Return the caller of a token; None if the token is not accepted.
+        """Verify a token, and return its caller; None if the token is not valid or names no caller.
+
+        A token without a valid organisation, or without the scope `ledger`, has no roles.
 
         Raises:
             Problem: the keys of the issuer cannot be fetched.
@@ -69,9 +77,16 @@ class Tokens:
 
 
 def owner_of(subject: object) -> str | None:
-    """Return the owner of jobs for a token's subject, in a form that no key's name has; None for an invalid subject.
+    """Return the name under which the jobs of a token's subject are stored.
 
-    A long or unusual subject is represented by its digest.
+    It contains a colon, so that no API key has the same name. A subject that is long or not printable ASCII is replaced
+    by its digest.
+
+    Args:
+        subject: the claim that names the subject.
+
+    Returns:
+        None if the claim is not a text, is empty, or is longer than `SUBJECT_LENGTH`.
     """
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_LENGTH:
         return None

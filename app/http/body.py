@@ -48,12 +48,19 @@ class Preferences:
 
     @property
     def applied(self) -> Mapping[str, str]:
-        """The header that states the granted wait; empty if there is none."""
+        """The response header Preference-Applied (RFC 7240) with the granted wait; empty if no wait was requested."""
         return {} if self.granted is None else {"preference-applied": f"wait={self.granted}"}
 
 
 def wait_of(headers: Sequence[str]) -> int | None:
-    """Return the seconds of the first `wait` of the headers, 0 for `respond-async`, or None if neither can be read."""
+    """Return the longest wait in seconds that Prefer headers state.
+
+    Args:
+        headers: values of the Prefer headers.
+
+    Returns:
+        The value of the first valid `wait`. Without one: 0 if there is a `respond-async`, and None otherwise.
+    """
     preferences = [preference for header in headers for preference in parse_http_list(header)]
     match = next(filter(None, map(WAIT.fullmatch, preferences)), None)
     if match is not None:
@@ -88,12 +95,12 @@ STATED_IN = ("prefer", "idempotency-key")
 async def preferences_of(
     request: Request, prefer: Prefer = None, idempotency_key: IdempotencyKey = None
 ) -> Preferences:
-    """Return the preferences that the headers of a request state.
+    """Return the preferences of a request for its answer. FastAPI calls this as a dependency.
 
     Args:
-        request: the HTTP request.
-        prefer: values of its Prefer headers.
-        idempotency_key: value of its Idempotency-Key header.
+        request: the HTTP request, which leads to the settings of the service.
+        prefer: values of the Prefer headers.
+        idempotency_key: value of the Idempotency-Key header.
     """
     return Preferences(wait_of(prefer or ()), idempotency_key, SETTINGS.of(request).job_wait_seconds)
 
@@ -134,12 +141,14 @@ class BytesRoute(APIRoute):
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
-        """Make a route. Pydantic describes its answers when the contract is first needed, for a quicker start.
+        """Make a route, and defer the pydantic models of its answers until the OpenAPI document is requested.
+
+        Deferring makes the service start sooner. It sets the pydantic configuration of each answer class that has none.
 
         Args:
             path: path of the route.
             endpoint: function that answers its requests.
-            **described: further arguments of a route of FastAPI.
+            **described: further arguments of `fastapi.routing.APIRoute`.
         """
         responses = (described.get("responses") or {}).values()
         for model in (described.get("response_model"), *(response.get("model") for response in responses)):
@@ -161,19 +170,20 @@ class BytesRoute(APIRoute):
 
     @property
     def directly(self) -> Direct | None:
-        """The endpoint, for calls without FastAPI, or None if it takes more than request, body and preferences.
+        """A function that calls the endpoint without FastAPI.
 
-        FastAPI would look for each header, read the media type again and validate bytes that are not to be validated.
-        That takes longer than an answer from the cache.
+        It is None if the endpoint has other parameters than the request, the body and the preferences. The work that
+        FastAPI does for each request takes longer than an answer from the cache.
         """
-        wanted = self.dependant
-        names = [wanted.request_param_name, *(part.name for part in wanted.body_params)]
-        names += [part.name for part in wanted.dependencies]
-        plain = len(wanted.body_params) == 1 and [part.call for part in wanted.dependencies] == [preferences_of]
-        if not plain or set(signature(self.endpoint).parameters) != set(names):
+        bodies, dependencies = self.dependant.body_params, self.dependant.dependencies
+        if len(bodies) != 1 or [dependency.call for dependency in dependencies] != [preferences_of]:
+            return None
+        request_name = str(self.dependant.request_param_name)
+        body_name = str(bodies[0].name)
+        preferences_name = str(dependencies[0].name)
+        if set(signature(self.endpoint).parameters) != {request_name, body_name, preferences_name}:
             return None
         endpoint: Endpoint = self.endpoint
-        request_name, body_name, preferences_name = map(str, names)
 
         async def direct(request: Request, body: bytes, preferences: Preferences) -> Response:
             return await endpoint(**{request_name: request, body_name: body, preferences_name: preferences})
@@ -182,7 +192,7 @@ class BytesRoute(APIRoute):
 
 
 def unread(declared: object) -> object:
-    """Return the annotation of a body that the OpenAPI document shows as `declared`, and that arrives as bytes."""
+    """Return the annotation of a body that the endpoint gets as bytes, and that OpenAPI describes as `declared`."""
     return Annotated[declared, WrapValidator(lambda body, _: body)]
 
 
@@ -198,14 +208,14 @@ async def read_json(request: Request) -> bytes:
 
 
 async def read_bytes(request: Request) -> bytes:
-    """Return the whole body, and never keep more of it than the limit.
+    """Return the whole body of a request, and never keep more of it in memory than the limit.
 
-    A client that is still sending would find its connection reset and never see the answer. The part beyond the limit
-    is therefore read too, up to a bound, and discarded. A client that expects a go-ahead before it sends is answered at
-    once.
+    A body over the limit is read up to `DRAINED` times the limit, and discarded, before the request is rejected. If the
+    service answered earlier, the connection would be reset and the client might not see the answer. A body that is
+    declared as longer, or a client that waits for a go-ahead (Expect), is rejected at once.
 
     Raises:
-        Problem: the body is empty, over the limit, or does not arrive in time.
+        Problem: the body is empty, over the limit, or does not arrive in time; or the client has disconnected.
     """
     settings = SETTINGS.of(request)
     limit = settings.body_limit_bytes

@@ -32,7 +32,10 @@ def connection(settings: Settings) -> type[asyncio.Protocol]:
 
 
 class BoundedConnection(H11Protocol):
-    """One connection of a client."""
+    """One connection of a client, with limits on the time for each head, for unread bodies, and for slow readers.
+
+    It also limits the number of connections, and answers malformed requests with problem documents.
+    """
 
     settings: Settings
     transport: Any
@@ -92,12 +95,12 @@ class BoundedConnection(H11Protocol):
             super().shutdown()
 
     def send_answer(self, cycle: RequestResponseCycle, start: Message, body: bytes) -> None:
-        """Send a whole answer at once.
+        """Send head and body of an answer in one write, and close the connection if the request demands that.
 
         Args:
-            cycle: the request that is answered; nothing of its answer is sent.
-            start: the message with the status and the headers, among these Content-Length.
-            body: the whole body.
+            cycle: the request and response of uvicorn; nothing of the answer may have been sent.
+            start: the ASGI message with the status and the headers, which include Content-Length.
+            body: the whole body; it is not sent if the method is HEAD.
         """
         headers = [*cycle.default_headers, *start["headers"]]
         if CLOSE in cycle.scope["headers"] and CLOSE not in headers:
@@ -114,7 +117,13 @@ class BoundedConnection(H11Protocol):
         cycle.on_response()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a malformed request with a problem, unless another answer has begun, and close."""
+        """Answer a malformed request with a problem document, unless an answer has begun, and close the connection.
+
+        An application that still handles an earlier request of the connection is notified that the client has left.
+
+        Args:
+            msg: reason by uvicorn, which is not shown to the client.
+        """
         del msg
         self._malformed = True
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
@@ -140,7 +149,7 @@ class BoundedConnection(H11Protocol):
         self._rest_timer.run_while(awaits_rest)
 
     def _require_progress(self) -> None:
-        """Cut the connection if its client has read nothing since the timer began."""
+        """Abort the connection if its client has read nothing since the timer started; otherwise restart the timer."""
         unread_bytes = self.transport.get_write_buffer_size()
         if unread_bytes < self._unread_bytes:
             self._unread_bytes = unread_bytes
@@ -150,7 +159,13 @@ class BoundedConnection(H11Protocol):
 
 
 class ConditionTimer:
-    """A callback that is due once a condition has held for some seconds without a break."""
+    """A timer that calls a function once a condition has held for some seconds without interruption.
+
+    Args:
+        loop: the event loop.
+        seconds: time for which the condition must hold.
+        callback: function to call.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, callback: Callable[[], object]) -> None:
         self._loop = loop
@@ -195,7 +210,11 @@ class LingeringTransport:
         return self._lingering or self._inner.is_closing()
 
     def close(self) -> None:
-        """Close after everything is sent, and after a client that is sending has stopped."""
+        """Close the connection after all data is sent.
+
+        If the client is in the middle of a request, only the sending direction is closed at once. The connection is
+        closed when the client stops sending, or after some seconds.
+        """
         if self.is_closing():
             return
         if not self._is_sending() or not self._inner.can_write_eof():
@@ -232,7 +251,12 @@ class BoundedApplication:
 
 
 class JoiningSend:
-    """Function that sends the messages of one answer; the head waits for the body if the answer has one piece."""
+    """The ASGI `send` function of one answer, which joins the head and a body of one piece into one write.
+
+    Args:
+        connection: the connection.
+        send: uvicorn's own `send`, for all other answers.
+    """
 
     __slots__ = ("_connection", "_cycle", "_send", "_start")
 
@@ -243,7 +267,7 @@ class JoiningSend:
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Send a message, or keep a head with a length until the first part of its body."""
+        """Send an ASGI message. A head with Content-Length is kept until the next message, and sent with it."""
         start, cycle = self._start, self._cycle
         if start is None:
             if message["type"] == "http.response.start" and has_length(message["headers"]):

@@ -49,7 +49,11 @@ class Document:
 
 
 class Documents(Generic[K]):
-    """Documents by key. A thread makes each on the first request, and it is kept. Keys come from fixed lists."""
+    """Documents by key. Each is made in a thread on the first request, and kept without limit.
+
+    Args:
+        make: makes the document of a key. Keys must come from a fixed list, not from clients.
+    """
 
     def __init__(self, make: Callable[[K], Document]) -> None:
         self._make = make

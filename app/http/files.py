@@ -52,7 +52,12 @@ def files_of(package: str, folder: str) -> dict[str, Path]:
 
 
 class PackageFiles:
-    """Files of packages that are served below one path, with equal headers."""
+    """Static files of installed packages, which are served under one path with the same headers.
+
+    Args:
+        files: the files by the rest of their path, such as "css/main.css".
+        headers: further headers of each answer.
+    """
 
     def __init__(self, files: Mapping[str, Path], headers: Mapping[str, str]) -> None:
         self._headers = headers

@@ -48,9 +48,10 @@ def policy(page: bytes) -> str:
 
 
 class Guide:
-    """The site of one folder, which may appear while the service runs.
+    """A static web site in a folder. While the folder is empty or missing, each page is a 404 that explains it.
 
-    Without the folder each page answers 404 and says how the site is built.
+    Args:
+        root: the folder. It may be created while the service runs.
     """
 
     def __init__(self, root: Path) -> None:
@@ -75,7 +76,12 @@ class Guide:
         return RedirectResponse(f"{request.scope.get('root_path', '')}/guide/", 308)
 
     async def page(self, request: Request, path: str) -> Response:
-        """Return one file of the site; the path of a folder gives its index page."""
+        """Return one file of the site, or its 404 page, with the relative links of that page made to fit the path.
+
+        Args:
+            request: the HTTP request.
+            path: path of the file in the site; a path of a folder, with a final slash, gives its index page.
+        """
         name = f"{path}{INDEX}" if path.endswith("/") or not path else path
         if not self._files:
             self._files = self._list_files()

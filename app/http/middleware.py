@@ -59,7 +59,10 @@ PAGE_POLICY = (
 
 
 def template(scope: Scope) -> tuple[str, str | None]:
-    """Return the route's path without its name, and the name, from the matched route only, not from the request."""
+    """Return the route's path with `{name}` in place of the algorithm, and the algorithm, or None if it has none.
+
+    Both are those of the matched route, so that no text of the request enters the metrics.
+    """
     route = scope.get("route")
     path = getattr(route, "path_format", None)
     if path is None:
@@ -73,7 +76,11 @@ RawHeader = tuple[bytes, bytes]
 
 
 class Observe:
-    """The outer layer: request id, log line, metrics, security headers, HEAD, and the answer to unforeseen errors."""
+    """The outermost ASGI layer. It logs and counts each request, and gives it an id and security headers.
+
+    It also answers HEAD like GET without a body, and turns unforeseen exceptions into problem documents. Strict
+    transport security is requested for `hsts_seconds`, unless that is 0.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, hsts_seconds: int = 0) -> None:
         self.app = app
@@ -117,11 +124,11 @@ class Observe:
             self.tell(scope, record, "HEAD" if bodiless else scope["method"])
 
     def _headers_of(self, headers: list[RawHeader], record: RequestRecord) -> list[RawHeader]:
-        """Return the headers of an answer with the request's id and the security headers.
+        """Add the request's id and the security headers to the headers of an answer, and return them.
 
         Args:
-            headers: headers of the answer. A security header among them is kept instead of the usual one.
-            record: record of the request.
+            headers: headers of the answer, changed in place. A security header that is already there is kept.
+            record: record of the request, with its id.
         """
         present = dict(headers)
         headers.append((b"x-request-id", record.id.encode("latin-1")))
@@ -132,12 +139,12 @@ class Observe:
         return headers
 
     def tell(self, scope: Scope, record: RequestRecord, method: str) -> None:
-        """Write the log line of a request, and update the metrics.
+        """Write the log line of a request that has been answered, and update the metrics.
 
         Args:
-            scope: scope of the request.
-            record: record of the request.
-            method: method that the client sent.
+            scope: ASGI scope of the request.
+            record: id, status, caller, times and problem of the request.
+            method: HTTP method that the client sent.
         """
         route, name = template(scope)
         seconds = time.perf_counter() - record.began
@@ -173,7 +180,7 @@ def compress(body: bytes) -> bytes:
 
 
 def takes_gzip(headers: Mapping[str, str]) -> bool:
-    """Return whether a client that sends these headers accepts gzip, by `gzip` or by `*` with a weight above zero."""
+    """Return whether Accept-Encoding gives `gzip`, or `*` if it does not name `gzip`, a weight (`q`) above zero."""
     weights, offers = {}, headers.get("accept-encoding", "")
     if len(offers) > OFFERS:
         offers = offers[:OFFERS].rpartition(",")[0]  # the last one may lack its weight
@@ -184,7 +191,7 @@ def takes_gzip(headers: Mapping[str, str]) -> bool:
 
 
 class Compress:
-    """The layer that compresses for clients that accept gzip: small answers at once, large answers in a thread."""
+    """The ASGI layer that compresses answers with gzip for clients that accept it; large answers in a thread."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -225,10 +232,10 @@ class _CompressingSend:
         await self._send(message)
 
     async def _compress(self, start: Message, message: Message) -> Message:
-        """Return the message with a compressed body if the client accepts it, and set the headers of the answer.
+        """Return the body's message, compressed if the client accepts gzip.
 
         Args:
-            start: the start of the answer, whose headers are changed in place.
+            start: the message with the head of the answer. Its Vary, encoding and length are changed in place.
             message: the message with the whole body.
         """
         headers = MutableHeaders(scope=start)
@@ -263,7 +270,10 @@ CHALLENGE = 'Bearer realm="epsilond"'
 
 
 class Authenticate:
-    """The inner layer: it identifies the caller and checks the scope before anything of the request is read."""
+    """The ASGI layer that identifies the caller and checks the caller's rights before the body of a request is read.
+
+    Callers need an API key of `keyring` or a token of `tokens`. If both are None, no credentials are required.
+    """
 
     def __init__(
         self, app: ASGIApp, budgets: Budgets, keyring: Keyring | None, tokens: Tokens | None, *, metrics_open: bool
@@ -301,7 +311,7 @@ class Authenticate:
         await self.app(scope, receive, send)
 
     async def _caller(self, given: list[str]) -> Caller:
-        """Return the caller with these credentials.
+        """Return the caller with the credentials in `given`, the values of the Authorization headers.
 
         Raises:
             Problem: the credentials are missing or not accepted, or the identity provider cannot be reached.
@@ -321,10 +331,11 @@ class Authenticate:
         return caller
 
     async def _again(self, given: list[str], path: str, name: str) -> Caller:
-        """Return the caller of an admitted request, after these credentials are checked again.
+        """Check the credentials of a request again, and return its caller. Long requests repeat this check.
 
         Raises:
-            Problem: the credentials are not accepted any more, now name another caller, or do not open the path.
+            Problem: the credentials are not accepted any more, belong to a caller other than `name`, or lack the scope
+                that the path requires.
         """
         caller = await self._caller(given)
         if caller.name != name:
@@ -345,10 +356,10 @@ class Authenticate:
 
 
 class Shortcut:
-    """The innermost layer, which calls the endpoints of plain questions itself.
+    """The innermost ASGI layer, which calls simple POST endpoints itself, without FastAPI.
 
-    FastAPI would try one route after the other, open stacks for dependencies and look for each header. That takes
-    longer than an answer from the cache.
+    FastAPI's routing takes longer than an answer from the cache. An endpoint is simple if its path has no parameters
+    and it takes only the request, the body and the preferences.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -356,7 +367,7 @@ class Shortcut:
         self._routes: dict[str, tuple[BytesRoute, Direct]] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a POST request to a direct endpoint that needs nothing beyond its body; pass on any other request."""
+        """Answer a POST request to a simple endpoint if it has no preference headers; pass on any other request."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
@@ -377,7 +388,7 @@ class Shortcut:
 
 
 def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
-    """Return the POST routes without path parameters that have a direct endpoint, by path, each with this endpoint."""
+    """Return the simple POST routes of an application by path, each with the function that calls its endpoint."""
     routes: dict[str, tuple[BytesRoute, Direct]] = {}
     for route in app.routes:
         if isinstance(route, BytesRoute) and "{" not in route.path and route.methods == {"POST"}:

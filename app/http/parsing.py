@@ -23,7 +23,15 @@ class ParsedHead(NamedTuple):
 
 
 class BoundedParser(h11.Connection):
-    """A parser that limits heads that come in one piece too; h11 only limits incomplete ones."""
+    """The HTTP parser of h11, with a limit on every head, and with a shortcut for repeated heads.
+
+    h11 itself limits only heads that arrive in several pieces. If a request has exactly the same head as the last one,
+    the events of the last one are returned again, without parsing.
+
+    Args:
+        role: role of this side of the connection.
+        head_bytes: largest head, in bytes.
+    """
 
     def __init__(self, role: type[h11.SERVER], head_bytes: int) -> None:
         super().__init__(role, head_bytes)
@@ -40,10 +48,10 @@ class BoundedParser(h11.Connection):
         """Bytes of its body so far."""
 
     def receive_data(self, data: bytes) -> None:
-        """Take data, or the events of a whole request with the same head as the last one.
+        """Take bytes from the client. If they are a request with the last head, prepare its events without parsing.
 
         Args:
-            data: bytes from the client.
+            data: bytes from the client; empty at the end of the connection.
         """
         last, self._piece = self._last, b""
         if not data or self._receive_buffer or self.their_state is not h11.IDLE:
@@ -83,7 +91,11 @@ class BoundedParser(h11.Connection):
             raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
 
     def _learn(self, event: type[h11.NEED_DATA | h11.PAUSED] | h11.Event) -> None:
-        """Keep the head of a request that came in one piece, without a transfer coding."""
+        """Remember the head of a request that arrived in one piece and has no Transfer-Encoding.
+
+        Args:
+            event: the next event of the request. The head is remembered at the event that ends the request.
+        """
         if isinstance(event, h11.Request):
             is_coded = any(name == b"transfer-encoding" for name, _ in event.headers)
             self._request, self._body_bytes = None if is_coded else event, 0

@@ -55,9 +55,17 @@ class FieldError:
 
 
 class Problem(Exception):
-    """A refusal of the HTTP service, by the slug of its kind."""
+    """An exception that the service answers with a problem document (RFC 9457)."""
 
     def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:
+        """Make a problem.
+
+        Args:
+            slug: key of the kind of problem in `KINDS`, such as "not-found". The kind has the HTTP status.
+            detail: explanation for the client.
+            *errors: errors in fields of the request.
+            headers: further headers of the answer.
+        """
         super().__init__(detail)
         self.kind = KINDS[slug]
         self.detail = detail
@@ -110,7 +118,7 @@ detail.
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return the problem that a client is answered with for an exception."""
+    """Return the problem with which an exception is answered; an exception outside `TABLE` is an internal error."""
     make_problem = next((TABLE[cls] for cls in type(error).__mro__ if cls in TABLE), None)
     if make_problem is None:
         return Problem("internal-error", "The service failed; its logs have this request under its X-Request-ID.")
@@ -140,7 +148,11 @@ def text_of(problem: Problem) -> bytes:
 
 
 class ProblemResponse(Response):
-    """The response with a problem as application/problem+json; it enters the kind in the record of the request."""
+    """A response with a problem document as application/problem+json.
+
+    Responses with status 429 or 503 get the header Retry-After, if the problem does not set it. When the response is
+    sent, the kind of problem is noted in the record of the request, for the log and the metrics.
+    """
 
     def __init__(self, problem: Problem) -> None:
         headers = Headers(problem.headers)

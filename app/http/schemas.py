@@ -33,7 +33,11 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def tidy(document: Schema) -> Schema:
-    """Apply all changes of this module to the document, and return it."""
+    """Change the OpenAPI document of FastAPI as this module's docstring lists, and return it.
+
+    Args:
+        document: the OpenAPI document. It is changed in part in place; use only the returned document.
+    """
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for framework_own in ("HTTPValidationError", "ValidationError"):
         schemas.pop(framework_own, None)
@@ -81,10 +85,10 @@ def _declare_exact(schema: Schema) -> None:
 
 
 def _read_by_generators(schema: Schema) -> Schema:
-    """Return a schema in the form that every client generator reads.
+    """Return a schema in a form that every client generator understands.
 
-    A constant is an enumeration of one value. A default of a request is an extension, because some generators take a
-    field with a default for one that is always there. Titles, which repeat the names, are left out.
+    A constant becomes an enumeration of one value. A default becomes the extension `x-default`, because some generators
+    make a field with a default required. Titles are removed, because they repeat the names.
     """
     schema = {key: item for key, item in schema.items() if key != "title"}
     if "const" in schema:
@@ -95,14 +99,13 @@ def _read_by_generators(schema: Schema) -> Schema:
 
 
 def _share_problems(document: Schema) -> Schema:
-    """Move problem responses into components, once each, and return them by name.
+    """Replace problem responses of operations by references, and return the responses by name.
 
-    Without sharing, they are a fifth of the document. Their names are their statuses. Responses of one status that list
-    different problems are numbered, in the order of their texts. A response with further members, such as headers,
-    remains where it is.
+    Unshared, they would be a fifth of the document. The name contains the status, and a number if several responses of
+    one status list different problems. A response with further members, such as headers, is not replaced.
 
     Args:
-        document: the OpenAPI document; its responses are replaced by references in place.
+        document: the OpenAPI document, whose responses are replaced in place.
     """
     responses_of_operations: list[Schema] = []
     for operations in document["paths"].values():
@@ -139,7 +142,10 @@ def rewritten(node: object, change: Callable[[Schema], Schema]) -> Any:
 
 
 def without_null(schema: Schema) -> Schema:
-    """Return a schema without `default: null`, and without null among the alternatives."""
+    """Return a schema without `default: null` and without null in `anyOf`.
+
+    An `anyOf` with one remaining alternative is replaced by this alternative.
+    """
     schema = {key: item for key, item in schema.items() if key != "default" or item is not None}
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
@@ -160,7 +166,13 @@ def _plain(schema: Schema) -> Schema:
 
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
-    """Return the problem responses of an operation, by status."""
+    """Return the problem responses of an operation, by status.
+
+    Args:
+        method: HTTP method in lower case.
+        path: path of the operation.
+        operation: the operation. Its extension `x-problems`, a list of further statuses, is removed from it.
+    """
     has_inputs = any(item["in"] in ("query", "header") for item in operation.get("parameters", ()))
     has_name = "{" in path
     if method == "post":

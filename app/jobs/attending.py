@@ -18,12 +18,18 @@ T = TypeVar("T")
 
 
 async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of a course that waits for a job, as long as the request may wait.
+    """Wait for a job on behalf of a request, and return the result.
+
+    The wait ends early if the client disconnects, or if its credentials expire or are revoked.
+
+    Args:
+        request: the HTTP request.
+        course: coroutine function that waits for the job.
 
     Raises:
-        Problem: too many requests wait, of all callers or of this caller; the client has gone; or its credentials are
-            not accepted any more.
-        Exception: the exception of the course.
+        Problem: too many requests wait, of all callers or of this caller; the client has disconnected; or its
+            credentials are not accepted any more.
+        Exception: any exception of `course`.
     """
     places = JOB_WAITS.of(request)
     with places.place(caller_of(request).identity):
@@ -33,14 +39,17 @@ async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) ->
 
 
 async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Awaitable[None]]) -> T:
-    """Return the result of a course, unless one of the end conditions raises before.
+    """Run coroutine functions at the same time until the first ends or raises, and cancel the others.
 
     Args:
-        course: the course.
-        ends: functions that wait for a reason to end, and raise it.
+        course: function whose result is returned.
+        *ends: functions that never return, and raise an exception when the wait is to end.
+
+    Returns:
+        The result of `course`.
 
     Raises:
-        Exception: the exception of the course, or of the first end condition that raises.
+        Exception: the exception of the function that raised first.
     """
     answers: list[T] = []
     faults: list[Exception] = []
@@ -64,7 +73,11 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
 
 
 async def end_with_client(request: Request) -> None:
-    """Wait until the client has gone, and raise the problem."""
+    """Wait until the client has disconnected.
+
+    Raises:
+        Problem: always, after the wait.
+    """
     await gone(request)
     raise client_gone()
 

@@ -93,7 +93,7 @@ def document(job: Job) -> bytes:
 
 
 def _render_large_parts(record: Record) -> bytes:
-    """Render the members that only the whole document has; stored JSON is copied without parsing."""
+    """Render request, result and problem as the end of a JSON object; stored JSON is copied without parsing it."""
     result = record.result
     if result is not None and record.media_type not in (None, "application/json"):
         result = json.dumps(result.decode(), ensure_ascii=False).encode()

@@ -22,12 +22,12 @@ FAILED = Problem("internal-error", "The job failed; the service's logs have it u
 
 
 async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds: float) -> End:
-    """Follow the course of a job, and return its end. A failure ends this job and no other.
+    """Run a job, and return the record of its end; a failure or a timeout becomes a record too.
 
     Args:
         running: the job.
-        course: function that runs the job to its end.
-        seconds: longest duration.
+        course: coroutine function that runs the job, and returns its end if it succeeds.
+        seconds: longest duration of the run.
     """
     try:
         with anyio.fail_after(seconds):

@@ -41,7 +41,10 @@ class Job:
 
     @classmethod
     def of(cls, record: Record) -> Job:
-        """Return a job that does not run in this service, with its last reported progress."""
+        """Return the job of a stored record, for a job that does not run in this service.
+
+        Its progress is the last report in the store. An ended job without such a report has no progress.
+        """
         if record.ended is not None and record.steps_done is None:
             return cls(record=record)
         until = record.ended if record.ended is not None else time.time()

@@ -17,7 +17,7 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class SimulationLimits:
-    """Limits of the estimates of one simulation."""
+    """Limits of one simulation: estimated run time in seconds, and estimated memory in bytes."""
 
     seconds: float
     bytes: int
@@ -30,16 +30,17 @@ class SimulationLimits:
 
 
 def require_within(limits: SimulationLimits, kind: SimulationKind, request: object, plan: SimulationPlan) -> None:
-    """Reject a simulation with estimates that exceed the limits on time or memory.
+    """Reject a simulation whose estimated time or memory exceeds the limits.
 
     Args:
         limits: limits of the service.
         kind: kind of the simulation.
-        request: the request.
-        plan: its estimates.
+        request: parameters of the simulation.
+        plan: estimated time and memory of the simulation.
 
     Raises:
-        BeyondBudget: it states the estimate, the limit, and the size that would fit, if the kind has a size.
+        BeyondBudget: an estimate exceeds its limit. The error states both, and a size (such as a number of trials) that
+            would fit, if there is one.
     """
     for identifier, statement, estimate, limit in (
         ("service.job-seconds", "seconds(plan) ≤ job_seconds", plan.seconds, limits.seconds),
@@ -57,13 +58,19 @@ def require_within(limits: SimulationLimits, kind: SimulationKind, request: obje
 
 
 def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share: float) -> dict[str, float | str]:
-    """Return a size at which the request fits, or an empty mapping if none of the attempts fits.
+    """Search for a smaller size of a simulation that is within the limits.
+
+    The size is the field of the request that `kind.size` names. The first attempt is the fraction `share` of it; each
+    further attempt is a tenth smaller.
 
     Args:
         limits: limits of the service.
         kind: kind of the simulation.
-        request: the request.
-        share: fraction of its size at which it may fit.
+        request: parameters of the simulation.
+        share: fraction of the present size at which the simulation may fit, in (0, 1].
+
+    Returns:
+        The name of the field and the size that fits. Empty if the kind has no size, or if `TRIES` attempts fail.
     """
     size: int | None = getattr(request, kind.size, None) if kind.size is not None else None
     if size is None:

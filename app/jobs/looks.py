@@ -21,9 +21,16 @@ class Look:
         self._fault: Problem | None = None
 
     async def since(self, moment: float) -> Record | None:
-        """Return the job by a reading that began at `moment` of the event loop's clock or later; None if there is none.
+        """Return the job as it was in the store at some time not before `moment`.
 
-        One of several callers reads, and the others share the record or the fault.
+        The record that was read last is returned if it is recent enough. Otherwise one caller reads the store, and the
+        others that wait share its result or its error.
+
+        Args:
+            moment: earliest start of the reading, in seconds of the event loop's clock.
+
+        Returns:
+            None if the store does not have the job.
 
         Raises:
             Problem: the store cannot be used.

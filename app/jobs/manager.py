@@ -47,7 +47,7 @@ Course = Callable[[], Awaitable[End]]
 
 
 class Jobs:
-    """The jobs of one service, within `running()`."""
+    """The jobs of one service, which run while the context manager `running` is entered."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Jobs:
             health: checks for load balancers.
             questions: runner of jobs of questions.
             simulations: runner of jobs of simulations.
-            reading: function of a kind and a name that returns the function that reads their bodies, or None.
+            reading: returns the function that reads bodies of a kind and name; None for an unknown kind or name.
         """
         self._settings = settings
         self._metrics = metrics
@@ -166,16 +166,16 @@ class Jobs:
     async def submit(
         self, kind: str, name: str, request: bytes, *, caller: Caller, steps: int, seconds: float | None, **more: object
     ) -> Job:
-        """Accept a job, which runs when its turn comes.
+        """Store a new job, and return it; it runs when its turn comes.
 
         Args:
-            kind: kind of the question.
-            name: member of that kind.
-            request: the body.
+            kind: kind of the question, such as "simulation".
+            name: name of the question among the questions of its kind.
+            request: body of the HTTP request.
             caller: owner of the job.
             steps: number of steps.
-            seconds: estimate of the work.
-            more: further members of the record.
+            seconds: estimated CPU seconds of the job; None without an estimate.
+            more: further fields of the stored record, such as the idempotency key.
 
         Raises:
             Problem: too many jobs wait, or of this caller; the service is stopping; the idempotency key came with
@@ -189,19 +189,22 @@ class Jobs:
         return job
 
     async def adopt(self, shared: Shared, request: bytes, *, caller: Caller, **more: object) -> Job:
-        """Let a job wait for a computation instead of a request that cannot wait any longer.
+        """Make a job that waits for a computation in place of a request that cannot wait any longer.
 
-        While the service stops, the job is only stored, for another replica or the next start. A store in memory
-        remembers it as interrupted.
+        If the service is stopping, the job is stored as queued, for another replica or the next start. If the store is
+        in memory, and would lose the job, it is rejected.
 
         Args:
-            shared: the computation.
-            request: the body.
+            shared: the computation, which may already be running.
+            request: body of the HTTP request.
             caller: owner of the job.
-            more: further members of the record.
+            more: further fields of the stored record, such as the idempotency key.
+
+        Returns:
+            The new job, or the earlier job with the same idempotency key.
 
         Raises:
-            Problem: as `submit` does.
+            Problem: in the cases of `submit`.
         """
         question = shared.question
         steps = max(1, len(question.parts))
@@ -263,7 +266,15 @@ class Jobs:
         return None
 
     async def _add(self, record: Record, replica: str | None) -> Job:
-        """Store a job, or return the earlier one with its idempotency key."""
+        """Store a job, or return the earlier job of its owner with the same idempotency key.
+
+        Args:
+            record: the job.
+            replica: name of the replica that runs the job at once; None to queue the job.
+
+        Raises:
+            Problem: the earlier job is of a different request, or the store cannot be used.
+        """
         with anyio.CancelScope(shield=True):  # a client that leaves must not leave a job without an address
             add = partial(self.shelf.store.add, record, replica=replica, lease_seconds=self._settings.lease_seconds)
             stored = await self.shelf.call(add)
@@ -313,7 +324,7 @@ class Jobs:
                 await self._work.wait()
 
     def _course_of(self, record: Record) -> tuple[Running, Course]:
-        """Return a claimed job, and its course."""
+        """Return a claimed job, and the function that runs it to its end."""
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
             return simulation, partial(self._simulations.end_of, simulation)
@@ -329,7 +340,10 @@ class Jobs:
         self.waiting.tell()
 
     async def _run(self, running: Running, course: Course) -> None:
-        """Run a job to its end, and store the end in every case. A released job goes back to the queue later."""
+        """Run a job, and store how it ended, also if it was stopped or failed.
+
+        Only a job that is released, because the service stops, has no end: it goes back to the queue.
+        """
         end: End | None = None
         try:
             with running.scope:
@@ -353,6 +367,7 @@ JOBS: ServicePart[Jobs] = ServicePart("jobs")
 
 
 def _record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
+    """Make the record of a new job, with a random id that begins with "sim_" or "job_"."""
     prefix = "sim" if kind == SIMULATION else "job"
     return Record(
         id=f"{prefix}_{secrets.token_urlsafe(16)}",

@@ -13,14 +13,14 @@ RETRY = {"Retry-After": "30"}
 
 
 class Places:
-    """The places of one kind in a service, for the thread of the event loop."""
+    """A limit on the number of open streams or waiting requests, in total and for each caller. Not thread-safe."""
 
     def __init__(self, most: int, plural: str) -> None:
-        """Make places, of which one caller has at most half.
+        """Set the limits: `most` in total, and half of that for each caller.
 
         Args:
-            most: number of places.
-            plural: name of the users of places, for the text of rejections.
+            most: largest number in total, at least 1.
+            plural: name of the counted things, such as "event streams", for the text of rejections.
         """
         self._most = most
         self._each = max(1, most // 2)
@@ -38,10 +38,13 @@ class Places:
 
     @contextmanager
     def place(self, identity: str) -> Iterator[None]:
-        """Take a place for a caller within this context; the limits are tested in the same step.
+        """Count one more stream or request of a caller within this context manager, if the limits allow it.
+
+        Args:
+            identity: identity of the caller.
 
         Raises:
-            Problem: too many places are in use, of all callers or of this caller.
+            Problem: a limit is reached, in total or for this caller.
         """
         if self.taken >= self._most:
             raise Problem("too-many-requests", f"There are too many {self._plural}.", headers=RETRY)

@@ -26,20 +26,22 @@ class QuestionRunner:
         self._pool = pool
 
     async def end_of(self, running: RunningQuestion, reading: Reading) -> End:
-        """Compute a question, and return the end of its job.
+        """Compute the answer to a question, and return the record with which its job ends.
 
         Args:
-            running: the job, which waits for the computation in the same way as a request.
-            reading: function that reads the body of the job.
+            running: the job.
+            reading: function that makes the question of the body of the job.
         """
         return await end_of(running, partial(self._compute_answer, running, reading), self._settings.job_seconds)
 
     async def _compute_answer(self, running: RunningQuestion, reading: Reading) -> End:
-        """Return the end of a job with its answer. A computation that was turned away is tried again, without limit.
+        """Compute the answer of a job, and return the record with which the job ends.
+
+        If the pool of workers has no room for the computation, it is submitted again after a pause, without limit.
 
         Args:
-            running: the job; it may have a computation from its request.
-            reading: function that reads the body of the job.
+            running: the job. If its request has already started the computation, the job waits for that computation.
+            reading: function that makes the question of the body of the job.
 
         Raises:
             Problem: the question cannot be computed.

@@ -94,7 +94,11 @@ class RunningQuestion(Running):
 
     @property
     def seconds_left(self) -> float | None:
-        """The estimated CPU seconds of the unfinished parts, from the estimate for all parts."""
+        """The estimated seconds of remaining work; None without an estimate.
+
+        The estimate for the whole question is reduced in proportion to the finished parts. A question without parts is
+        reduced by the elapsed time.
+        """
         if self.record.seconds is None:
             return None
         spent = time.monotonic() - self.began if self.record.steps == 1 else 0.0
@@ -127,7 +131,11 @@ class RunningSimulation(Running):
 
     @property
     def seconds_left(self) -> float | None:
-        """The estimated seconds of remaining work. A block that is slower than the others is expected to end now."""
+        """The estimated seconds of remaining work.
+
+        Each block is expected to take the mean time of the finished blocks, or the planned time before the first has
+        finished. A running block that exceeds this time is expected to end now.
+        """
         if self.simulation is None:
             return self.record.seconds
         measured, now, plan = self.blocks_done, time.monotonic(), self.simulation.plan

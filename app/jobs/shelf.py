@@ -24,7 +24,13 @@ T = TypeVar("T")
 
 
 class Shelf:
-    """The store of one service, while it is open."""
+    """Asynchronous access to the store of jobs of one service.
+
+    Args:
+        store: the open store.
+        replica: name of this service among those that share the store.
+        up: gauge that is 1 if the last call of the store succeeded, and 0 if it failed.
+    """
 
     def __init__(self, store: Store, replica: str, up: Gauge) -> None:
         self.store = store
@@ -48,6 +54,15 @@ class Shelf:
         return await self._call_in_thread(self._threads, partial(method, *arguments, **named))
 
     async def _call_in_thread(self, threads: anyio.CapacityLimiter, method: Callable[[], T]) -> T:
+        """Call a method of the store in a thread, and note in `fault` and in the gauge whether it succeeded.
+
+        Args:
+            threads: limit on the number of such calls at one time.
+            method: the method, with its arguments bound.
+
+        Raises:
+            Problem: the store cannot be used at present.
+        """
         try:
             answer = await to_thread.run_sync(method, limiter=threads)
         except StoreFault as fault:
@@ -87,7 +102,7 @@ class Shelf:
         return identifier in self._unstored
 
     async def store_again(self) -> None:
-        """Store the ends that are not stored yet. Ends that cannot be stored wait for the next call."""
+        """Store the ends of jobs that could not be stored before. Those that fail again are kept for the next call."""
         if not self._unstored:
             return
         async with self._storing:

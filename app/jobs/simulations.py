@@ -65,8 +65,19 @@ class SimulationRunner:
         return End(state="done", steps_done=running.blocks, result=result, media_type="application/json")
 
     async def _result(self, running: RunningSimulation) -> bytes:
-        caller, simulation = running.record.caller, await self._read_simulation(running.record)
-        running.simulation, running.concurrency = simulation, await self._side_by_side(simulation.plan.blocks)
+        """Run a simulation in three steps, and return its result as JSON: prepare, run all blocks, assemble.
+
+        Args:
+            running: the job, in which the simulation and its concurrency are noted.
+
+        Raises:
+            Problem: the result is too large.
+            Exception: the failure of a step.
+        """
+        caller = running.record.caller
+        simulation = await self._read_simulation(running.record)
+        running.simulation = simulation
+        running.concurrency = await self._side_by_side(simulation.plan.blocks)
         kind = next(kind for kind in self._kinds if kind.request.kind == simulation.kind)
         request = simulation.request
         resolved = (await self._step(partial(work.prepare, kind, request), caller)).body
@@ -90,12 +101,12 @@ class SimulationRunner:
     async def _blocks(self, running: RunningSimulation, kind: SimulationKind, resolved: bytes) -> list[bytes]:
         """Return the results of all blocks of a simulation, in their order.
 
-        `concurrency` tasks take one block after another from a common iterator. The first failure stops all of them.
+        At most `running.concurrency` blocks are computed at one time. The first failure stops all of them.
 
         Args:
-            running: the job, which is told of the start and the end of each block.
+            running: the job; the start and the end of each block are noted in it.
             kind: kind of the simulation.
-            resolved: the simulation with all its defaults, as the workers read it.
+            resolved: the prepared simulation with all default values, pickled for the workers.
 
         Raises:
             Exception: the first failure of a block.

@@ -18,13 +18,16 @@ STOPPING = Problem("unavailable", "The service is stopping.", headers={"Retry-Af
 
 
 async def run_in_pool(pool: Pool, computation: Computation, *, caller: str, lane: Lane) -> RenderedAnswer:
-    """Return the answer of a computation. Cancelling kills it. The pool runs it again if its worker dies.
+    """Run one step of a job in a worker, and return its answer.
+
+    While the pool has no room, the step is submitted again after a pause. If the worker dies, the pool runs the step
+    again. Cancelling this call kills the worker.
 
     Args:
         pool: the workers.
         computation: the step.
-        caller: identity of the caller.
-        lane: kind of work.
+        caller: identity of the job's caller.
+        lane: queue of the pool in which the step waits.
 
     Raises:
         EpsilondError: the mathematics rejects the request.

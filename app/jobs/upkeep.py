@@ -41,7 +41,11 @@ class Upkeep:
             self._many_ended.set()
 
     async def beat(self) -> None:
-        """Renew the leases, report progress, and stop jobs that were cancelled or lost elsewhere, without end."""
+        """Repeat forever: renew the leases of the running jobs in the store, and report their progress.
+
+        A job that its owner has cancelled through another replica is stopped. So is a job that another replica has
+        claimed, because its lease had expired.
+        """
         lease = self._settings.lease_seconds
         while True:
             await anyio.sleep(lease / BEATS)
@@ -56,7 +60,10 @@ class Upkeep:
                 self._running[identifier].stop("released")
 
     async def sweep(self) -> None:
-        """Remove old jobs, and count the remaining jobs, without end."""
+        """Repeat forever: remove old jobs, end jobs of other engine versions, and report the size of the store.
+
+        A round follows the previous one after `SWEEP_SECONDS`, or earlier if `SWEEP_ENDS` jobs have ended.
+        """
         chosen, store = self._settings, self._shelf.store
         limits = {"days": chosen.store_days, "jobs": chosen.store_jobs, "size": chosen.store_megabytes * MEGABYTE}
         while True:

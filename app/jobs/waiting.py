@@ -25,7 +25,12 @@ UNSTORED = Problem("unavailable", "The job has ended, and the store does not tak
 
 
 class Waiting:
-    """The clients that look for jobs of one service."""
+    """Queries and waits for jobs on behalf of the clients of one service.
+
+    Args:
+        shelf: the store of jobs.
+        running: the jobs that run in this service, by id.
+    """
 
     def __init__(self, shelf: Shelf, running: Mapping[str, Running]) -> None:
         self._shelf = shelf
@@ -62,7 +67,7 @@ class Waiting:
             owner: the owner.
             state: state of the jobs; None for any.
             kind: kind of the jobs; None for any.
-            before: place in the order of creation that is newer than the jobs; None for the newest.
+            before: only jobs older than the job with this sequence number; None for the newest.
             limit: most jobs to return.
 
         Raises:
@@ -129,7 +134,15 @@ class Waiting:
             yield job
 
     def _look(self, owner: str, identifier: str, *, complete: bool) -> Look:
-        """Return the only look at a job; it is forgotten with the last client that waits for the job."""
+        """Return the cached reading of a job, which all clients that wait for the job share.
+
+        It is kept by a weak reference, and forgotten when no client uses it any more.
+
+        Args:
+            owner: owner of the job.
+            identifier: id of the job.
+            complete: whether the request, the result and the problem are read too.
+        """
         key = owner, identifier, complete
         look = self._looks.get(key)
         if look is None:

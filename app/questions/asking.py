@@ -65,15 +65,21 @@ def question_endpoint(
 async def respond(
     request: Request, kind: str, name: str, reading: Reading, body: bytes, preferences: Preferences
 ) -> Response:
-    """Return the answer to a body, or the job that will compute it.
+    """Answer the question in the body of a request, from the cache, by a computation, or by a job.
+
+    If the request has the idempotency key of an earlier job, that job is answered. If the answer is not there when the
+    request stops waiting, the response has status 202 and describes the job that goes on with the computation.
 
     Args:
         request: the HTTP request.
-        kind: kind of the question.
-        name: name of the question among the questions of its kind.
-        reading: function that reads the body.
+        kind: kind of the question, such as "calibration".
+        name: name of the question among the questions of its kind, such as the name of an algorithm.
+        reading: function that makes the question of a body.
         body: the JSON text.
         preferences: how long the request waits, and its idempotency key.
+
+    Returns:
+        The signed answer, or the job with status 202.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -112,14 +118,17 @@ async def respond(
 
 
 async def _respond_from_job(request: Request, job: Job, seconds: float, preferences: Preferences) -> Response:
-    """Return the answer of a job when it has ended, or its state after some seconds."""
+    """Wait for a job at most for some seconds, and return its signed result, or its state if it has not ended."""
     wait = partial(JOBS.of(request).waiting.wait, caller_of(request).name, job.record.id, seconds)
     job = await (wait_attended(request, wait) if seconds else wait())
     return await signed_result(request, job) if job.ended else job_response(job, preferences)
 
 
 async def _question_of(request: Request, kind: str, reading: Reading, body: bytes, fingerprint: str) -> Question:
-    """Return the question of a body, which is remembered if it is read quickly."""
+    """Return the question of a body, from the memory of recent bodies if it is there.
+
+    A question without parts that the event loop itself has read is added to this memory.
+    """
     recent, owner = COMPUTE.of(request).recent, caller_of(request).name
     question = recent.get(owner, fingerprint)
     if question is None:
@@ -132,19 +141,23 @@ async def _question_of(request: Request, kind: str, reading: Reading, body: byte
 async def _outcome_or_job(
     request: Request, question: Question, seconds: float, adopt: Callable[[Shared], Awaitable[Job]]
 ) -> tuple[Outcome | None, Job | None]:
-    """Return the outcome of a question and its job; the outcome is None if a job takes the place of the request.
+    """Compute the answer of a question, or hand the computation over to a job.
 
-    An expensive question has a job from the start. It is cancelled if the client leaves, unless the client can find it
-    by its idempotency key.
+    An expensive question gets a job at once. This job is cancelled if the client disconnects, unless the client can
+    find it by its idempotency key. Any other question gets a job if it is not answered within `seconds`, or if the
+    service stops.
 
     Args:
         request: the HTTP request.
         question: the question.
-        seconds: longest wait.
-        adopt: function that makes a job of a computation.
+        seconds: longest time to wait for the outcome.
+        adopt: makes a job of a computation.
+
+    Returns:
+        The outcome, or None if only the job will have it; and the job, or None if there is none.
 
     Raises:
-        Problem: as `respond` does.
+        Problem: the question is rejected, or the client has disconnected; see `respond`.
     """
     jobs = JOBS.of(request)
     compute = COMPUTE.of(request)
@@ -188,15 +201,16 @@ async def signed_result(request: Request, job: Job) -> Response:
 
 
 async def compute_answer(request: Request, question: Question) -> RenderedAnswer:
-    """Return the answer to a question that the service itself poses, from the cache or within the service's deadline.
+    """Return the answer to a question that the service needs for another answer, without handing over to a job.
 
     Args:
-        request: the HTTP request that needs the answer; its caller pays for the computation.
+        request: the HTTP request that needs the answer; its caller is charged for the computation.
         question: the question.
 
     Raises:
         NoCertificate: the mathematics rejects the question.
-        Problem: as `respond` does; or the computation took too long.
+        Problem: the computation takes longer than the service's deadline, the pool has no room, the service is
+            stopping, or the client has disconnected.
         WorkFailed: the service failed.
     """
     outcome = _cached_outcome(request, question)
@@ -230,7 +244,7 @@ def quickly_read(kind: str, body: bytes) -> bool:
 
 
 async def run_in_worker(request: Request, computation: Computation) -> RenderedAnswer:
-    """Return the result of a computation in a worker that reads, while the client waits for it.
+    """Return the result of a short computation in a worker, in the lane of reading. It stops if the client leaves.
 
     Raises:
         Problem: too many computations wait; the client has gone; or the service is stopping.
@@ -249,7 +263,11 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
 
 
 def _cached_outcome(request: Request, question: Question) -> Outcome | None:
-    """Return the outcome if it is cached; the record says "hit" only if this caller posed the question before."""
+    """Return the outcome of a question if it is cached, and note the question, with its parts, for this caller.
+
+    The record of the request says "hit" only if this caller has posed the question before. Otherwise callers of one
+    owner would learn of each other's questions.
+    """
     caller, compute = caller_of(request), COMPUTE.of(request)
     before = compute.seen.remember(caller.identity, question.digest)
     for part in question.parts:
@@ -262,7 +280,7 @@ def _cached_outcome(request: Request, question: Question) -> Outcome | None:
 
 
 def _outcome(request: Request, shared: Shared, *, new: bool) -> Outcome:
-    """Return the outcome of a computation that the request waited for, and record its cost.
+    """Return the outcome of a finished computation, and note its times and its use of the cache in the record.
 
     Args:
         request: the HTTP request.
@@ -293,10 +311,10 @@ def _count(request: Request, use: str, question: Question, outcome: Outcome) -> 
 
 
 async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> Waited:
-    """Wait for an event, at most for some seconds, until the client leaves or the service stops.
+    """Wait for an event until it happens, the time is over, the service stops, or the client disconnects.
 
     Args:
-        request: the HTTP request, which shows whether its client has left.
+        request: the HTTP request of the client.
         done: the event.
         seconds: longest wait; no limit if None.
 
@@ -344,7 +362,7 @@ class _FirstEvent:
 
 
 async def _soon(done: anyio.Event, seconds: float | None) -> bool:
-    """Return whether the event is set within `BRIEF_SECONDS`; so short a wait does not watch for departed clients."""
+    """Wait for an event for at most `BRIEF_SECONDS` or `seconds`, and return whether it happened."""
     with anyio.move_on_after(BRIEF_SECONDS if seconds is None else min(BRIEF_SECONDS, seconds)):
         await done.wait()
     return done.is_set()

@@ -59,8 +59,9 @@ def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: boo
 
     Args:
         calibrator: the calibrator of the algorithm.
-        problem: the problem, as it was read.
-        true_figures: True if printed readings show the true values at their parameters.
+        problem: the parsed request.
+        true_figures: whether an answer by a formula as printed in its paper, which may be wrong, also has the true
+            values at its parameters. For some algorithms they take most of the time.
     """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
     identity = problem if true_figures else (problem, "without true figures")

@@ -35,7 +35,7 @@ from epsilond.app.workers.work import Failed, Outcome, RenderedAnswer, message_o
 
 
 class Compute:
-    """The computations of a service, between entering and leaving `running()`."""
+    """The computations of a service, and the cache of their outcomes; used within the context manager `running`."""
 
     def __init__(self, settings: Settings, metrics: Metrics, pool: Pool) -> None:
         self._settings = settings
@@ -66,34 +66,34 @@ class Compute:
         self.closing.set()
 
     def cached_outcome(self, question: Question, owner: str) -> Outcome | None:
-        """Return the outcome if it is cached."""
+        """Return the cached outcome of an owner's question, or None."""
         return self._cache.get(owner, question.digest)
 
     def join(self, question: Question, owner: str, caller: str, lane: Lane = "question") -> tuple[Shared, bool]:
-        """Return the computation of a question, and count the caller among the parties that wait for it.
+        """Return the running computation of a question, or start one; a later call of `leave` must end the wait.
 
         Args:
             question: the question to answer.
             owner: owner of the answer; equal questions of one owner share a computation.
-            caller: identity of the caller, for the queue of a new computation.
+            caller: identity of the caller, in the queue of which a new computation waits.
             lane: lane of a new computation in the pool.
 
         Returns:
-            The computation, which may already be under way, and whether it is new.
+            The computation, and whether it is new.
         """
         shared = self._shared.get((owner, question.digest))
-        if new := shared is None:
-            shared = self._shared[owner, question.digest] = Shared(
-                question=question, owner=owner, caller=caller, lane=lane
-            )
+        is_new = shared is None
+        if shared is None:
+            shared = Shared(question=question, owner=owner, caller=caller, lane=lane)
+            self._shared[shared.key] = shared
             self._tasks.start_soon(self._run, shared)
         elif shared.waiting == 0 and shared.task is not None:
             self._pool.keep(shared.task)
         shared.waiting += 1
-        return shared, new
+        return shared, is_new
 
     def leave(self, shared: Shared) -> None:
-        """Count one waiting party less, and abandon the computation if none is left: no further parts of it begin."""
+        """Count one waiting party less. If none is left, stop a question that has parts, and abandon any other."""
         shared.waiting -= 1
         if shared.waiting or shared.done.is_set():
             return
@@ -104,9 +104,9 @@ class Compute:
             self._pool.abandon(shared.task)
 
     def to_background(self, shared: Shared) -> None:
-        """Move a computation that only a job waits for behind the questions that requests wait for.
+        """Lower the priority of a computation for which only a job waits, with its unshared parts, to that of jobs.
 
-        No work is lost, unless the background is full and others waited for its place: it begins anew, once, as a job.
+        A running computation goes on, if the pool has room in the background. Otherwise it may start again, as a job.
         """
         if shared.lane == "job":
             return
@@ -140,10 +140,10 @@ class Compute:
             shared.end()
 
     async def _compute(self, shared: Shared, message: bytes, *, briefly: bool) -> Outcome | None:
-        """Return the outcome of a computation in the pool; None if it was given up because no party waits for it.
+        """Return the outcome of a pickled computation in the pool; None if it was stopped as no party waits for it.
 
-        A computation that a job waits for is submitted again until the pool has room. Giving it up would also give up
-        the other parts of its question. With `briefly` it takes only milliseconds, and does not wait behind questions.
+        A job's computation is submitted again until the pool has room. With `briefly`, the computation takes only
+        milliseconds, and does not wait behind long questions.
 
         Raises:
             Problem: the pool has no room for a computation that requests wait for, or the service is stopping.
@@ -169,7 +169,7 @@ class Compute:
         return None
 
     async def _parts(self, shared: Shared) -> tuple[Outcome, ...] | None:
-        """Return the outcome of each part; parts begin in their order, and at most one per worker runs at a time.
+        """Return the outcomes of all parts of a question, in order; at most one part per worker runs at a time.
 
         Raises:
             Problem: a part was turned away, and therefore the whole question.
@@ -194,7 +194,7 @@ class Compute:
         return tuple(outcome for outcome in outcomes if outcome is not None)
 
     async def _part(self, shared: Shared, question: Question) -> Outcome:
-        """Return the outcome of one part of a question. `shared`, the whole question, gets the CPU time of the part."""
+        """Return the outcome of one part of the question `shared`, to which its CPU time and its step are added."""
         outcome = self.cached_outcome(question, shared.owner)
         if outcome is None:
             part, _ = self.join(question, shared.owner, shared.caller, shared.lane)
@@ -317,7 +317,7 @@ HELD = 32
 
 
 class Recent:
-    """Questions by owner and request. Owners share no entry: the time of an answer would reveal another's question."""
+    """A cache of parsed questions by owner and request. Shared entries would reveal the questions of other owners."""
 
     def __init__(self, most_bytes: int = RECENT_BYTES) -> None:
         self._kept: LRUCache[tuple[str, str], tuple[Question, int]] = LRUCache(most_bytes, lambda entry: entry[1])

@@ -33,11 +33,14 @@ Tree: TypeAlias = "float | tuple[str, float, Tree, Tree]"
 
 
 def estimate_seconds(group: str, problem: object) -> float | None:
-    """Return the CPU seconds that a question is expected to take; None for a group without trees.
+    """Estimate the CPU seconds of a question by the decision trees of its group.
 
     Args:
-        group: `ACCOUNTS` or the name of a calibrator.
-        problem: the request, as it was read.
+        group: `ACCOUNTS`, or the name of a calibrator.
+        problem: the parsed request.
+
+    Returns:
+        None if the group has no trees.
     """
     features = features_of(problem)
     trees = _trees().get(LISTS if group == ACCOUNTS and "kind=composed" in features else group)

@@ -62,18 +62,18 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
 
 
 def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> RenderedAnswer:
-    """Return the rendered values of a theorem's formula.
+    """Evaluate the formula of a theorem, and return its outputs as JSON.
 
-    Theorems hold functions, which do not pickle. They are therefore passed by name.
+    The theorem is given by name, because theorems contain functions, which cannot be pickled for a worker.
 
     Args:
-        home: module with the list of theorems.
+        home: name of the module with the list of theorems.
         identifier: id of the theorem.
-        reading: the formula as printed, or with its errata corrected.
+        reading: version of the formula: "printed", "corrected" or another version that the theorem has.
         inputs: inputs of the formula.
 
     Raises:
-        InvalidInput: as the formula does. Pointers lead into the body, which has the inputs one level down.
+        InvalidInput: the inputs are not valid. The pointers of its faults begin with "/inputs", as in the body.
     """
     try:
         return RenderedAnswer(render(_theorem(home, identifier).evaluate(inputs, reading)))
@@ -82,7 +82,11 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Re
 
 
 def body_type(theorem: Theorem) -> type:
-    """Return the request class {inputs, reading?} of a theorem's formula, with the readings of the theorem only."""
+    """Make the request class for evaluations of one theorem's formula.
+
+    Its fields are `inputs`, of the theorem's own class, and `reading`: the version of the formula, one of the versions
+    that the theorem has, by default "printed".
+    """
     readings: object = getitem(Literal, theorem.readings)
     members = {
         "__doc__": f"Evaluate the formula of {theorem.id}.",

@@ -48,10 +48,12 @@ class RepeatedMechanism(NamedTuple):
 
 
 def features_of(problem: object) -> dict[str, float]:
-    """Return the features of a request on which its cost depends.
+    """Return the features of a request from which its CPU time is estimated.
 
-    A positive number gives its decimal logarithm. Several numbers under one name give the largest and the least. A word
-    gives the number of its occurrences in the request. Quotients give sampling rates.
+    A positive number in the request gives its decimal logarithm under the name of its field. Several numbers under one
+    name give the largest, and the least under "least NAME". A word or a boolean gives the number of its occurrences
+    under "FIELD=WORD". `SHARES` adds sampling rates. Requests with a spec get the features of an account, and others
+    those of a calibration.
     """
     features: dict[str, float] = {}
     _add_fields(features, problem, "")
@@ -107,13 +109,13 @@ def log10(number: float) -> float:
 
 
 def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -> Iterator[RepeatedMechanism]:
-    """Yield the mechanisms that are run in a spec.
+    """Yield the basic mechanisms of a spec, each with its number of runs and its sampling rate.
 
     Args:
-        spec: the spec.
-        times: decimal logarithm of how often the spec is run.
-        rate: decimal logarithm of the probability that a record is in the data of the spec.
-        label: how these data are drawn.
+        spec: description of a run, which may be composed of others.
+        times: decimal logarithm of the number of times that the spec is run.
+        rate: decimal logarithm of the probability that a record is in the batch to which the spec is applied.
+        label: names of the sampling schemes by which this batch was drawn, each with a space after it.
     """
     kind = spec.kind
     if kind == "composed":
@@ -158,7 +160,15 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
 
 
 def _add_calibration(features: dict[str, float]) -> None:
-    """Add the rate, the noise that fits the normal approximation, and its quotient with the noise that is given."""
+    """Add the features of a calibration to those of its request. All except numbers of words are decimal logarithms.
+
+    They are the sampling rate q, its products with T and √T for T rounds, and estimates from the normal approximation
+    (see the module): the shift μ at the target (ε, δ), and the noise σ = q √T / μ. If the request gives the noise and
+    not ε, μ follows from the noise.
+
+    Args:
+        features: features of the request, to which these are added.
+    """
     rate = sum(features[name] for name in RATES if name in features)
     rounds = features.get("rounds", 0.0)
     features["q"] = rate
@@ -178,20 +188,27 @@ def _add_calibration(features: dict[str, float]) -> None:
 
 
 def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
-    """Return √(2 log 1/δ), at how many standard deviations a normal tail is about δ; None if δ is not given."""
+    """Return √(2 log 1/δ), or None if δ is not given.
+
+    A normal variable exceeds its mean by so many standard deviations with probability about δ.
+
+    Args:
+        features: features of the request, with the decimal logarithm of δ.
+        prefix: text in front of the name of δ.
+    """
     log10_delta = features.get(f"{prefix}log10_delta", features.get(f"{prefix}delta"))
     return None if log10_delta is None else math.sqrt(max(0.0, -2.0 * math.log(10.0) * log10_delta))
 
 
 def _add_place(features: dict[str, float], prefix: str) -> None:
-    """Add the point at which the privacy curve of a normal distribution with shift μ is evaluated.
+    """Add features of the point at which the privacy curve of a normal distribution with shift μ is evaluated.
 
-    At a given δ the point is √(2 log 1/δ) over μ, with an estimate of ε. At a given ε it is ε over μ² and over μ. All
-    numbers are decimal logarithms.
+    If δ is given, they are z/μ with z = √(2 log 1/δ), and the estimate ε ≈ μ z + μ²/2. If ε is given, they are ε/μ²
+    and ε/μ. All are decimal logarithms.
 
     Args:
-        features: features of the request, with μ.
-        prefix: text in front of the names of ε and δ.
+        features: features of the request, with μ; these are added.
+        prefix: text in front of the names of ε and δ in `features`.
     """
     shift = features["μ"]
     if (deviations := deviations_of(features, prefix)) is not None:

@@ -21,7 +21,13 @@ from epsilond.reading import read_body
 
 
 def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
-    """Return the question of a body that plans over these calibrators.
+    """Read a plan, which ranks the calibrators for one problem, and return its question.
+
+    Its parts are the calibrations of the problem, one for each calibrator that fits.
+
+    Args:
+        calibrators: the calibrators to compare.
+        body: the JSON text.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -36,7 +42,10 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
 def answer_of(
     calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]
 ) -> RenderedAnswer:
-    """Return the answer of a plan: every draft with the outcome of its request, ranked.
+    """Join the answer of a plan, which ranks the outcomes of all calibrators.
+
+    A draft is the plan's problem as a request to one calibrator. It has no request if the problem does not fit the
+    calibrator.
 
     Args:
         calibrators: the calibrators of the plan.
@@ -61,6 +70,12 @@ def _part(draft: Draft, problem: PlanProblem) -> Question:
 
 
 def _outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
+    """Convert the outcome of a worker to the form that the ranking needs.
+
+    Args:
+        draft: the request to one calibrator.
+        outcome: the answer as JSON, a rejection, or a failure of the service.
+    """
     if isinstance(outcome, RefusedAnswer):
         assert isinstance(outcome.error, EpsilondError)
         return outcome.error

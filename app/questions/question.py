@@ -50,7 +50,7 @@ class Question:
         media_type: str = JSON,
         seconds: float | None = None,
     ) -> Question:
-        """Return the question of a problem, which its repr distinguishes from other problems.
+        """Return the question about a problem. Its digest depends on the kind, the name and the repr of the problem.
 
         Args:
             kind: kind of the question.
@@ -58,7 +58,7 @@ class Question:
             problem: the problem; its repr shows everything that the answer depends on.
             computation: function that computes the answer.
             closed_form: True if the computation takes only milliseconds.
-            parts: the questions with the outcomes that `computation` joins into the answer.
+            parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
             media_type: media type of the answer.
             seconds: CPU seconds that the computation is expected to take, if known.
         """
@@ -150,12 +150,12 @@ class Posted:
 
 
 def read_posted(kind: str, problem: type, solve: Callable[[object], object], body: bytes) -> Question:
-    """Read the body of a question that one function of its problem answers.
+    """Read the body of a request, and return the question that `solve` answers.
 
     Args:
         kind: kind of the question.
         problem: request class of the body.
-        solve: function that computes the answer, in a worker.
+        solve: computes the answer from an instance of `problem`, in a worker.
         body: the JSON text.
 
     Raises:

@@ -25,7 +25,13 @@ POSTED: tuple[Posted, ...] = (
 
 
 class Readings:
-    """The functions of one service that read bodies, over its calibrators and theorems."""
+    """The functions by which one service reads the bodies of requests, by kind and name of the question.
+
+    Args:
+        calibrators: the calibrators of the service.
+        theorems: the theorems of the service; only those with a formula can be evaluated.
+        theorem_home: name of the module with the list of theorems.
+    """
 
     def __init__(self, calibrators: tuple[Calibrator, ...], theorems: tuple[Theorem, ...], theorem_home: str) -> None:
         self._homes: Mapping[str, str] = {calibrator.name: calibrator.home for calibrator in calibrators}

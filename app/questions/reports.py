@@ -57,13 +57,13 @@ def read_report(body: bytes) -> Question:
 
 
 def report(kind: str, algorithm: str | None, problem: object, request: JsonObject, date: str | None) -> RenderedAnswer:
-    """Return a report as an HTML page.
+    """Compute the answer to a question, and return a report about it as an HTML page.
 
     Args:
-        kind: "calibration" or "account".
+        kind: kind of the question, "calibration" or "account".
         algorithm: name of the algorithm of a calibration; None for an account.
-        problem: the reported problem, as it was read.
-        request: the body of the reported question.
+        problem: the parsed question.
+        request: the question as JSON, which the page shows.
         date: date on the report, YYYY-MM-DD; None for a report without a date.
     """
     return RenderedAnswer(make(question(kind, algorithm), problem, request, date).encode())

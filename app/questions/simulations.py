@@ -42,17 +42,17 @@ def request_type(requests: tuple[type, ...]) -> object:
 
 
 def read_simulation(kinds: tuple[SimulationKind, ...], limits: SimulationLimits, body: bytes) -> SimulationAsked:
-    """Read the simulation that a body requests, and check that its plan is within the limits.
+    """Read a request for a simulation, and check its estimated time and memory.
 
     Args:
         kinds: the kinds of simulations that the service runs.
-        limits: the most that one simulation may cost.
+        limits: limits on the estimated time and memory of one simulation.
         body: the JSON text.
 
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: the simulation cannot be run.
-        BeyondBudget: its estimate is beyond the limits.
+        BeyondBudget: an estimate exceeds its limit.
     """
     request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))

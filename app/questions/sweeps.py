@@ -72,11 +72,13 @@ class SweepAnswer:
 
 @cache
 def body_type(algorithm: str, problem: Hashable) -> type:
-    """Return the request class of a sweep: the problem with every field optional, and a `sweep` of one field.
+    """Make the request class of a sweep, which is one calibration at many values of one field.
+
+    It has all fields of a calibration, each optional, and the field `sweep` with the name and the values of one field.
 
     Args:
-        algorithm: the name of the calibrator.
-        problem: the request class of its calibrations.
+        algorithm: name of the calibrator.
+        problem: request class of its calibrations.
     """
     name = pascal(algorithm)
     hints = get_type_hints(problem, include_extras=True)
@@ -112,12 +114,12 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """Return the question with the single calibrations at each valid value as its parts.
+    """Return the question of a sweep. Its parts are the calibrations at those values that are valid.
 
     Args:
         calibrator: the calibrator of the sweep.
-        body: the body of the sweep, as it was read.
-        single: function that makes the question of one problem; it takes `true_figures` too.
+        body: the parsed body of the sweep.
+        single: makes the question of one calibration from its request and the keyword `true_figures`.
 
     Raises:
         InvalidInput: a required field, other than the swept field, is missing.
@@ -156,7 +158,7 @@ def answer_of(
     refused: Sequence[RefusedAnswer | None],
     outcomes: tuple[Outcome, ...],
 ) -> RenderedAnswer:
-    """Return the answer of a sweep: at each value its refusal, or the outcome of its calibration.
+    """Join the answer of a sweep, which has for each value either an answer or a problem.
 
     Args:
         algorithm: name of the calibrator.

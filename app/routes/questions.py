@@ -31,14 +31,14 @@ SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **T
 
 
 def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples: JsonObject) -> Endpoint:
-    """Return the endpoint of a question.
+    """Make the endpoint that answers questions of one kind and name, with its body described for OpenAPI.
 
     Args:
-        kind: kind of the question.
-        name: name of the question among the questions of its kind.
-        reading: function that reads a body.
+        kind: kind of the question, such as "calibration".
+        name: name of the question among the questions of its kind, such as the name of an algorithm.
+        reading: function that makes the question of a body.
         problem: request class of the body.
-        examples: bodies by name.
+        examples: examples of bodies by name, for the OpenAPI document.
     """
     endpoint = question_endpoint(kind, name, reading)
     endpoint.__annotations__["body"] = Annotated[unread(problem), Body(openapi_examples=dict(examples))]
@@ -46,7 +46,12 @@ def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples:
 
 
 def add(app: FastAPI, posted: Posted) -> None:
-    """Add the route of a kind of question that has a path of its own."""
+    """Add the route of one kind of question to an application.
+
+    Args:
+        app: the application.
+        posted: path, request class, answer class and texts of the kind.
+    """
     answered: JsonRecord = {"headers": DESCRIBED} if posted.kind in KINDS else {}
     if posted.media_type != JSON:
         content = {posted.media_type: {"schema": {"type": "string"}}}

@@ -31,12 +31,12 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
-    """Add the list, the theorems, and the evaluation of their formulas.
+    """Add the routes of theorems: the list, one theorem in full, and the evaluation of a formula.
 
     Args:
         app: the application.
         theorems: the theorems.
-        home: module with the list in which a worker finds the theorems.
+        home: name of the module with the list `THEOREMS`, from which workers import the theorems.
     """
     by_id = {theorem.id: theorem for theorem in theorems}
     app.add_api_route(
@@ -71,6 +71,7 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
+    """Make the endpoint that lists theorems. The answer for each status and paper is rendered once, and kept."""
     papers = sorted({paper(theorem) for theorem in theorems})
 
     def make_document(filters: tuple[Status | None, str | None]) -> Document:
@@ -98,6 +99,7 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
 
 
 def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
+    """Make the endpoint that shows one theorem in full. Each answer is rendered once, and kept."""
     documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(by_id[name]))))
 
     async def get_theorem(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
@@ -110,7 +112,7 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
 
 
 def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
-    """Return a route class that looks for the theorem before it reads the body."""
+    """Make a route class that rejects an unknown theorem, or one without a formula, before it reads the body."""
 
     class Known(BytesRoute):
         def get_route_handler(self) -> Handler:
@@ -126,6 +128,13 @@ def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
 
 
 def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
+    """Make the endpoint that evaluates the formula of a theorem, with an example for the OpenAPI document.
+
+    Args:
+        by_id: the theorems by id.
+        home: name of the module with the list `THEOREMS`, from which workers import the theorems.
+    """
+
     async def evaluate_theorem(
         request: Request,
         id: str,  # noqa: A002 (the path parameter)

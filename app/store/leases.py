@@ -37,18 +37,19 @@ class Leases(Reading):
         exhausted: bytes,
         held: Collection[str] = (),
     ) -> list[Record]:
-        """Claim jobs to run: queued jobs, and jobs of lost replicas. No two replicas claim the same job.
+        """Claim jobs to run: queued jobs, and running jobs with an expired lease. No two replicas claim the same job.
 
-        A job that has lost its replica too often ends as failed. A job with a requested cancellation ends as cancelled.
+        A job whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as
+        cancelled.
 
         Args:
             replica: name of the replica that claims.
-            engine_version: version of the jobs to claim.
+            engine_version: only jobs of this version of the mathematics are claimed.
             limit: most jobs to claim.
             lease_seconds: duration of the lease.
-            exhausted: problem of jobs that have lost their replica too often.
-            held: jobs that run here. Their leases may have expired after a fault of the database; the next beat renews
-                them.
+            exhausted: problem (JSON text) with which jobs end that have lost their replica too often.
+            held: ids of jobs that run in this replica, which are not claimed again. Their leases may have expired while
+                the database failed; the next `beat` renews them.
 
         Returns:
             The jobs, as they are after the claim.
@@ -98,7 +99,7 @@ class Leases(Reading):
         return Beat(lost=frozenset(lost), cancelled=frozenset(cancelled))
 
     def end(self, identifier: str, attempt: int, replica: str, end: End) -> bool:
-        """End an attempt. Once this returns True, not even a power failure loses the result.
+        """Store the end of an attempt. If this returns True, the result is on disk, safe from a power failure.
 
         Args:
             identifier: id of the job.
@@ -137,7 +138,17 @@ class Leases(Reading):
             return job_where(connection, is_it)
 
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
-        """Return the next jobs without a replica, locked against other replicas."""
+        """Return the next jobs that this replica may claim, and lock their rows against other replicas.
+
+        Args:
+            connection: the transaction, which holds the locks.
+            engine_version: version of the mathematics that the jobs need.
+            limit: most jobs to return.
+            held: ids of jobs that are left out, because they run in this replica.
+
+        Returns:
+            Sequence number, state, number of lost replicas and requested cancellation of each job.
+        """
         is_free = ((JOBS.c.state == "queued") | self._has_expired_lease()) & (JOBS.c.engine_version == engine_version)
         is_free = is_free & JOBS.c.id.not_in(held) if held else is_free
         turns = self._turns(connection, is_free, limit + SPARE)
@@ -153,9 +164,18 @@ class Leases(Reading):
         return [dict(row) for row in connection.execute(chosen).mappings()]
 
     def _turns(self, connection: Connection, is_free: ColumnElement[bool], limit: int) -> dict[int, int]:
-        """Return the sequences of the next jobs with their turns: one job of every caller at a time, the oldest first.
+        """Order the jobs that may be claimed, so that all callers have equal shares.
 
-        The running jobs of a caller count as turns that the caller has had.
+        The n-th oldest job of a caller with r running jobs has rank n + r. Jobs with lower ranks come first; of equal
+        ranks, the older job.
+
+        Args:
+            connection: the transaction.
+            is_free: condition of the jobs that may be claimed.
+            limit: most jobs to return.
+
+        Returns:
+            The position in this order, from 0, by the sequence number of the job.
         """
         place = func.row_number().over(partition_by=JOBS.c.caller, order_by=JOBS.c.sequence)
         waiting_jobs = select(JOBS.c.sequence, JOBS.c.caller, place.label("place")).where(is_free).subquery()
@@ -170,12 +190,22 @@ class Leases(Reading):
     def _take(
         self, connection: Connection, is_it: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
     ) -> Record:
+        """Start a new attempt of a job on a replica, and return the job.
+
+        Args:
+            connection: the transaction.
+            is_it: condition that only this job fulfils.
+            replica: name of the replica.
+            lost: number of attempts whose replica was lost so far.
+            lease_seconds: duration of the lease.
+        """
         now = self._database.now()
         taking = update(JOBS).where(is_it).values(WAITING | {"state": "running", "started": now, "replica": replica})
         taking = taking.values(attempt=JOBS.c.attempt + 1, lost=lost, lease_until=now + lease_seconds)
         return record_of(connection.execute(taking.returning(*ALL)).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
+        """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas."""
         return (
             update(JOBS)
             .where(condition)

@@ -69,9 +69,10 @@ class Store(Leases):
         self._database.close()
 
     def add(self, record: Record, *, replica: str | None, lease_seconds: float) -> Record:
-        """Store a new job, unless there is a job with the same idempotency key.
+        """Store a new job, unless its owner has a job with the same idempotency key.
 
-        An earlier job that was interrupted loses its key to an equal request, so that the request can be posted again.
+        If that earlier job has the same request but was interrupted, its key is removed and the new job is stored. So a
+        client can repeat an interrupted request.
 
         Args:
             record: the job.
@@ -98,6 +99,7 @@ class Store(Leases):
         return stored
 
     def _new_row(self, record: Record, replica: str | None, lease_seconds: float) -> JsonRecord:
+        """Return the columns of a new job: running on a replica with a lease, or queued if `replica` is None."""
         is_running = replica is not None
         state: State = "running" if is_running else "queued"
         new = replace(record, state=state, replica=replica, attempt=int(is_running), lost=0)
@@ -119,8 +121,9 @@ class Store(Leases):
     def prune(self, *, days: float, jobs: int, size: int) -> int:
         """Delete ended jobs that are too old or too many.
 
-        Callers have equal shares: the oldest job of the caller with the most jobs is deleted first. Days of service are
-        counted here, at most an hour at a time, so that a leap of the clock deletes nothing.
+        If there are too many, the oldest job of the caller with the most jobs is deleted first, so that callers have
+        equal shares. Age is measured in time during which the service ran. Each call counts the time since the last
+        call, but at most an hour, so that a jump of the clock deletes nothing.
 
         Args:
             days: days of service after which an ended job is deleted.
@@ -150,13 +153,14 @@ class Store(Leases):
             return connection.execute(deleting).rowcount
 
     def interrupt(self, *, engine_version: str, problem: bytes) -> int:
-        """End jobs of other engine versions that have waited for a day of service, and that no replica can run.
+        """End jobs that no replica can run, because they need another version of the mathematics.
 
-        While a job of a version runs, a replica of that version is present and claims the other jobs of this version.
+        Such a job ends after it has been queued for a day of service, if no job of its version runs. A running job of a
+        version shows that a replica of this version exists, which will claim the queued ones.
 
         Args:
             engine_version: version of this replica.
-            problem: problem of the jobs that end.
+            problem: problem (JSON text) with which the jobs end.
 
         Returns:
             The number of jobs that end; 0 while another replica sweeps.

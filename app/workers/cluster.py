@@ -1,4 +1,4 @@
-"""Steps of jobs on a Dask cluster, and here where the cluster fails: it makes jobs faster, and none depends on it.
+"""Steps of jobs on a Dask cluster. A step that the cluster cannot run is run by a worker of the service instead.
 
 The event loop only waits: connecting, pickling and sending happen in threads.
 """
@@ -35,12 +35,17 @@ LOOK_SECONDS = 5.0
 
 
 class Cluster:
-    """The cluster at an address, between entering and leaving `running()`.
+    """The Dask cluster at an address, to be used within the context manager `running`.
 
-    `locally` runs a computation of a caller in a worker of this service.
+    Args:
+        address: address of the scheduler.
+        metrics: metrics of the service, which count the steps on the cluster and in the service.
+        locally: runs a computation of a caller in a worker of this service, where the cluster fails.
+        away_seconds: shortest time between attempts to connect.
+        look_seconds: time between checks that the cluster still has workers.
 
     Raises:
-        MissingExtra: distributed is not installed.
+        MissingExtra: the package `distributed` is not installed.
     """
 
     def __init__(
@@ -66,7 +71,11 @@ class Cluster:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Use the cluster. One that is away is tried again when there is work, but not too often."""
+        """Connect to the cluster within this context, and disconnect at its end.
+
+        If the cluster cannot be reached, the context is entered nevertheless. The next step tries to connect again, at
+        most once every `away_seconds`.
+        """
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is logged here, in words
         try:
             with suppress(ClusterError):
@@ -77,7 +86,7 @@ class Cluster:
                 await to_thread.run_sync(self._close)
 
     async def places(self) -> int:
-        """Return the number of computations that the cluster runs at one time; 0 while it is away."""
+        """Return the number of computations that the cluster runs at one time; 0 if it cannot be reached."""
         try:
             client = await self._connect()
             return sum((await to_thread.run_sync(client.nthreads)).values())
@@ -148,10 +157,10 @@ class Cluster:
                 raise ClusterError("the cluster has no workers left")
 
     async def _connect(self) -> Client:
-        """Return the client, and make it if there is none.
+        """Return the connection to the cluster, after connecting if there is none.
 
         Raises:
-            ClusterError: the cluster cannot be used now.
+            ClusterError: the cluster cannot be reached, or an attempt within the last `away_seconds` failed.
         """
         async with self._connecting:
             if self._client is not None and self._client.status == "running":

@@ -21,7 +21,12 @@ LINGER_SECONDS: Final = 60.0
 
 
 class FairQueue:
-    """Tasks that wait. However many tasks a caller has, other callers keep their turns."""
+    """A queue of tasks with one line for each caller, so that a caller with many tasks does not delay the others.
+
+    Args:
+        room: largest number of tasks in the queue.
+        room_each: largest number of tasks of one caller in the queue.
+    """
 
     def __init__(self, room: int, room_each: int) -> None:
         self._room = room
@@ -37,9 +42,16 @@ class FairQueue:
         return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
 
     def displaced_by(self, caller: str) -> Task | None:
-        """Take out the task that leaves the full queue for a caller who has nothing waiting; None if none has to.
+        """Remove and return the task that makes room in a full queue for a new caller.
 
-        It is the newest task of the caller who has most waiting, as long as that caller has more than one.
+        It is the newest task of the caller with most tasks in the queue.
+
+        Args:
+            caller: the caller who needs room.
+
+        Returns:
+            None, without removing anything, if `caller` already has tasks in the queue, or if no other caller has more
+            than one.
         """
         if caller in self._lines or not self._lines:
             return None
@@ -60,7 +72,7 @@ class FairQueue:
         self._length += 1
 
     def drop(self, task: Task) -> None:
-        """Take a task out that is in it."""
+        """Remove a task, which must be in the queue."""
         line = self._lines[task.caller]
         line.remove(task)
         self._length -= 1
@@ -70,14 +82,18 @@ class FairQueue:
     def next(
         self, running: Callable[[str], int], used: Callable[[str], float], most: Callable[[str], int]
     ) -> Task | None:
-        """Take out the task whose turn it is: of the caller with fewest running, then with least used lately.
+        """Remove and return the task whose turn it is.
 
-        Among equals it is the caller who came to wait first. None if everybody who waits has `most` running.
+        It is the oldest task of the caller with fewest running tasks. Among these callers, the one who has used least
+        processor time comes first, then the one who has waited longest.
 
         Args:
             running: number of running tasks of a caller.
-            used: CPU seconds that a caller has used lately.
-            most: number of tasks of a caller that may run at one time.
+            used: recent CPU seconds of a caller.
+            most: largest number of tasks of a caller that may run at one time.
+
+        Returns:
+            None if the queue is empty, or if each caller in it has `most` running tasks.
         """
         callers = [waiting for waiting in self._lines if running(waiting) < most(waiting)]
         if not callers:
@@ -106,7 +122,7 @@ NEWEST = 0.1
 
 
 class MeanSeconds:
-    """Mean duration of a lane's tasks, in seconds, in which the newest weigh most."""
+    """Exponentially weighted mean of the duration of tasks, in seconds; 1 s before the first task."""
 
     def __init__(self) -> None:
         self._mean = 1.0
@@ -116,12 +132,17 @@ class MeanSeconds:
         self._mean += NEWEST * (seconds - self._mean)
 
     def retry_after(self, tasks: int, places: int) -> int:
-        """Return the whole seconds after which so many tasks will have been computed on so many places."""
+        """Return the estimated time in whole seconds until tasks are computed, between 1 and `LONGEST_RETRY`.
+
+        Args:
+            tasks: number of tasks.
+            places: number of tasks that run at one time.
+        """
         return min(max(math.ceil(self._mean * tasks / places), 1), LONGEST_RETRY)
 
 
 class Usage:
-    """Seconds used by each caller, halved every minute."""
+    """Processor seconds used by each caller. Past use counts half after each `HALF_LIFE`."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -134,7 +155,7 @@ class Usage:
             self._used = {name: used for name, used in self._used.items() if self.lately(name) > FORGOTTEN}
 
     def lately(self, caller: str) -> float:
-        """Return the seconds that a caller has used, weighted by ½ for each half-life since their use."""
+        """Return the seconds that a caller has used, each weighted by ½ to the power of its age in half-lives."""
         used, when = self._used.get(caller, (0.0, 0.0))
         return float(used * 0.5 ** ((self._clock() - when) / HALF_LIFE))
 
@@ -164,10 +185,10 @@ class Turns:
         return SHORT_TURN_SECONDS if others_wait and caller in self._lingering else TURN_SECONDS
 
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
-        """Return the largest number of places of a lane that a caller may have.
+        """Return the largest number of places of a lane that a caller may have at one time.
 
-        It is one less than all, but at least one, for work that reads bodies and for questions of a caller whose limits
-        are strict.
+        This is `places`, except in two cases: for work that reads request bodies, and for questions of a caller whose
+        limits are strict. In these cases one place remains free for other callers, if there is more than one.
 
         Args:
             lane: kind of work.

@@ -71,16 +71,17 @@ class ForkedServer:
 
 
 def fork_server(modules: tuple[str, ...]) -> ForkedServer | None:
-    """Fork this process into a fork server, which then shares all that was imported: less memory, and no second import.
+    """Fork this process into a fork server, which shares its imported modules and therefore needs no second import.
 
-    Call it before the service opens anything: the fork server and its workers hold every open file of this process.
+    Call it before the service opens any file: the fork server and its workers inherit every open file of this process.
+    Only the service returns from this call. The fork server runs until its connection ends, and then exits.
 
     Args:
-        modules: modules to import before the first fork of a worker.
+        modules: names of the modules to import before the first fork of a worker.
 
     Returns:
-        None where processes with threads or systems other than Linux make a fork unsafe, and where libraries that this
-        process has imported may use more threads than a worker may.
+        The fork server, or None if forking is unsafe: on systems other than Linux, in a process with several threads,
+        or if the environment lets numerical libraries use more than one thread.
     """
     if sys.platform != "linux" or threading.active_count() > 1 or not ONE_THREAD.items() <= os.environ.items():
         return None
@@ -107,10 +108,19 @@ def fork_server(modules: tuple[str, ...]) -> ForkedServer | None:
 
 
 class ForkServer:
-    """Makes workers in the event loop. Its process starts with the first worker, and again whenever it has died."""
+    """Client of the fork server, which makes workers in the event loop.
+
+    The process of the fork server is started for the first worker, and again after it has died.
+    """
 
     def __init__(self, modules: tuple[str, ...], memory_megabytes: int, forked: ForkedServer | None = None) -> None:
-        """Make workers that have imported `modules`, at first from a fork of the service if there is one."""
+        """Prepare a fork server, without starting it.
+
+        Args:
+            modules: names of the modules that every worker imports.
+            memory_megabytes: limit of the address space of a worker.
+            forked: a running fork server to be used first; None to start one when it is needed.
+        """
         self._modules = modules
         self._order = ORDER.pack(NICER, memory_megabytes)
         self._forked = forked
@@ -124,7 +134,11 @@ class ForkServer:
         return None if self._server is None else self._server.pid
 
     def is_alive(self) -> bool:
-        """Return whether the fork server lives. Its connection ends before the kernel kills its workers."""
+        """Return whether the fork server still runs, judged by its connection.
+
+        The connection ends before the kernel kills the workers. So this is False in time, even while the workers of a
+        dead fork server still exist.
+        """
         if self._control is None:
             return False
         try:
@@ -135,7 +149,7 @@ class ForkServer:
             return False
 
     async def fork(self) -> Process:
-        """Make a worker that is ready to compute, in as many attempts as it takes."""
+        """Return a new worker that is ready to compute. A failed attempt is logged, and repeated after a pause."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -185,7 +199,16 @@ class ForkServer:
         return process
 
     async def _order_worker(self, control: socket.socket, wire: int) -> int:
-        """Return the process id of a new worker that holds this end of a wire."""
+        """Ask the fork server for a worker, and return the process id of the worker.
+
+        Args:
+            control: connection to the fork server.
+            wire: file descriptor of the worker's end of its connection to the service.
+
+        Raises:
+            OSError: the fork failed, or the connection failed; in the latter case the fork server is killed.
+            EOFError: the fork server has died.
+        """
         try:
             socket.send_fds(control, [self._order], [wire])
             answer = await asyncio.get_running_loop().sock_recv(control, PROCESS.size)

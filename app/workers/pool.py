@@ -1,8 +1,8 @@
-"""The worker processes of the service: which task gets a place, which has to leave its place, and warm workers.
+"""The worker processes of the service. A task is one computation; a lane is a kind of task: read, question or job.
 
-Each lane has its places. A task on a place runs in a worker process. Killing the worker is the only way to stop a
-computation in C, and the next worker costs a fork. So that no task waits for that fork, there is always a warm worker
-for every free place, and some to spare. Everything here happens in the event loop.
+A lane has as many places as its tasks may run at one time, each in a worker process. A question that runs on in the
+background, at a lower priority, has no place. A computation in C can only be stopped by killing its worker. So that no
+task waits for a fork, there is a warm (idle) worker for every free place, and some to spare. All this is in one thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_DEATHS: Final[Mapping[Lane, int]] = {"read": 4, "question": 2, "job": 5}
 
 
 class Pool:
-    """The workers of one event loop, from the entry into `running()` to its end."""
+    """The workers of one event loop, and the tasks that they run while the context manager `running` is entered."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Pool:
         """Make a pool without workers.
 
         Args:
-            settings: numbers of places and workers, and room in the queues.
-            metrics: figures that the pool keeps.
-            modules: modules that every worker has imported.
-            charge: function of the caller and the CPU seconds of each task that ends.
+            settings: numbers of places and workers, and lengths of the queues.
+            metrics: metrics that the pool updates.
+            modules: names of the modules that every worker imports before its first task.
+            charge: called with the caller and the CPU seconds of each task that ends; None if callers pay nothing.
         """
         self.ready = False
         """True from the first worker until the service stops."""
@@ -84,7 +84,7 @@ class Pool:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep workers until the end, when they are killed and every task that is left is stopped."""
+        """Create and replace workers within this context; at its end, kill them and stop all tasks."""
         self._loop = asyncio.get_running_loop()
         self._forkserver = ForkServer(self._modules, self._settings.worker_memory_megabytes, self.forked)
         self.forked = None
@@ -102,16 +102,16 @@ class Pool:
                     process.kill()
 
     def submit(self, message: bytes, *, caller: str, lane: Lane = "question", expensive: bool = False) -> Task:
-        """Let a pickled computation wait for a place in a lane.
+        """Queue a pickled computation, and start it at once if a place and a worker are free.
 
         Args:
-            message: the computation.
+            message: the pickled computation.
             caller: identity of the caller.
             lane: kind of work.
-            expensive: whether the task is expected to take long, so that its caller lingers from the start.
+            expensive: whether the task is expected to take long; its caller then gets shorter turns for a while.
 
         Raises:
-            Problem: there is no room, or the service is stopping.
+            Problem: the queue is full, and no task of a caller with several can be turned away; or the service stops.
         """
         if not self._open:
             raise Problem("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
@@ -149,13 +149,13 @@ class Pool:
         task.abandoned = False
 
     def to_background(self, task: Task) -> bool:
-        """Let a question go on past its deadline, at the priority of jobs.
+        """Let a question go on after the deadline of its request, at the priority of jobs.
 
-        One that runs leaves its place if there is room in the background, and otherwise when another task needs the
-        place. One that waits goes on to wait with the jobs.
+        A queued question moves to the queue of the jobs. A running question leaves its place and runs on in the
+        background; if there is no room, it keeps its place until another task needs it.
 
         Returns:
-            False if a task that waits has no room among the jobs; it stays where it is.
+            False if the question is queued and the queue of the jobs is full; it then remains in its queue.
         """
         if task.lane == "job" or task.background:
             return True
@@ -171,7 +171,7 @@ class Pool:
         return True
 
     def stop(self, task: Task, cause: Cause = "cancelled") -> None:
-        """End a task now, without an outcome; the worker of one that runs is killed."""
+        """End a task without an outcome, and kill its worker if it runs; do nothing if it has ended."""
         if task.state == "queued":
             self._queues[task.lane].drop(task)
             self._end(task, None)
@@ -204,7 +204,11 @@ class Pool:
             self._too_few.set()
 
     def _make_way(self, lane: Lane) -> None:
-        """Free places of a lane for tasks that wait: stop abandoned tasks, then move questions after their turn."""
+        """Free places of a lane while more tasks wait than places are free.
+
+        First, stop abandoned tasks, for which no request waits. Then move questions that have had their turn to the
+        background or, if there is no room, to the queue of the jobs.
+        """
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
@@ -226,10 +230,10 @@ class Pool:
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _step_back(self, task: Task) -> bool:
-        """Let a question go on in the background, and return True; return False if there is no room for it.
+        """Let a question run on in the background, without a place; return False if there is no room for it.
 
-        A caller may have half of the room. If no room is left, the latest task of the caller with most tasks there
-        begins anew, unless this caller would then have more than that one.
+        At most `job_processes` tasks run in the background, half of them of one caller. If no room is left, the newest
+        task of the caller with most of them begins anew, unless the caller of `task` would then have more.
         """
         background = [running_task for running_task in self._running if running_task.background]
         counts = Counter(running_task.caller for running_task in background)
@@ -246,7 +250,7 @@ class Pool:
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Kill the worker of a question, and queue the question with the jobs; turn it away if there is no room."""
+        """Kill the worker of a question, and queue the question as a job; reject it if that queue is full."""
         self._take_worker(task, "displaced")
         self._account(task, task.become("queued"))
         task.lane, task.background = "job", False
@@ -258,7 +262,7 @@ class Pool:
             self._queues["job"].put(task)
 
     def _start_next(self, lane: Lane) -> bool:
-        """Start the next task of a lane; False if every caller who waits has their share of the places."""
+        """Start the next queued task of a lane; False if each waiting caller has as many places as one caller may."""
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.lately, most)
@@ -282,7 +286,7 @@ class Pool:
         return free + self._settings.spare_workers - len(self._warm)
 
     async def _make_workers(self) -> None:
-        """Make a worker whenever there are too few, until this is cancelled."""
+        """Make a worker whenever there are too few warm ones, until cancelled; then close the fork server."""
         try:
             while True:
                 while self._missing() > 0:
@@ -299,13 +303,13 @@ class Pool:
                 await self._forkserver.close()
 
     def _bury(self, process: Process) -> None:
-        """Replace a worker that has died, killed by the pool or not."""
+        """Forget a dead worker; unless the pool itself killed it, also run its task again and count the death."""
         self._processes.discard(process)
         if process.killed:
             return
         if process in self._warm:
             self._warm.remove(process)
-        if not self._forkserver.is_alive():  # then no task is given to the others, which are dying too
+        if not self._forkserver.is_alive():  # its other workers are dying too: give no task to them
             for warm in self._warm:
                 warm.kill()
             self._warm.clear()
@@ -315,7 +319,7 @@ class Pool:
         self._dispatch()
 
     def _take_outcome(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
-        """End a task that has an outcome. Its worker is warm again, unless its priority was lowered."""
+        """End a task with its outcome, and reuse its worker. A worker with lowered priority is killed instead."""
         task = process.task
         if process.killed or task is None:
             return
@@ -331,7 +335,7 @@ class Pool:
         self._dispatch()
 
     def _retry(self, task: Task) -> None:
-        """Put a task whose worker has died back into its queue; end it if it is abandoned or failed too often."""
+        """Put a task whose worker has died back into its queue; end it if it is abandoned or lost too many workers."""
         del self._running[task]
         self._account(task, task.become("queued"))
         task.deaths += 1
@@ -370,7 +374,7 @@ class Pool:
         self._log.warning("worker lost", cause=cause)
 
     def _measure(self, task: Task) -> float:
-        """Return the seconds for which a task has run, and count them in its lane if it was on a place all the time."""
+        """Mark a task as ended, and return its run time [s], which counts in its lane's mean unless in background."""
         seconds = task.become("ended")
         if not task.background:
             self._seconds[task.lane].add(seconds)

@@ -49,16 +49,17 @@ def main(control: int, service: int, modules: tuple[str, ...]) -> None:
 
 
 def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_megabytes: int) -> int:
-    """Make a worker.
+    """Fork a worker. Only the fork server returns from this call; the worker runs tasks and then exits.
 
     Args:
-        orders: control connection, which the worker closes.
-        wires: the worker's end of its wire; empty if this process has no free descriptor.
+        orders: connection to the service, over which orders come; the worker closes its copy.
+        wires: one file descriptor, the worker's end of its connection to the service; the fork server closes its copy.
+            Empty if this process has no free descriptor.
         nicer: niceness above that of this process.
         memory_megabytes: limit of the address space.
 
     Returns:
-        The process id, or the negative number of the error.
+        The process id of the worker, or the negative errno if there is no worker.
     """
     if not wires:
         return -errno.EMFILE
@@ -74,11 +75,11 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
 
 
 def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory_megabytes: int) -> NoReturn:
-    """Compute the tasks that arrive on a wire until it ends, and then end the process, also after an error.
+    """Run the tasks that arrive over a connection until it ends, and then exit this process, also after an error.
 
     Args:
-        orders: control connection of the fork server.
-        wire: descriptor of the wire.
+        orders: connection of the fork server to the service, which is closed here.
+        wire: file descriptor of the worker's connection to the service.
         parent: process id of the fork server.
         nicer: niceness above that of the fork server.
         memory_megabytes: limit of the address space.

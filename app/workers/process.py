@@ -34,7 +34,7 @@ NICER_JOBS: Final = 15
 
 @dataclass(frozen=True)
 class TurnedAway:
-    """The outcome of a task that had to leave the queue for another caller's."""
+    """The outcome of a task that was removed from a full queue to make room for a task of another caller."""
 
     problem: Problem
 
@@ -45,7 +45,10 @@ class TurnedAway:
 
 @dataclass(eq=False, kw_only=True)
 class Task:
-    """One computation of one caller. `outcome` stays None if the task was stopped."""
+    """One computation of one caller, which waits for a worker, runs, or has ended.
+
+    Its `outcome` is set when it ends, and stays None if it was stopped.
+    """
 
     message: bytes
     """The pickled computation."""
@@ -82,7 +85,11 @@ class Task:
 
 
 class Process(asyncio.Protocol):
-    """A worker process that lives, as the event loop sees it, and the protocol of its wire."""
+    """A worker process, and the asyncio protocol of the connection ("wire") between the service and the worker.
+
+    Args:
+        identifier: process id of the worker.
+    """
 
     def __init__(self, identifier: int) -> None:
         self.identifier = identifier
@@ -125,7 +132,7 @@ class Process(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take each message that is complete."""
+        """Append data to the buffer, and pass each complete message on to `on_outcome`."""
         self._received += data
         while len(self._received) >= HEAD.size:
             end = HEAD.size + HEAD.unpack_from(self._received)[0]
@@ -138,7 +145,7 @@ class Process(asyncio.Protocol):
             self.ready.set()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Note that the process has died, killed or not."""
+        """Note that the process has died, and call `on_death`."""
         self.gone = True
         self.ready.set()
         if self.on_death is not None:

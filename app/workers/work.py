@@ -74,7 +74,7 @@ class RenderedAnswer:
 
 @dataclass(frozen=True)
 class RefusedAnswer:
-    """A refusal that the mathematics gave on purpose, or that the reader gave to a body."""
+    """The outcome of a computation that rejected its request: an invalid or infeasible request, or a malformed body."""
 
     error: EpsilondError | MalformedJson | MissingExtra
 
@@ -85,7 +85,12 @@ class RefusedAnswer:
 
 @dataclass(frozen=True)
 class Failed:
-    """A fault of ours, or of the machine if its worker was lost."""
+    """The outcome of a computation that failed by an error in the service, or by the death of its worker.
+
+    Attributes:
+        trace: traceback of the error, or a sentence about the death of the worker.
+        lost: whether the worker died.
+    """
 
     trace: str
     lost: bool = False
@@ -119,7 +124,15 @@ def _render_json(value: object) -> bytes:
 
 
 def render_answer(question: Callable[..., object], *arguments: object) -> RenderedAnswer:
-    """Return the rendered answer of a question of the mathematics to these arguments."""
+    """Call a function of the mathematics, and render its result as JSON.
+
+    Args:
+        question: the function.
+        *arguments: its arguments.
+
+    Returns:
+        The JSON text, with its digest, and with the relative width of the result's enclosure if it has one.
+    """
     answer = question(*arguments)
     numerical = getattr(answer, "numerical", None)
     value = as_json(answer)
@@ -133,7 +146,7 @@ def pickle_result(call: Callable[[], object]) -> RenderedAnswer:
 
 
 def unpickle(answer: RenderedAnswer, kind: type[T]) -> T:
-    """Return the value that `pickled` has pickled in a worker of this service.
+    """Return the value that `pickle_result` has pickled in a worker of this service.
 
     Args:
         answer: the answer of the worker.
@@ -157,7 +170,7 @@ def _fail(trace: str) -> RenderedAnswer:
 
 
 def outcome_of(computation: Computation) -> Outcome:
-    """Run a computation, and return its answer, its refusal or its failure."""
+    """Run a computation, and return its outcome. It raises no `Exception`: rejections and errors become outcomes."""
     try:
         return computation()
     except (EpsilondError, MalformedJson, MissingExtra) as refusal:
@@ -175,10 +188,14 @@ def load(modules: tuple[str, ...]) -> None:
 
 
 def confine(nicer: int, memory_megabytes: int) -> None:
-    """Let this process make way for others, bound its memory, and leave signals to the service.
+    """Lower the priority of this process, limit its memory, and ignore SIGINT and SIGTERM.
 
-    A signal to the whole process group must not stop work that the service is still draining; the service kills its
-    workers itself, and a worker does not outlive it.
+    The signals are ignored because they may reach the whole process group while the service still finishes its work.
+    The service kills its workers itself.
+
+    Args:
+        nicer: increment of the niceness of this process.
+        memory_megabytes: limit of its address space; a lower hard limit of the system is kept.
     """
     os.nice(nicer)
     ignore_signals()
@@ -217,10 +234,10 @@ def frame(message: bytes) -> bytes:
 
 
 def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int) -> None:
-    """Answer computations until the wire ends.
+    """Run the computations that the service sends, and send back their outcomes, until the connection ends.
 
     Args:
-        wire: connection to the service.
+        wire: connection to the service; it is closed at the end.
         forkserver: process id of the parent, which a worker does not outlive.
         nicer: niceness above that of the parent.
         memory_megabytes: limit of the address space.

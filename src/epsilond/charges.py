@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 def spec_of(answer: Calibration) -> Spec:
-    """Return the spec of a calibrated run, for the relation, unit and observer of the answer's guarantee.
+    """Return the spec (description for privacy accounting) of a calibrated run.
 
-    The calibrator solves its problem again, to the same figures, and returns the spec of its solution.
+    It is computed by calibrating again, which gives the same figures. Use it with the neighbouring relation, the unit
+    and the observer of the answer's guarantee.
+
+    Args:
+        answer: the calibration.
 
     Raises:
-        InvalidInput: client groups have different specs: account for each of them.
+        InvalidInput: the client groups of the calibration have different specs.
     """
     if answer.algorithm == "norm-fedavg":
         return _norm_fedavg_spec(answer.problem, answer.parameters)
@@ -33,7 +37,11 @@ def spec_of(answer: Calibration) -> Spec:
 
 
 def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
-    """Return the spec with sensitivities that rounding never exceeds: a ledger cannot charge a probability of that."""
+    """Return the spec of a run of norm-fedavg, with sensitivities that hold in every case.
+
+    The calibration may use smaller sensitivities, which random rounding exceeds with a small probability. A ledger
+    cannot charge such a probability.
+    """
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,
         decay_rate=parameters.decay_rate,

@@ -92,18 +92,21 @@ class Connection:
         data: bytes | None = None,
         headers: Mapping[str, str],
     ) -> T:
-        """Send a request, and read its answer.
+        """Send a request, and return what `read` makes of the answer.
+
+        A request is sent up to `TRIES` times, with growing pauses, if the service asks to retry later. If it is
+        repeatable, it is also sent again after an answer that is missing or incomplete.
 
         Args:
             method: the HTTP method.
             path: the path and the query.
-            read: reads the answer; a ValueError says that the answer is not whole.
-            data: the body, if any.
-            headers: the headers, without the key.
+            read: converts the answer; it raises a ValueError if the answer is incomplete.
+            data: the body; None for a request without a body.
+            headers: the headers, to which the API key is added.
 
         Raises:
             ServiceProblem: the service answers with an error.
-            NoAnswer: no whole answer came back.
+            NoAnswer: no complete answer was received.
         """
         authorization = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         request = Request(f"{self.url}{path}", data, {**headers, **authorization}, method=method)  # noqa: S310  http

@@ -54,10 +54,11 @@ def run_in_order(
     parts: Sequence[tuple[object, ...]],
     progress: Progress = in_silence,
 ) -> list[T]:
-    """Return `work(*part)` of each part, in the order of the parts; without an executor they run here, one by one.
+    """Call `work(*part)` for each part, and return the results in the order of the parts.
 
-    An executor gets the parts in batches. A batch has half of an equal share of the remaining parts. If this would take
-    less than `BATCH_SECONDS` by the mean CPU time so far, the batch has more parts. No result depends on the batches.
+    Without an executor, the parts run here, one by one. An executor gets them in batches. A batch has half of an equal
+    share of the remaining parts. It has more parts if it would otherwise take less than `BATCH_SECONDS`, by the mean
+    CPU time so far. The results do not depend on the batches.
 
     Args:
         executor: runs the batches, each on one thread.
@@ -124,7 +125,9 @@ class BatchResults(Generic[T]):
 
 
 def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
-    """Run the parts of a batch in a worker until it has spent `LONGEST_SECONDS`; the others go back to the caller.
+    """Run the parts of a batch in a worker, until the batch has taken `LONGEST_SECONDS` of CPU time.
+
+    The result may therefore have fewer entries than there are parts; the caller submits the remaining parts again.
 
     Args:
         version: version of the engine that the caller runs.
@@ -153,10 +156,11 @@ def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]
 
 @cache
 def reuse_freed_memory() -> None:
-    """Let the C library keep freed memory in a worker of Dask, as it does by itself elsewhere.
+    """Let the C library reuse freed memory in a worker process of Dask, which Dask disables.
 
-    Dask's nanny starts workers with `MALLOC_TRIM_THRESHOLD_=65536`. Every array above 128 KiB is then mapped anew and
-    unmapped when it is freed. That nearly doubles the CPU of simulations. A threshold of another value stays as it is.
+    Dask starts workers with `MALLOC_TRIM_THRESHOLD_=65536`. The C library then returns each array above 128 KiB to the
+    system when it is freed, which nearly doubles the CPU time of simulations. Nothing is done if the variable has
+    another value, or on systems other than Linux.
     """
     if os.environ.get("MALLOC_TRIM_THRESHOLD_") != "65536" or not sys.platform.startswith("linux"):
         return
@@ -167,7 +171,10 @@ def reuse_freed_memory() -> None:
 
 
 def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
-    """Run a part on one thread: the last digit of sums in linear algebra depends on the number of threads."""
+    """Call `work(*part)` with one thread for linear algebra, because the last digit of a sum depends on this number.
+
+    Without the package that limits threads, the number is that of the process, which is the same on one machine.
+    """
     try:
         from epsilond.witness.one_thread import one_thread  # noqa: PLC0415  an extra has what it needs
     except ModuleNotFoundError:
@@ -238,10 +245,10 @@ def connect(address: str) -> Client:
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Return host and port of a scheduler's address.
+    """Return host and port of a scheduler's address such as tcp://10.0.0.1:8786.
 
     Raises:
-        ClusterError: the address has another form.
+        ClusterError: the address has no scheme tcp or tls, no host or no port.
     """
     parts = urlsplit(address)
     with suppress(ValueError):

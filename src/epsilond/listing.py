@@ -89,8 +89,10 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
 
 
 def listed_condition(premise: Condition) -> ListedCondition:
-    """Return a premise as it is listed."""
-    kind: Literal["checked", "declared", "undecidable"] = (
-        "checked" if premise.checked else "undecidable" if premise.undecidable else "declared"
-    )
+    """Return a condition of a theorem as it is listed, with its kind: checked, declared or undecidable."""
+    kind: Literal["checked", "declared", "undecidable"] = "declared"
+    if premise.checked:
+        kind = "checked"
+    elif premise.undecidable:
+        kind = "undecidable"
     return ListedCondition(id=premise.id, statement=premise.statement, kind=kind)

@@ -25,15 +25,15 @@ def describe_options(request: type) -> list[FieldOption]:
 
 
 def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault]]:
-    """Read the texts of options as values of the request's fields.
+    """Convert the texts of options to values of a request's fields, as far as possible.
 
     Args:
         request: the request class.
-        texts: the text of each option by the name of its field; None where the option was left out.
+        texts: the text of each option by the name of its field; None for an option that was left out.
 
     Returns:
-        The values of the given options, and a fault for each structure with a text that is not JSON. Unknown names and
-        texts of another type are kept as they are: the request class rejects them.
+        The values of the given options, and a fault for each option that takes JSON and has another text. Texts that do
+        not fit the type of a field, and texts under unknown names, remain texts. The request class will reject them.
     """
     hints = get_type_hints(request, include_extras=True)
     values: JsonRecord = {}
@@ -50,10 +50,14 @@ def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault
 
 
 def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
-    """Read the texts of options as `read_texts` does.
+    """Convert the texts of options to values of a request's fields.
+
+    Args:
+        request: the request class.
+        texts: the text of each option by the name of its field; None for an option that was left out.
 
     Raises:
-        InvalidInput: with one fault for each structure with a text that is not JSON.
+        InvalidInput: the text of an option that takes JSON is not JSON. The error lists all such options.
     """
     values, faults = read_texts(request, texts)
     if faults:
@@ -88,6 +92,13 @@ def _metavar(bare: object) -> str:
 
 
 def _read_text(annotation: object, text: str, *, at: str) -> object:
+    """Convert the text of an option to a number, a truth value or JSON, as the type of its field requires.
+
+    A text that cannot be converted is returned unchanged, except for invalid JSON.
+
+    Raises:
+        InvalidInput: the field takes JSON, and the text is not JSON.
+    """
     bare, _ = quantity_of(annotation)
     if _metavar(bare) == "JSON":
         return strict_json.parse(text, at=at)

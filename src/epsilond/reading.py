@@ -42,17 +42,17 @@ _FAULTY: object = object()
 
 
 def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
-    """Make a request of its fields' values, as a caller of the library or of a command gives them.
+    """Make a request from values of its fields, given by a caller of the library or on the command line.
 
     Args:
         request: the request class.
-        given: the values. Structures may be mappings and sequences, or instances already. None is an absent field where
-            absence is allowed.
-        at: the beginning of the faults' pointers.
+        given: the values by name. Nested requests may be instances, or mappings and sequences. None counts as an absent
+            field if the field is optional.
+        at: JSON pointer to the request, with which the pointers of errors begin.
 
     Raises:
-        InvalidInput: with a fault for each unknown or missing name, and for each value of another type or out of its
-            range. Combinations of fields are checked once each field is valid.
+        InvalidInput: a name is unknown or missing, or a value has a wrong type or is out of range. The error lists all
+            such faults. Combinations of fields are checked only if each field is valid.
     """
     reader = _Reader()
     made: T = reader.result(reader.fields(request, given, at))
@@ -60,27 +60,32 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
 
 
 def read_value(annotation: object, value: object, *, at: str) -> Any:
-    """Read a value as its annotation requires, as a caller of the library or of a command gives it.
+    """Convert a value, given by a caller of the library or on the command line, to an annotated type.
 
     Args:
-        annotation: the type, with its metadata.
+        annotation: the type, with its metadata, such as a range.
         value: the value.
-        at: the beginning of the faults' pointers.
+        at: JSON pointer to the value, with which the pointers of errors begin.
 
     Raises:
-        InvalidInput: the value is of another kind, or a structure in it is at fault.
+        InvalidInput: the value has a wrong type or is out of range. The error lists all faults.
     """
     reader = _Reader()
     return reader.result(reader.read(_shape_of(annotation), value, at))
 
 
 def read_body(annotation: object, value: object) -> Any:
-    """Read the parsed JSON body of an HTTP request.
+    """Convert the parsed JSON body of an HTTP request to an annotated type.
 
-    Other than a caller of the library, a body may not hold null for an absent field, and no names are proposed.
+    It differs from `read_value` in three ways: null does not count as an absent field, errors propose no similar names,
+    and at most 16 faults are reported.
+
+    Args:
+        annotation: the type, such as a request class.
+        value: the parsed body.
 
     Raises:
-        InvalidInput: with at most 16 faults, one for each place; the pointers lead into the body.
+        InvalidInput: the body does not fit the type. The error has one fault for each JSON pointer.
     """
     reader = _Reader(is_body=True)
     try:
@@ -94,7 +99,7 @@ def read_body(annotation: object, value: object) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shape:
-    """An annotation taken apart, which is slow: once for each field.
+    """The parts of a type annotation. They are computed once for each field, because that is slow.
 
     Attributes:
         annotation: the annotation itself, behind any aliases.
@@ -150,7 +155,12 @@ def _shape_of(annotation: Hashable) -> _Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> _Shape:
-    """Take an annotation apart: that of a field of a request class, or any other."""
+    """Return the parts of an annotation.
+
+    Args:
+        annotation: the annotation.
+        request: the request class, if it is the annotation of one of its fields.
+    """
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
     bare, quantity = quantity_of(annotation)
@@ -202,7 +212,11 @@ def _fields(request: Hashable) -> dict[str, _Field]:
 
 
 class _Reader:
-    """One reading, which goes on after a fault and keeps all `faults`."""
+    """Converts one value with everything nested in it, and collects the faults instead of stopping at the first.
+
+    Args:
+        is_body: whether the value is the body of an HTTP request; see `read_body` for the differences.
+    """
 
     def __init__(self, *, is_body: bool = False) -> None:
         self._is_body = is_body
@@ -219,12 +233,12 @@ class _Reader:
         return value
 
     def read(self, shape: _Shape, value: object, at: str) -> object:
-        """Read a value.
+        """Convert a value, or add a fault to `faults` and return `_FAULTY`.
 
         Args:
-            shape: the shape that the value must have.
+            shape: parts of the annotation of the value.
             value: the value.
-            at: the pointer to the value.
+            at: JSON pointer to the value.
         """
         if value is None and shape.kind != "any":
             return self.add_fault(at, "must not be null; leave it out", shape)
@@ -244,12 +258,12 @@ class _Reader:
         return self._member(shape, value, at) if shape.kind == "tagged" else self.fields(shape.bare, value, at)
 
     def fields(self, request: Any, given: JsonObject, at: str) -> Any:
-        """Read the fields of a request class, in their order, and make the request if none is at fault.
+        """Convert the fields of a request, and return the request, or `_FAULTY` if a field has a fault.
 
         Args:
             request: the request class.
-            given: values by name.
-            at: the pointer to the request.
+            given: values of the fields by name.
+            at: JSON pointer to the request.
         """
         declared = _fields(request)
         before = len(self.faults)
@@ -273,22 +287,24 @@ class _Reader:
             return _FAULTY
 
     def add_fault(self, at: str, message: str, shape: _Shape) -> object:
-        """Add a fault, and return the result of reading a value at fault.
+        """Add a fault to `faults`, and return `_FAULTY`, the result of converting an invalid value.
 
         Args:
-            at: the pointer to the value.
-            message: the fault.
-            shape: the shape of the value, which has the admitted values.
+            at: JSON pointer to the value.
+            message: description of the fault.
+            shape: parts of the annotation of the value, from which the fault states the allowed values.
         """
-        if self._is_body:
-            admitted = shape.quantity.allowed or None if shape.quantity else None
+        if not self._is_body:
+            allowed = allowed_values(shape.annotation)
+        elif shape.quantity is not None:
+            allowed = shape.quantity.allowed or None
         else:
-            admitted = allowed_values(shape.annotation)
-        self.faults.append(Fault(at, message, admitted))
+            allowed = None
+        self.faults.append(Fault(at, message, allowed))
         return _FAULTY
 
     def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
-        """Return the fault of an unknown name. For a caller of the library it lists similar names, or all names."""
+        """Return the fault of an unknown field name. Except for bodies, it lists similar names or, without any, all."""
         message = "is not a field of this object"
         if self._is_body:
             return Fault(step(at, name), message)
@@ -296,13 +312,15 @@ class _Reader:
         return Fault(f"{at}/{name}", f"{message}{proposal}", None if proposal else ", ".join(known))
 
     def _number(self, shape: _Shape, value: Any, at: str) -> Any:
-        """Read a number; its range is that of its quantity."""
+        """Convert a number to int or float, and check its range; a float that is not finite counts as ±∞."""
         value = value.item() if _is_numpy_scalar(value) else value
         number = whole_number(value) if shape.kind == "int" else value
         if isinstance(number, bool) or not isinstance(number, int if shape.kind == "int" else int | float):
             return self.add_fault(at, _KINDS[shape.kind], shape)
-        if shape.kind == "float":
-            number = float(number) if abs(number) <= sys.float_info.max else math.inf if number > 0 else -math.inf
+        if shape.kind == "float" and abs(number) <= sys.float_info.max:
+            number = float(number)
+        elif shape.kind == "float":
+            number = math.inf if number > 0 else -math.inf
         fault = None if shape.quantity is None else check_value(at, number, shape.bare, shape.quantity, shape.scale)
         if fault is None:
             return number
@@ -310,7 +328,10 @@ class _Reader:
         return _FAULTY
 
     def _word(self, shape: _Shape, value: Any, at: str) -> Any:
-        """Read a string, a truth value, or one of several words."""
+        """Check a string, a truth value, or a word of a `Literal`.
+
+        A string may be converted by its quantity, and must not be longer than the quantity allows.
+        """
         value = value.item() if _is_numpy_scalar(value) else value
         if shape.kind != "literal":
             value = value if shape.quantity is None else shape.quantity.convert(value)
@@ -322,15 +343,12 @@ class _Reader:
             return value
         if shape.quantity is not None and shape.quantity.choices:
             return self.add_fault(at, shape.quantity.not_a_choice, shape)
-        self.faults.append(
-            Fault(
-                at, _KINDS["literal"], quote_words(shape.words) if self._is_body else allowed_values(shape.annotation)
-            )
-        )
+        allowed = quote_words(shape.words) if self._is_body else allowed_values(shape.annotation)
+        self.faults.append(Fault(at, _KINDS["literal"], allowed))
         return _FAULTY
 
     def _member(self, shape: _Shape, value: JsonObject, at: str) -> object:
-        """Read a member of a union of request classes, which a field distinguishes."""
+        """Convert a mapping to the request class of a tagged union that its tag, such as `kind`, names."""
         if shape.tag not in value:
             names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(f"{at}/{shape.tag}", "is required", names))
@@ -345,7 +363,7 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: _Shape, value: object, at: str) -> object:
-        """Read a value as the first member of a union that it fits."""
+        """Convert a value to the first member of a union that it fits; otherwise report the faults of all members."""
         every: list[Fault] = []
         for member in shape.members:
             reader = _Reader(is_body=self._is_body)

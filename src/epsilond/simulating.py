@@ -30,10 +30,13 @@ FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 
 
 def figure_file(name: str | None) -> Path | None:
-    """Return the path of the figure, checked before the simulation starts; None without a name.
+    """Check the name of the file for the figure, before the simulation starts, and return its path.
+
+    Args:
+        name: name of the file; None for no figure, which gives None.
 
     Raises:
-        InvalidInput: the name's ending is not a format, or its folder does not exist.
+        InvalidInput: the suffix is not .png or .svg, or the folder does not exist.
     """
     if name is None:
         return None

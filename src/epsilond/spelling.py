@@ -35,17 +35,17 @@ def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -
 
 
 def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -> Fault:
-    """Return the fault of a name that no choice has: similar names, or all names, are proposed.
+    """Return the error for a name that is none of the choices. It proposes similar names or, without any, lists all.
 
     Args:
-        name: the name.
+        name: the unknown name.
         choices: the choices by name.
-        at: the pointer of the fault.
-        noun: the kind of thing that has a name.
+        at: JSON pointer to the name in the request.
+        noun: kind of the choices, such as `algorithm`.
     """
-    proposal = suggest(name, choices)
-    admitted = None if proposal else ", ".join(map(str, choices))
-    return Fault(at, f"there is no such {noun}{proposal}", admitted)
+    suggestion = suggest(name, choices)  # the end of a sentence: "; did you mean …?"
+    all_names = ", ".join(map(str, choices))
+    return Fault(at, f"there is no such {noun}{suggestion}", None if suggestion else all_names)
 
 
 def quote_words(words: Sequence[object]) -> str:

@@ -166,12 +166,15 @@ class Trained:
 def conditions(
     answer: Calibration, *, means_only: bool, tables: bool
 ) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
-    """Split the conditions of an answer into those that the run observes and those that rest on its caller.
+    """Split the conditions of a calibration's guarantee into those that the run fulfils by itself, and the others.
 
     Args:
         answer: the calibration.
-        means_only: whether clients return means of gradients instead of one gradient a record.
+        means_only: whether clients return the mean of their gradients instead of one gradient for each record.
         tables: whether the library computes the gradients, from features and targets.
+
+    Returns:
+        The conditions that the run fulfils, and the conditions for which the caller must vouch.
     """
     observed = set(CARRIED_OUT)
     if tables:

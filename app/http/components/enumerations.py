@@ -115,8 +115,8 @@ def _move_enumeration(schemas: Schema, schema: Schema, name: str) -> Schema:
     Args:
         schemas: the named schemas of the document.
         schema: the enumeration; a schema that is none is returned unchanged.
-        name: name of its schema. A shared enumeration has all its values there, and the reference lists those that are
-            allowed as `x-values`.
+        name: name of its schema. If `SHARED` has this name, the schema gets all values listed there; if `schema` allows
+            only some of them, the reference lists these as `x-values`.
     """
     values = schema.get("enum")
     if not isinstance(values, list):

@@ -48,7 +48,11 @@ INFINITE = frozenset({"unbounded", "-unbounded"})
 
 
 def name_anonymous(document: Schema) -> None:
-    """Replace anonymous unions and maps by references to the named schemas that are equal to them."""
+    """Replace unions and maps without a name by references to the equal schemas of `NAMED`, and add these schemas.
+
+    Args:
+        document: the OpenAPI document, which is changed in place.
+    """
     schemas = document["components"]["schemas"]
     names = {_form(schema): name for name, schema in NAMED.items()}
 
@@ -69,9 +73,12 @@ def name_anonymous(document: Schema) -> None:
 
 
 def name_any(schemas: Schema) -> None:
-    """Refer to `JsonValue` where an optional property may be any value.
+    """Replace each optional property without a type by a reference to the schema `JsonValue`.
 
-    Generators take a schema without a type for one that allows null, and then send null for an absent property.
+    A client generator reads a schema without a type as one that allows null, and then sends null for an absent value.
+
+    Args:
+        schemas: the named schemas of the document, which are changed in place.
     """
     for owner in schemas.values():
         for name, schema in owner.get("properties", {}).items():
@@ -86,9 +93,11 @@ def _form(schema: Schema) -> str:
 
 
 def _shorten_union(union: Schema) -> Schema:
-    """Return a union of values in its shortest form: nested unions are opened, and infinite values are `Unbounded`.
+    """Return an equal union in a normal form.
 
-    The bounds of its number are members of the union: they do not constrain other types.
+    Nested unions are flattened, and enumerations of infinite values become references to `Unbounded`. The bounds of a
+    number are moved from the alternative to the union, where they constrain only numbers. Alternatives that another
+    one includes are removed: an integer next to a number, and `Unbounded` next to any string.
     """
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
@@ -157,12 +166,12 @@ def _shareable_responses(operations: Sequence[Schema]) -> list[Part]:
 
 
 def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
-    """Move parts that occur in two or more places into the components of a kind.
+    """Replace parts that occur in two or more places by references to shared components.
 
     Args:
-        document: the OpenAPI document.
-        kind: name of the components.
-        places: the parts; components with equal proposed names are numbered.
+        document: the OpenAPI document, to which the components are added.
+        kind: group of the components, such as "headers".
+        places: the parts, which are replaced in place. Different parts with the same proposed name are numbered.
     """
     texts = [json.dumps(place[key], sort_keys=True) for place, key, _ in places]
     counts = Counter(texts)

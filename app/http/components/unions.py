@@ -42,7 +42,14 @@ LOWER, UPPER = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
 
 
 def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset()) -> None:
-    """Replace each tagged union by one object schema with the properties of all its members."""
+    """Replace each tagged union by one object schema with the properties of all its members.
+
+    Only the tag is required. The extension `x-members` lists the required and optional properties of each member.
+
+    Args:
+        schemas: the named schemas of the document, which are changed in place.
+        kept: names of unions that are not replaced.
+    """
     for name, union in list(schemas.items()):
         if "discriminator" in union and name not in kept:
             mapping = union["discriminator"]["mapping"]
@@ -58,7 +65,11 @@ def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset())
 
 
 def merge_families(document: Schema) -> None:
-    """Replace the schemas of each family by one schema with the properties of all of them."""
+    """Replace the schemas of each group in `FAMILIES` by one schema with the properties of all of them.
+
+    Args:
+        document: the OpenAPI document, which is changed in place, with all references to the replaced schemas.
+    """
     schemas = document["components"]["schemas"]
     for family, patterns in FAMILIES.items():
         members = [name for name in schemas if any(fnmatchcase(name, pattern) for pattern in patterns)]
@@ -108,14 +119,15 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
 
 
 def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence[Schema]) -> Schema:
-    """Return a schema that allows every value that any of the schemas of one property allows.
+    """Return one schema that allows every value that at least one of several schemas of a property allows.
 
-    Schemas of different types become the schema of any JSON value.
+    If their types cannot be merged, the result has no type and allows any JSON value.
 
     Args:
-        schemas: the schemas of the document, to which merged objects are added.
+        schemas: the named schemas of the document. If the alternatives are references to objects, the merged object is
+            added under a name made of the name of the property.
         name: name of the property.
-        alternatives: its schemas.
+        alternatives: schemas of the property in different objects.
     """
     distinct = list(
         {json.dumps(_bare(schema), sort_keys=True): schema for schema in alternatives if _bare(schema)}.values()
@@ -157,7 +169,7 @@ def _bare(schema: Mapping[str, object]) -> Schema:
 
 
 def _notes(alternatives: Iterable[JsonObject]) -> Schema:
-    """Return the notes of several schemas: all descriptions, and other notes where all schemas have the same."""
+    """Return the descriptions of several schemas, joined, and the defaults and extensions that all of them share."""
     schemas = list(alternatives)
     texts = dict.fromkeys(schema["description"] for schema in schemas if "description" in schema)
     shared = {
@@ -169,7 +181,14 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
 
 
 def _widest(intervals: Sequence[JsonObject]) -> Schema:
-    """Return the bounds of the smallest interval that contains all the intervals given."""
+    """Return the bounds of the smallest interval that contains several intervals.
+
+    Args:
+        intervals: schemas of numbers, with `minimum`, `exclusiveMinimum`, `maximum` or `exclusiveMaximum`.
+
+    Returns:
+        The bounds under the same keys. A side on which an interval is unbounded has no bound.
+    """
     bounds: Schema = {}
     for inclusive, exclusive in (LOWER, UPPER):
         if not all(inclusive in interval or exclusive in interval for interval in intervals):

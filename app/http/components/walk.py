@@ -13,7 +13,12 @@ DATA = ("example", "examples")
 
 
 def map_schemas(document: Schema, change: Callable[[Schema], Schema]) -> None:
-    """Replace every schema of the document by its image under `change`, inner schemas first."""
+    """Apply a function to every schema of an OpenAPI document, inner schemas first, and replace the schema in place.
+
+    Args:
+        document: the OpenAPI document.
+        change: returns the new schema; it may return its argument.
+    """
     for place, key in list(schema_places(document)):
         place[key] = map_schema(place[key], change)
 

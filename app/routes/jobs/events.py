@@ -32,11 +32,20 @@ async def _changes(
         Header(alias="Last-Event-ID", description="the last that was seen; it is not sent again", max_length=64),
     ] = None,
 ) -> AsyncIterator[AsyncIterator[Job]]:
-    """Yield the changes of an existing job, and keep a place among the streams until the answer ends.
+    """Check that a client may follow a job, and yield the iterator over the states of the job.
+
+    FastAPI calls this as a dependency. It counts the stream against the limits until the response ends. The state that
+    the client has already seen is skipped.
+
+    Args:
+        request: the HTTP request.
+        id: id of the job.
+        last_event_id: id of the last event that the client received before it reconnected; None for a first connection.
 
     Raises:
-        Problem: the job does not exist, or too many streams are open, of all callers or of this caller.
-        NothingMore: the job has ended, and the client has seen the end.
+        Problem: the job does not exist, the caller lacks the scope for it, or too many streams are open, of all callers
+            or of this caller.
+        NothingMore: the job has ended, and the client has received its last event.
     """
     streams = STREAMS.of(request)
     waiting = JOBS.of(request).waiting
@@ -95,7 +104,10 @@ async def _unseen(jobs: AsyncIterator[Job], seen: str | None) -> AsyncIterator[J
 
 
 def _id(job: Job) -> str:
-    """Return an identifier of the job's state, which is equal for equal states in all processes."""
+    """Return the event id of a state of a job, which is the same in all replicas of the service.
+
+    It consists of the state and the finished steps and, before the end of the job, the seconds left and spent.
+    """
     state, progress = job.record.state, job.progress
     done, left = (progress.done, progress.seconds_left) if progress is not None else (0, None)
     if job.ended:

@@ -43,6 +43,8 @@ def add(app: FastAPI, figures: str) -> None:
 
 
 def _endpoint(figures: str) -> Endpoint:
+    """Make the endpoint that draws the result of a simulation, by the function `draw` of the module `figures`."""
+
     async def draw_job(
         request: Request,
         id: str,  # noqa: A002 (the name of the path parameter)
@@ -65,7 +67,10 @@ def _endpoint(figures: str) -> Endpoint:
 
 
 def accepted_format(header: str) -> Format:
-    """Return the format that an Accept header weights most, or PNG if it weights both equally.
+    """Return the image format that an Accept header prefers; PNG if it gives both formats the same weight.
+
+    Args:
+        header: value of the Accept header.
 
     Raises:
         Problem: the header accepts neither format.

@@ -13,12 +13,12 @@ from epsilond.app.jobs.manager import JOBS
 
 
 async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
-    """Return a job of this caller, after some seconds or when it has ended.
+    """Return a job of the caller of a request, after waiting for its end if requested.
 
     Args:
         request: the HTTP request.
         identifier: id of the job.
-        seconds: longest wait; 0 for none.
+        seconds: longest wait; 0 to return the job at once.
 
     Raises:
         Problem: the job does not exist; the caller's scopes do not include its kind; or the store cannot be used. For a
@@ -32,10 +32,18 @@ async def looked_for(request: Request, identifier: str, seconds: float) -> Job:
 
 
 async def remove_and_wait(request: Request, identifier: str) -> Job | None:
-    """Return the cancelled job of this caller, once it has ended; None if it had ended before and was deleted.
+    """Cancel a job of the caller and wait for its end, or delete the job if it has ended already.
+
+    Args:
+        request: the HTTP request.
+        identifier: id of the job.
+
+    Returns:
+        The cancelled job; None if it was deleted.
 
     Raises:
-        Problem: as `looked_for` does.
+        Problem: the job does not exist, the store cannot be used, too many requests wait, the client has disconnected,
+            or its credentials are not accepted any more.
     """
     jobs = JOBS.of(request)
     return await wait_attended(request, partial(jobs.remove, caller_of(request).name, identifier))

@@ -53,6 +53,8 @@ def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
 
 
 def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
+    """Make the endpoint that starts simulations of these kinds, with its body described for OpenAPI."""
+
     async def start_simulation(request: Request, simulation: bytes, preferences: OfQuestion) -> Response:
         """Create a job. The same seed gives the same result, with any number of workers.
 

@@ -144,7 +144,10 @@ def _query(name: str, values: list[float]) -> tuple[str, object]:
 
 
 def _option(pointer: str) -> str:
-    """Return the pointer of a fault in terms of the options: /query/deltas/3 becomes /delta/3."""
+    """Return the command-line option that a JSON pointer into the request belongs to, as a pointer.
+
+    For example, /query/deltas/3 becomes /delta/3, and /claim/epsilon becomes /claim_epsilon.
+    """
     first, _, rest = pointer.removeprefix("/").partition("/")
     name, _, place = rest.partition("/")
     if first == "claim" and name:

@@ -85,7 +85,7 @@ def _click_command(listed: ListedCommand, command: Callable[..., None]) -> objec
 
 
 def _risk_command(listed: ListedCommand) -> Callable[..., None]:
-    """Return a command with one option for each field of the problem."""
+    """Make the command that bounds the excess risk of an algorithm, with one option for each field of its request."""
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
         """Bound the excess risk, and print the bounds."""
@@ -106,7 +106,13 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
 
 
 def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
-    """Return a command with one option for each field of the problem, --sweep and --dask, and those of a ledger."""
+    """Make the command that calibrates an algorithm.
+
+    It has one option for each field of the request, the options --sweep and --dask, and the options of a ledger.
+
+    Args:
+        listed: name, texts and options of the algorithm.
+    """
 
     def command(
         *,
@@ -194,7 +200,13 @@ def _problem(name: str) -> type:
 
 
 def _infer_field(name: str, fields: dict[str, object], *, swept: str | None = None) -> None:
-    """Add the field of `INFERRED` where the other fields determine it."""
+    """Add the field that `INFERRED` names for an algorithm, if it is absent and the other fields determine it.
+
+    Args:
+        name: name of the algorithm.
+        fields: fields of the request, to which the field is added.
+        swept: name of a swept field, which counts as present.
+    """
     field = INFERRED.get(name)
     if field is None or field in fields:
         return

@@ -46,10 +46,11 @@ EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEA
 
 @contextmanager
 def exit_codes(to_option: Callable[[str], str] = lambda pointer: pointer) -> Iterator[None]:
-    """Turn the library's errors into a message on standard error and an exit code.
+    """Print an error of the library within this context manager to standard error, and exit with its exit code.
 
     Args:
-        to_option: returns the pointer of an option from that of a field, for commands with other options than fields.
+        to_option: for a JSON pointer into the request, returns the option to name in the message, as a pointer. It is
+            for commands with options that are not named like the fields of the request.
     """
     try:
         yield

@@ -143,7 +143,16 @@ def _path(job: str) -> str:
 
 
 def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRecord:
-    """Wait until a job ends, with a bar on a terminal, and return its last state."""
+    """Wait until a job ends, with a progress bar on a terminal, and return its final state.
+
+    Args:
+        service: the service.
+        path: path of the job.
+        timeout: longest wait [s]; None for no limit.
+
+    Raises:
+        Exit: the job has not ended within `timeout`.
+    """
     from rich.console import Console  # noqa: PLC0415  few commands wait
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -170,7 +179,7 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
 
 
 def _mover(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
-    """Return a function that moves a bar to the progress of a job."""
+    """Add a job to a progress bar, and return a function that shows a later state of the job."""
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
     def move(state: JsonObject) -> None:

@@ -61,7 +61,7 @@ def new(
     ] = None,
 ) -> None:
     """Print a fresh key, once, and the line that makes it known: the service keeps digests only."""
-    with _refusals():
+    with _exit_on_error():
         from epsilond.app.callers import key_file, limits, scopes  # noqa: PLC0415  as below
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  other commands need no framework
 
@@ -90,7 +90,7 @@ def new(
 @group.command("list")
 def list_keys(file: File) -> None:
     """List the keys of a file: id, name, scopes, organisation, roles, until when, and its state."""
-    with _refusals():
+    with _exit_on_error():
         from epsilond.app.callers import keys as api_keys  # noqa: PLC0415  as above
 
         lines = api_keys.read_keys(file)
@@ -108,7 +108,7 @@ def revoke(
     which: Annotated[str, typer.Argument(metavar="ID|NAME", help="the key of this id, or every key of this name")],
 ) -> None:
     """Revoke a key. Its line stays, with the date; a running service refuses it within two seconds."""
-    with _refusals():
+    with _exit_on_error():
         from epsilond.app.callers import key_file  # noqa: PLC0415  as above
 
         revoked = key_file.revoke(file, which, datetime.now(UTC).replace(microsecond=0))
@@ -146,8 +146,8 @@ def _text(moment: datetime) -> str:
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn an error of the arguments into one line on standard error and the exit code of bad input."""
+def _exit_on_error() -> Iterator[None]:
+    """Print an error within this context manager as one line on standard error, and exit with `BAD_INPUT`."""
     try:
         with extra("service", "the service"):
             yield

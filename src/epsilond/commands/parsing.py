@@ -34,10 +34,13 @@ class Command(TyperCommand):
         return sorted(params, key=lambda param: _is_option(param) and not param.rich_help_panel.startswith(REQUIRED))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments. After each fault the argument at fault is removed, and the rest is parsed again.
+        """Parse the arguments, and report all faults together.
+
+        After each fault, its cause is removed from the arguments and the rest is parsed again. If `runs_with_faults`,
+        the faults are stored for `option_faults` instead of being printed.
 
         Raises:
-            Exit: with the code of bad input, after all faults were printed.
+            Exit: there are faults; they were printed.
         """
         faults: list[Fault] = []
         remaining = list(args)
@@ -95,7 +98,7 @@ class LazyGroup(TyperGroup):
 
 
 def reject(ctx: Any, faults: Iterable[Fault]) -> None:
-    """Print the faults and where help is, and leave.
+    """Print faults and a hint at the help, and exit.
 
     Raises:
         Exit: always, with the code of bad input.
@@ -113,7 +116,9 @@ def _is_option(param: Any) -> bool:
 
 
 def _remove_fault(error: Any, args: list[str], params: list[Any]) -> tuple[Fault | None, list[str], bool]:
-    """Turn a usage error into a fault, and remove its cause.
+    """Turn an error of the parser into a fault, and remove its cause so that parsing can go on.
+
+    A required parameter that is missing or invalid is made optional, by changing it in place.
 
     Args:
         error: the first error of the parser.
@@ -121,7 +126,7 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> tuple[Fault
         params: the parameters of the command.
 
     Returns:
-        The fault, or None for errors of another kind; the arguments without the cause; and whether these can be parsed.
+        The fault, the arguments without its cause, and whether they can be parsed again.
     """
     param = getattr(error, "param", None)
     name = getattr(error, "option_name", None)

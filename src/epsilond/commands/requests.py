@@ -78,13 +78,15 @@ class RequestFields:
         return cls(problem, fields | values, (*error.faults, *faults))
 
     def check(self, **others: object) -> None:
-        """Raise the known faults together with those of the request; without known faults the question checks it.
+        """Raise an error if reading the options has found faults. The error also lists the faults of the request.
+
+        Without such faults nothing is checked: the function that answers the request will check it.
 
         Args:
             others: values of further fields.
 
         Raises:
-            InvalidInput: there is a known fault.
+            InvalidInput: reading the options has found a fault.
         """
         if not self.faults:
             return

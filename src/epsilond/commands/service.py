@@ -50,12 +50,12 @@ class Service:
         return cls(url.rstrip("/"), key)
 
     def ask(self, path: str, *, method: str = "GET", wait: int = 0) -> ServiceAnswer:
-        """Send a request and return the answer.
+        """Send a request to the service, and return the answer.
 
         Args:
             path: path and query.
             method: HTTP method.
-            wait: time [s] for which the service may hold the request.
+            wait: time [s] for which the service may delay its answer until there is news.
 
         Raises:
             typer.Exit: the service rejects the request or does not answer; the reason was printed.
@@ -80,7 +80,10 @@ class Service:
 
 
 def refuse(problem: JsonObject) -> NoReturn:
-    """Print a problem document of the service, and exit with its code.
+    """Print a problem document of the service, and exit with the code for its HTTP status.
+
+    Args:
+        problem: the problem document (RFC 9457).
 
     Raises:
         typer.Exit: always.

@@ -83,7 +83,7 @@ class LedgerBudget:
         delta: AmountTold | None = None,
         expires_in: float | None = None,
     ) -> None:
-        """Pay from an item of the ledger's plan, or from a slot.
+        """Make a budget that pays from an item of the ledger's plan, or from a slot (a share of the ledger's budget).
 
         Args:
             ledger: the ledger that is charged.
@@ -91,9 +91,9 @@ class LedgerBudget:
             slot: kind of slot; excludes `item`.
             hold: number of steps that are reserved at a time, at least 1; `chunk` if absent.
             chunk: number of steps that are committed at a time, at least 1.
-            eta: amount that a charge may add to δ, as in `Ledger.reserve`.
-            delta: δ of the charge, as in `Ledger.reserve`.
-            expires_in: lifetime of a reservation [s], as in `Ledger.reserve`.
+            eta: amount that a charge may add to δ; see `Ledger.reserve`.
+            delta: δ of the charge; see `Ledger.reserve`.
+            expires_in: lifetime of a reservation [s]; after it, steps that are not committed return to the ledger.
 
         Raises:
             InvalidInput: neither item nor slot, both, or a count below 1.
@@ -139,17 +139,19 @@ class LedgerBudget:
         return observer
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Commit runs of a step, unless they are paid for already. The runs may start when this method returns.
+        """Pay for runs of a step, which may start when this method returns.
+
+        Runs that an earlier commit has already paid for are used first.
 
         Args:
             step: mechanism of one run.
             count: number of runs.
 
         Raises:
-            LedgerExhausted: too little is left. Steps that were committed and not handed out stay paid for.
-            NotInPlan: the plan's item is not for this mechanism.
-            ConditionViolated: no charge is proved for it in this slot.
-            RunDiffers: an observation contradicts the record of this run, or of another of the ledger.
+            LedgerExhausted: too little is left in the ledger. Runs that were committed before remain paid for.
+            NotInPlan: the item of the plan is for another mechanism.
+            ConditionViolated: the slot has no rule for the cost of this mechanism.
+            RunDiffers: an observation contradicts the record of this run, or of another run of the ledger.
         """
         self._require_consistent()
         while self._paid[step] < count:
@@ -196,15 +198,17 @@ class LedgerBudget:
         return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._words).fits
 
     def contradict(self, observations: Sequence[Observation]) -> None:
-        """Accept no further payment, because observations contradict the record of the run.
+        """Reject all further payments, because observations contradict the record of the run.
 
-        The ledger is contradicted too, and marks the commits of this budget. What was not committed returns.
+        The observations are sent to the ledger, which marks the commits of this budget. Reserved steps that were not
+        committed return to the ledger.
 
         Args:
-            observations: at least one; they accompany every `RunDiffers` of this budget.
+            observations: at least one observation; each later `RunDiffers` of this budget lists them.
 
         Raises:
-            Unanswered: the ledger's service does not answer. Nothing is paid all the same, and `close` tries again.
+            Unanswered: the ledger's service does not answer. Payments are rejected nevertheless, and `close` sends the
+                observations again.
         """
         self.observations = (*self.observations, *observations)
         self._unsent[secrets.token_urlsafe(24)] = tuple(observations)
@@ -228,13 +232,13 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
-        """Pay runs of a step in the ledger from the present reservation, or from a new one if that is used up.
+        """Commit runs of a step from the present reservation, or from a new one if that is used up.
 
-        Nothing is paid if the reservation has expired; the next call makes a new one.
+        If the reservation has expired, nothing is committed, and the next call makes a new one.
 
         Args:
-            step: spec of one run.
-            wanted: number of runs to pay. More are paid if the chunk is larger, fewer if the reservation is smaller.
+            step: mechanism of one run.
+            wanted: number of runs. At least the chunk size is committed, but at most the rest of the reservation.
         """
         held, left = self._held
         if held != step or not left or self._run is None:

@@ -44,16 +44,16 @@ def count(value: object, at: str) -> int:
 
 
 def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
-    """Build a request from fields, with errors in the names of the other library.
+    """Make an instance of a request class, and report its errors under the field names of another library.
 
     Args:
-        request: class of the request.
-        at: JSON pointer of the object that the fields were read from.
-        names: name of a field in the other library, where it differs.
+        request: the request class.
+        at: JSON pointer to the object of the other library from which the fields were read.
+        names: the other library's names of fields that have another name there, by the name in `request`.
         **fields: fields of the request.
 
     Raises:
-        InvalidInput: the fields are out of range; pointers begin with `at`.
+        InvalidInput: fields are out of range. The pointers of the error begin with `at`.
     """
     try:
         return request(**fields)

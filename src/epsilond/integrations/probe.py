@@ -18,10 +18,13 @@ RELATIVE_ROUNDING: Final = 0.05
 
 
 class Probe:
-    """Fixed coordinates of the arrays of a model, at least one of each array that is not empty.
+    """A fixed sample of about 256 coordinates of a model, with at least one of each non-empty array.
+
+    Args:
+        shapes: shapes of the model's arrays by name.
 
     Attributes:
-        groups: shape (g,): start of each array's coordinates in the sample.
+        groups: shape (g,): index in the sample at which the coordinates of each array begin.
     """
 
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:

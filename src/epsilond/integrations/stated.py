@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class Stated:
-    """An object of a host that knows the ε of a run, and the evidence for it.
+    """Base class of accountants for other libraries, with the ε of a run, its status, and the evidence for it.
 
-    A host sets `_evidence`, which takes the observations, and `_setting`, and returns the curve of its record.
+    A subclass sets `_evidence`, the record of observations, and `_setting`, the neighbouring relation, unit and
+    observer. It defines `_find_curve`, the privacy curve of the recorded steps.
     """
 
     _evidence: Evidence

@@ -137,10 +137,10 @@ class TargetBudget:
         return self._epsilon(self._paid)
 
     def contradict(self, observations: Sequence[Observation]) -> None:
-        """Accept no further payment, because observations contradict the record of the run.
+        """Reject all further payments, because observations contradict the record of the run.
 
         Args:
-            observations: at least one; they accompany every `RunDiffers` of this budget.
+            observations: at least one observation; each later `RunDiffers` of this budget lists them.
         """
         self.observations = (*self.observations, *observations)
 

@@ -25,7 +25,7 @@ _prepared: list[Prepared] = []
 def run_blocks(
     prepared: Prepared, workers: int, progress: Progress, executor: Executor | None = None
 ) -> Sequence[object]:
-    """Run all blocks of a simulation, and return their results in order.
+    """Run all blocks (independent parts) of a simulation, and return their results in order.
 
     Args:
         prepared: the simulation.
@@ -45,6 +45,13 @@ def run_blocks(
 
 
 def _in_processes(prepared: Prepared, workers: int, progress: Progress) -> Sequence[object]:
+    """Run all blocks in new processes, which are terminated at once if the work is interrupted or fails.
+
+    Args:
+        prepared: the simulation.
+        workers: number of processes.
+        progress: called with the number of finished blocks and the number of blocks.
+    """
     total = prepared.plan.blocks
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(

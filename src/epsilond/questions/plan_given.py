@@ -29,7 +29,7 @@ LEFT_OUT: Final = (*TARGET, "reach", "observers")
 
 
 def within(ledger: Ledger, fields: Mapping[str, object], place: Mapping[str, object], progress: Progress) -> PlanAnswer:
-    """Calibrate every algorithm of a plan within the rest of a ledger, one after the other, and rank them.
+    """Calibrate each algorithm of a plan to the remaining budget of a ledger, and rank the results.
 
     Args:
         ledger: the ledger that pays for the run.
@@ -73,7 +73,17 @@ def _with_observer(draft: Draft, setting: Setting) -> Draft:
 
 
 def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, place: JsonObject) -> Outcome | None:
-    """Return the calibration of a draft within a ledger, or its error; None for an algorithm that does not apply."""
+    """Calibrate one algorithm of a plan to the remaining budget of a ledger.
+
+    Args:
+        ledger: the ledger.
+        draft: the problem of the plan as a request to the algorithm.
+        setting: relation, unit and observer of the ledger.
+        place: `slot`, `item` and `eta` of the charge, as far as they are given.
+
+    Returns:
+        The calibration, or the error that rejects it; None if the problem does not fit the algorithm.
+    """
     if draft.request is None:
         return None
     try:

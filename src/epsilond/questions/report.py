@@ -186,9 +186,9 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 
 
 def _verify_answer(text: str, signed: _Signature | None, request: Mapping[str, object] | None) -> Verification:
-    """Return the outcome for an answer in JSON. Only the signature connects it with a request and with the signer.
+    """Verify a signed answer in JSON, where `signed` is the statement of its valid signature.
 
-    The answer is computed anew if its request is given and is no sweep.
+    If its request is given and is no sweep, the answer is also computed again and compared.
 
     Raises:
         InvalidInput: the answer has no signature.
@@ -271,16 +271,16 @@ def read_page(path: Path) -> str:
 
 
 def _verify_page(data: JsonObject, page: str, signed: _Signature | None = None) -> Verification:
-    """Return the outcome for a page that fits its hashes, by computing the answer to its request anew.
+    """Verify a report's page whose hash is right: compute its answer again, and write its page again.
 
     Args:
-        data: the data of the report in the page.
+        data: the data in the page, with the request and the answer.
         page: text of the page.
-        signed: the statement of a valid signature; None without a signature.
+        signed: the statement of the page's valid signature; None without a signature.
 
     Raises:
         NoSignature: the signature belongs to another document.
-        Broken: the page does not show its data, or no report has such data.
+        Broken: the visible page is not the one that belongs to its data, or the data are not those of a report.
     """
     demand_one_engine(data)
     if signed is not None:
@@ -353,10 +353,10 @@ def _verify_contradicted_page(data: JsonObject, page: str, facts: JsonObject) ->
 
 
 def _demand_date(text: str) -> None:
-    """Require that a date has the form of a report's date, or is empty.
+    """Check that a text is empty or a date of the form YYYY-MM-DD.
 
     Raises:
-        Broken: it has another form.
+        Broken: it is neither.
     """
     try:
         if not text or read_date(text) == text:

@@ -26,12 +26,12 @@ A = TypeVar("A", bound=_Answering)
 
 
 def read_question(source: Any, algorithms: Sequence[A], fields: JsonObject) -> tuple[A, Any]:
-    """Return the algorithm that answers a question, and the request.
+    """Return the algorithm that a caller chose by its name or by a request object, and the complete request.
 
     Args:
-        source: name of an algorithm, or a request.
+        source: name of an algorithm, or an instance of the request class of one.
         algorithms: the algorithms to choose from.
-        fields: fields of the request; they replace those of a request that is given.
+        fields: fields of the request. They replace fields of `source`, if that is a request.
 
     Raises:
         InvalidInput: unknown algorithm or class of requests, or fields out of range.

@@ -42,7 +42,7 @@ def read_keys(keys: Keys) -> tuple[PublicKey, ...]:
 
 
 def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[SignedStatement, PublicKey]:
-    """Return the statement that one of the trusted keys signed about an answer, and this key.
+    """Verify the signature of an answer or a page, and return the signed statement and the key that signed it.
 
     Args:
         content: the bytes of the answer or page.

@@ -172,7 +172,14 @@ def _clients(
     calibration: Calibration | None,
     own_dimension: int,
 ) -> Gradients:
-    """Return clients of any accepted form as sources of gradients."""
+    """Convert the clients that a caller gives to sources of gradients.
+
+    The number of parameters of clients that are functions is the dimension of the calibration, of the fields or of
+    `start`, plus `own_dimension`.
+
+    Raises:
+        InvalidInput: the clients have no accepted form, or their number of parameters is not known.
+    """
     if isinstance(clients, TabularClients | CallableClients):
         return clients
     if not isinstance(clients, Sequence) or not clients:
@@ -195,6 +202,11 @@ def _clients(
 
 
 def _check_calibration(algorithm: str, calibration: Calibration | None, fields: Mapping[str, object]) -> None:
+    """Check that a calibration, if there is one, is for this algorithm, unchanged, and not combined with fields.
+
+    Raises:
+        InvalidInput: it is not.
+    """
     if calibration is None:
         return
     if fields:
@@ -207,7 +219,13 @@ def _check_calibration(algorithm: str, calibration: Calibration | None, fields: 
 
 
 def _complete_fields(algorithm: str, held: Gradients, fields: Mapping[str, object], start: Floats) -> JsonRecord:
-    """Return the fields of the question, with absent ones from the clients' data.
+    """Return the fields of the calibration, where absent ones are computed from the clients' data.
+
+    Args:
+        algorithm: name of the algorithm.
+        held: the clients.
+        fields: fields that the caller gave, which are never replaced.
+        start: the first model.
 
     Raises:
         InvalidInput: the clients have different numbers of records, and the algorithm needs equal ones.
@@ -223,7 +241,17 @@ def _complete_fields(algorithm: str, held: Gradients, fields: Mapping[str, objec
 
 
 def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapping[str, object]) -> JsonRecord:
-    """Return the numbers of records per client, as one number or as groups of clients."""
+    """Return the fields of a calibration that state the number of records of each client.
+
+    Args:
+        algorithm: name of the algorithm, for the error.
+        sizes: number of records of each client.
+        names: fields that the algorithm has.
+        fields: fields that the caller gave. If they state these numbers, nothing is returned.
+
+    Raises:
+        InvalidInput: the numbers differ, and the algorithm needs equal ones.
+    """
     if bool(np.all(sizes == sizes[0])):
         return {"samples_per_client": int(sizes[0])}
     if {"samples_per_client", "client_groups"} & fields.keys() or "samples_per_client" not in names:
@@ -235,7 +263,13 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
 
 
 def _loss_constants(algorithm: str, held: TabularClients, radius: float) -> JsonRecord:
-    """Return the constants of the loss on models of norm at most `radius`, as far as they are finite and positive."""
+    """Return smoothness, Lipschitz constant and strong convexity of the clients' losses, as fields of a calibration.
+
+    Args:
+        algorithm: name of the algorithm.
+        held: the clients.
+        radius: largest norm of a model. The Lipschitz constant holds for these models; it is left out if infinite.
+    """
     factor = 2.0 if algorithm == "ppsgd" else 1.0  # in (w, θ_i), where the loss is a function of w + θ_i
     constants: JsonRecord = {"smoothness": factor * held.smoothness}
     lipschitz = held.lipschitz(radius)

@@ -16,15 +16,15 @@ _LARGEST_LOG: Final = 500.0
 
 
 class BatchSizes:
-    """Two tests of the hypothesis that sizes are Binomial(records, rate), independently.
+    """Two sequential tests of the hypothesis that batch sizes are independent Binomial(records, rate) variables.
 
-    The first rejects a single size by Chernoff's bound on its tail. The second bets against sizes that repeat, as those
-    of a loader of equal batches do. Its wealth is a martingale under the hypothesis, so it exceeds 1/level with
-    probability at most the level (Ville's inequality), at whatever step the run is stopped. Bets start at every step,
-    with prior weight 1/(t(t+1)), so that a run that changes its loader in the middle is detected too.
+    The first test rejects a single size that is too large or too small, by Chernoff's bound on the tail. The second
+    test detects sizes that repeat, such as those of a loader of equal batches. It is a betting test: its wealth is a
+    martingale under the hypothesis, so it ever exceeds 1/α with probability at most α (Ville's inequality). At each
+    step t a new bet with prior weight 1/(t (t + 1)) starts, so that a change in the middle of a run is detected too.
 
     Attributes:
-        alarm: the observation; None if the sizes are consistent with the recorded sampling.
+        alarm: sentence about the rejection, for the caller; None if no test has rejected.
     """
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class BatchSizes:
         self._previous = -1
 
     def observe(self, size: int, *, records: int, rate: float) -> None:
-        """Take the size of the next batch.
+        """Test the size of the next batch, and set `alarm` at the first rejection.
 
         Args:
             size: number of records in the batch.
-            records: number of records it was drawn from.
-            rate: recorded probability of each record, in (0, 1].
+            records: number of records in the data set.
+            rate: probability with which each record should be drawn, in (0, 1].
         """
         self._steps += 1
         if rate >= 1.0 or size > records:

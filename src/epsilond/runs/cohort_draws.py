@@ -44,11 +44,11 @@ class CohortDraws:
         self._previous: int | None = None
 
     def observe(self, cohort: Collection[Hashable], population: Collection[Hashable]) -> None:
-        """Take the next cohort.
+        """Test the cohort (the clients) of the next round, and set `alarm` at the first rejection.
 
         Args:
             cohort: the clients of the round, each once.
-            population: the clients that it was drawn from.
+            population: the clients from which it was drawn; if there are none, nothing is tested.
         """
         if not population:
             return
@@ -62,7 +62,7 @@ class CohortDraws:
         self._test_counts(everybody)
 
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
-        """Return the places of clients in the arrays, which grow for new clients."""
+        """Return the indices of clients in the arrays of counts, and extend the arrays for new clients."""
         places = self._places
         indices = np.fromiter((places.setdefault(client, len(places)) for client in clients), np.intp, len(clients))
         missing = len(places) - len(self._drawn)
@@ -73,7 +73,15 @@ class CohortDraws:
         return indices
 
     def _test_counts(self, everybody: NDArray[np.intp]) -> None:
-        """Reject a client's number of draws: P(mean beyond x) ≤ exp(−t KL(x, mean rate)) for independent draws."""
+        """Set the alarm if a client was drawn too often or too rarely.
+
+        Let a client be drawn with mean probability p over t rounds. The share of rounds with the client lies beyond x,
+        on one side of p, with probability at most exp(−t KL(x, p)) (Chernoff's bound). KL is the Kullback–Leibler
+        divergence of Bernoulli distributions.
+
+        Args:
+            everybody: indices of the clients in the population.
+        """
         rounds, drawn, expected = self._rounds[everybody], self._drawn[everybody], self._expected[everybody]
         exponents = rounds * _divergence(drawn / rounds, expected / rounds)
         worst = int(np.argmax(exponents))
@@ -114,12 +122,17 @@ class CohortDraws:
             self._raise_alarm(max(self._wealth, key=self._wealth.__getitem__))
 
     def _extreme(self, members: NDArray[np.intp], everybody: NDArray[np.intp], *, sign: float) -> float | None:
-        """Return the log of the number of cohorts that fit a prediction, or None if this cohort does not fit.
+        """Predict that the cohort has the clients that were drawn least often, or most often, and count such cohorts.
+
+        If several clients have been drawn equally often, several cohorts of the given size fit the prediction.
 
         Args:
-            members: the cohort.
-            everybody: the population.
-            sign: 1 predicts the clients that were drawn least often, −1 those that were drawn most often.
+            members: indices of the clients in the cohort.
+            everybody: indices of the clients in the population.
+            sign: 1 to predict the clients that were drawn least often, −1 for those drawn most often.
+
+        Returns:
+            The logarithm of the number of cohorts that fit; None if this cohort does not.
         """
         size = len(members)
         if size in {0, len(everybody)}:

@@ -20,10 +20,11 @@ class Contradictable(Protocol):
 
 
 class Evidence:
-    """Observations of one run.
+    """Record of the premises (conditions) of a privacy theorem that one training run was observed to fulfil.
 
-    A host counts each recorded step together with the premises that this step showed. The run is certified if every
-    premise was shown by every step, and contradicted by the first observation that no declaration covers.
+    An integration counts each recorded step with the premises that it fulfils. The run is certified if every step was
+    observed to fulfil every premise. It is declared if the caller must vouch for some of them. It is contradicted by
+    the first observation that a premise fails, unless the caller has declared this premise.
 
     Attributes:
         premises: the premises of the theorem that covers the run.
@@ -68,9 +69,10 @@ class Evidence:
     def contradict(
         self, premise: Premise, message: str, *, remedy: str, count: int = 1, declarable: bool = True
     ) -> None:
-        """Note an observation that contradicts a premise.
+        """Record an observation that a premise fails.
 
-        It becomes a declared item where the caller has vouched for this premise.
+        If the caller has vouched for this premise, the observation is only listed next to the ε, and contradicts
+        nothing. The budget is informed of the first contradiction.
 
         Args:
             premise: the premise that does not hold.
@@ -90,7 +92,7 @@ class Evidence:
             self.budget.contradict(self.observations)
 
     def inform(self, budget: Contradictable | None) -> None:
-        """Inform a budget of the first contradiction, at once if there is one."""
+        """Set the budget that is informed of the first contradiction; it is informed at once if there is one."""
         self.budget = budget
         if budget is not None and self._observations:
             budget.contradict(self.observations)

@@ -33,20 +33,21 @@ _WINDOW: Final = 8
 
 
 class NoiseSamples:
-    """Tests of the hypothesis that each sample consists of independent standard Gaussian variables.
+    """Sequential tests of the hypothesis that noise is independent standard Gaussian noise.
 
-    Each step gives the noise of the same coordinates, divided by its recorded standard deviation. Five tests reject:
+    Each training step gives a sample: its noise at some fixed coordinates, divided by the recorded standard deviation.
+    Five tests may reject the hypothesis:
 
-    * the sum of squares of each group in one step and in a window of steps, by Chernoff's bound on the chi-squared
-      distribution;
-    * the sum of squares of all steps, by a mixture of likelihood ratios over the variance (Ville's inequality);
-    * the inner product with an earlier sample, by the Gaussian tail, and the distance to it, by Chernoff's bound.
-      A generator that was reset repeats its noise;
-    * equal values in one sample, because 128 Gaussian variables have 0.05 pairs within 1e-5 on average;
-    * the likelihood ratio of Laplace noise of the same variance over all steps (Ville's inequality).
+    * The variance of a group of coordinates, in one step or over up to 8 steps, is not 1. Chernoff's bound on the
+      chi-squared distribution gives the level.
+    * The variance over all steps is not 1. The test is a mixture of likelihood ratios (Ville's inequality).
+    * A sample is correlated with an earlier one, or nearly equal to it, as after a reset of the random generator. The
+      levels are the Gaussian tail and Chernoff's bound.
+    * A sample has many equal values. Of 128 Gaussian variables, 0.05 pairs are within 1e-5 on average.
+    * Laplace noise of the same variance is much more probable, over all steps (Ville's inequality).
 
     Attributes:
-        alarm: the observation; None if the samples are consistent with the recorded noise.
+        alarm: sentence about the first rejection, for the caller; None if no test has rejected.
     """
 
     def __init__(self) -> None:
@@ -61,11 +62,12 @@ class NoiseSamples:
         self._norms: NDArray[np.float64] = np.zeros(2 * _MEMORY)
 
     def observe(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Take the noise of the next step.
+        """Test the noise of the next step, and set `alarm` at the first rejection.
 
         Args:
-            sample: shape (k,): noise over its recorded standard deviation.
-            groups: shape (g,): start of each group in `sample`, such as the coordinates of one parameter tensor.
+            sample: shape (k,): noise, divided by its recorded standard deviation.
+            groups: shape (g,): index in `sample` at which each group begins. A group has the coordinates of one
+                parameter tensor.
         """
         self._steps += 1
         total = float(sample @ sample)
@@ -75,18 +77,23 @@ class NoiseSamples:
         self._test_shape(sample, total)
 
     def _test_squares(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Reject if the variance of the noise is not 1, over this step or over the present window of steps.
+        """Test that the variance in each group is 1, in this step and over the last steps together.
+
+        The steps are divided into windows of `_WINDOW` consecutive steps. The second test covers the steps of the
+        present window so far. A new window also starts if the number of groups changes.
 
         Args:
-            sample: shape (k,): noise over its recorded standard deviation.
-            groups: shape (g,): start of each group in `sample`.
+            sample: shape (k,): noise, divided by its recorded standard deviation.
+            groups: shape (g,): index in `sample` at which each group begins.
         """
         squares = np.add.reduceat(sample**2, groups)
         counts = np.empty(len(groups))
         counts[:-1] = groups[1:] - groups[:-1]
         counts[-1] = len(sample) - groups[-1]
         self._test_ratios(squares / counts, counts)
-        if self._window_steps == _WINDOW or len(squares) != len(self._window_squares):
+        is_full = self._window_steps == _WINDOW
+        has_other_groups = len(squares) != len(self._window_squares)
+        if is_full or has_other_groups:
             self._window_squares = np.zeros(len(squares))
             self._window_steps = 0
         self._window_squares += squares
@@ -96,14 +103,14 @@ class NoiseSamples:
             self._test_ratios(self._window_squares / window_counts, window_counts)
 
     def _test_ratios(self, ratios: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
-        """Reject mean squares that are not 1; the two calls of a step share its level.
+        """Set the alarm if the mean square of the noise in a group is too far from 1.
 
-        The mean square of k standard normal numbers is beyond r on one side with probability at most
-        exp(−k (r − 1 − log r)/2), by Chernoff's bound.
+        The mean square of k standard normal variables lies beyond r, on one side of 1, with probability at most
+        exp(−k (r − 1 − log r)/2) (Chernoff's bound). Each step makes two such tests, which share its level.
 
         Args:
-            ratios: shape (g,): mean square of each group.
-            counts: shape (g,): number of values of each group.
+            ratios: shape (g,): mean square in each group.
+            counts: shape (g,): number k of values in each group.
         """
         exponents = 0.5 * counts * (ratios - 1.0 - np.log(np.maximum(ratios, _LEAST_RATIO)))
         worst = int(exponents.argmax())
@@ -112,7 +119,12 @@ class NoiseSamples:
             self._raise_alarm(f"the noise that was added is {deviation:.3g} times the recorded one")
 
     def _test_all_squares(self, total: float, count: int) -> None:
-        """Reject a variance that is not 1 over all steps; the alternative variance is inverse-gamma(½, ½)."""
+        """Test that the variance over all steps is 1, by the likelihood ratio against an inverse-gamma(½, ½) variance.
+
+        Args:
+            total: sum of squares of the sample of this step.
+            count: number of values in this sample.
+        """
         self._count += count
         self._squares += total
         shape, scale = 0.5 + 0.5 * self._count, 0.5 + 0.5 * self._squares
@@ -123,11 +135,15 @@ class NoiseSamples:
             self._raise_alarm(f"the noise of all steps is {deviation:.3g} times the recorded one")
 
     def _test_products(self, sample: NDArray[np.float64], norm: float) -> None:
-        """Reject noise that is correlated with an earlier sample, or nearly that sample, up to its sign.
+        """Test that a sample is neither correlated with an earlier sample nor nearly equal to it or to its negative.
 
-        Given the earlier sample, the inner product with it is N(0, its norm²). The difference of two samples has
-        independent variables of variance 2, and so has their sum. The earlier samples are kept with norm 1: the first
-        ones of the run, and a ring of the latest ones.
+        Given an earlier sample, the inner product with it is normal with mean 0 and the squared norm of that sample as
+        variance. The sum and the difference of the two samples have independent entries of variance 2. The new sample
+        is compared with the first `_MEMORY` samples of the run and with the latest `_MEMORY` ones.
+
+        Args:
+            sample: shape (k,): noise, divided by its recorded standard deviation.
+            norm: Euclidean norm of the sample.
         """
         if not len(self._earlier):
             self._earlier = np.zeros((2 * _MEMORY, len(sample)), dtype=np.float32)
@@ -148,10 +164,14 @@ class NoiseSamples:
         self._norms[place] = norm
 
     def _test_shape(self, sample: NDArray[np.float64], total: float) -> None:
-        """Reject values that repeat within a sample, and those of a Laplace distribution.
+        """Test that a sample has no repeated values, and that all samples are not more probable under Laplace noise.
 
-        The number of pairs within 1e-5 has a mean of less than 0.1 for up to 180 values. It exceeds 16 with a
-        probability below 1e-30, which leaves room for any number of steps.
+        Up to 180 Gaussian values have fewer than 0.1 pairs within 1e-5 on average, and more than 16 with probability
+        below 1e-30. So this test may be repeated in any number of steps.
+
+        Args:
+            sample: shape (k,): noise, divided by its recorded standard deviation.
+            total: sum of squares of the sample.
         """
         if len(sample) <= _LARGEST_CHECKED:
             ordered = np.sort(sample)

@@ -91,10 +91,10 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
 
 def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
-    """Return the page of a contradicted run, which has the observations and no ε.
+    """Return the HTML page about a run that differs from its record, with the observed differences and without an ε.
 
     Args:
-        support: the evidence, as `describe_evidence` returns it.
+        support: the evidence as JSON values, from `describe_evidence`.
         date: date that the page prints, YYYY-MM-DD, or None.
     """
     page = make_record(

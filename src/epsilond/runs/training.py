@@ -28,16 +28,19 @@ GIVEN_RANDOMNESS = "The random bits that were passed in are secret and are used 
 
 
 def require_loss_constants(algorithm: str, problem: object, clients: object, *, radius: float) -> None:
-    """Reject constants of the losses that are below those of clients of features and targets.
+    """Check that the Lipschitz and smoothness constants of a calibration hold for the losses of the clients.
+
+    Only clients with features and targets are checked, and only algorithms with a guarantee that depends on these
+    constants.
 
     Args:
         algorithm: name of the algorithm.
-        problem: the problem of the calibration.
+        problem: request of the calibration, with the assumed constants.
         clients: the clients of the run.
         radius: largest norm of a model [dimensionless].
 
     Raises:
-        RunDiffers: the guarantee would rest on a constant that the losses of these clients exceed.
+        RunDiffers: the losses of these clients exceed an assumed constant by more than rounding.
     """
     if algorithm not in USES_LOSS_CONSTANTS or not isinstance(clients, TabularClients):
         return

@@ -26,7 +26,11 @@ UNSIGNED = "who made the report: a hash is no signature"
 
 
 def account(answer: AccountAnswer) -> RenderableType:
-    """Show the points of the curve, the claim, the meaning, the considered theorems, assumptions and warnings."""
+    """Show an account of a run: ε and δ, a checked claim, their meaning for an attacker, theorems and warnings.
+
+    Args:
+        answer: the account.
+    """
     guarantee = answer.guarantee
     setting = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}"
     parts: list[RenderableType] = [
@@ -68,7 +72,11 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
 
 
 def verification(result: Verification) -> RenderableType:
-    """Show the outcome, the report's subject, the recomputed figures, and the differences."""
+    """Show the verification of a report: its outcome, the recomputed figures, differences, and unchecked facts.
+
+    Args:
+        result: the verification.
+    """
     rows = {
         "outcome": result.outcome,
         "that is": result.reason,

@@ -42,7 +42,13 @@ if TYPE_CHECKING:
 
 
 def calibration(answer: Calibration) -> RenderableType:
-    """Show parameters, guarantee, printed readings next to the certified figure, risk, assumptions and warnings."""
+    """Show a calibration: its parameters, guarantee, risk, assumptions and warnings.
+
+    Formulas of papers, taken literally, are shown in a table next to the certified figures.
+
+    Args:
+        answer: the calibration.
+    """
     parameters = {name: value for name, value in as_json(answer.parameters).items() if name != "frontier"}
     parts: list[RenderableType] = [
         pairs("Run with", parameters),
@@ -104,7 +110,11 @@ def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
 
 
 def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
-    """Show the run, its upper and lower bounds, references for comparison, and conditions that do not hold."""
+    """Show bounds on the excess risk of a run: the run, upper and lower bounds, and conditions that do not hold.
+
+    Args:
+        answer: the bounds, with reference values for comparison.
+    """
     rows = [
         {
             "side": "upper",

@@ -71,7 +71,7 @@ def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
 
 
 def remarks(conditions: Sequence[DeclaredCondition], warnings: Sequence[Caution]) -> list[RenderableType]:
-    """Return the conditions that only the caller can vouch for, and the warnings."""
+    """Return two lists for the end of an answer: conditions for which the caller must vouch, and warnings."""
     assumptions = bullets("If", [condition.statement for condition in conditions])
     return assumptions + bullets("Mind", [warning.message for warning in warnings])
 
@@ -111,11 +111,13 @@ def at_delta(delta: float | None, log10_delta: float) -> str:
 
 
 def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str = ": ") -> str:
-    """Return a remark if a bound is no better than the start, and otherwise an empty text.
+    """Return a remark about a vacuous bound on the risk, and an empty text about any other bound.
+
+    A bound is vacuous if it is no better than the largest possible risk of the model before training.
 
     Args:
         vacuous: whether the bound is vacuous; None if unknown.
-        baseline: the risk of the start.
+        baseline: the bound on the risk before training; without it there is no remark.
         before: text in front of the remark.
     """
     from epsilond.calibrators.risk.baseline import no_better  # noqa: PLC0415  an account has no risk

@@ -21,7 +21,11 @@ HEADINGS = {Verdict.YES: "Read as", Verdict.UNDECIDABLE: "Undecidable", Verdict.
 
 
 def plan(answer: PlanAnswer) -> RenderableType:
-    """Show the recommendation, a ranked table for each kind of guarantee, and the reasons of the other entries."""
+    """Show a plan: the recommended algorithm, a ranked table for each kind of guarantee, and rejected algorithms.
+
+    Args:
+        answer: the plan.
+    """
     entries = {name_of(entry): entry for entry in answer.entries}
     parts: list[RenderableType] = [
         Text(f"Run {answer.recommended.entry or 'nothing of these'}", style="bold"),
@@ -44,7 +48,7 @@ def plan(answer: PlanAnswer) -> RenderableType:
 
 
 def _price(price: TrustPrice) -> Mapping[str, str]:
-    """Return the row of a kind of trust."""
+    """Return the table row of a trust model: the best algorithm under it, and its bound compared with the others."""
     return {
         "trust": price.definition,
         "best": price.best or "none is usable",

@@ -43,7 +43,11 @@ def simulation(answer: object) -> RenderableType:
 
 
 def _risk(body: JsonObject) -> RenderableType:
-    """Show a simulation of the excess risk, with its bounds."""
+    """Show a simulation of the excess risk: parameters, guarantees, measured risk, and bounds on it.
+
+    Args:
+        body: the answer in its JSON form.
+    """
     band = f"{body['confidence']:.0%} band"
     parts = [pairs("Run with", body["parameters"]), *_guarantee(body)]
     parts.append(table("Guaranteed to each group", map(_group, body.get("client_groups", ()))))
@@ -53,7 +57,12 @@ def _risk(body: JsonObject) -> RenderableType:
 
 
 def _series(series: JsonObject, band: str) -> Mapping[str, str]:
-    """Return the row of a measured series; `band` is the heading of its confidence band."""
+    """Return the table row of a measured series of runs.
+
+    Args:
+        series: the series in its JSON form, with the mean and the confidence band of its final excess risk.
+        band: heading of the column of the confidence band.
+    """
     final = series["final"]
     row = {
         "run": series["name"],
@@ -99,7 +108,11 @@ def _bound(bound: JsonObject) -> Mapping[str, str]:
 
 
 def _audit(body: JsonObject) -> RenderableType:
-    """Show an audit of a mechanism."""
+    """Show an audit of a mechanism: lower bounds on ε that its outputs prove, compared with the certified ε.
+
+    Args:
+        body: the answer in its JSON form.
+    """
     rows = {
         "proved by its test": f"ε ≥ {_short(body['epsilon']['lower'])}",
         "proved of μ": f"μ ≥ {_short(body['gaussian']['mu_lower'])} of Gaussian differential privacy"
@@ -118,7 +131,7 @@ def _audit(body: JsonObject) -> RenderableType:
 
 
 def _membership(body: JsonObject) -> RenderableType:
-    """Show a membership inference: its setting, its attacks, and their meaning."""
+    """Show the answer of a membership inference: an attack that guesses which records were in the training data."""
     setting = {
         "of whom": f"{body['unit']} ({body['relation']})",
         "canaries": f"{body['canaries']} beside {body['members']} members",
@@ -151,7 +164,11 @@ def _attack(attack: JsonObject) -> Mapping[str, str]:
 
 
 def _escape(escape: JsonObject) -> str:
-    """Return the conclusion from outputs that are impossible with the other data set."""
+    """Return the conclusion of an audit from outputs that only one of the two data sets can give.
+
+    Args:
+        escape: number of such outputs, lower bound on their probability, and lower bound on ε, in JSON form.
+    """
     if not escape["observed"]:
         return "none seen"
     conclusion = "so that no ε holds" if escape["epsilon_lower"] == "unbounded" else "not above δ"

@@ -30,10 +30,10 @@ COPY = """
 
 
 def upgrade() -> None:
-    """Make the tables, and move the simulations of version 0.2.0 into them if there are any.
+    """Create the tables of jobs, and move the simulations of version 0.2.0 from their table, which is then dropped.
 
     Raises:
-        OSError: there is a table `simulations` that no released version made.
+        OSError: there is a table `simulations` that lacks columns of version 0.2.0.
     """
     connection = op.get_bind()
     _make_tables()

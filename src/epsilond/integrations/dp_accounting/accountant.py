@@ -75,9 +75,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         observer: Observer | None = None,
         budget: LedgerBudget | None = None,
     ) -> None:
-        """Account for one of dp-accounting's relations.
+        """Make an accountant for one neighbouring relation.
 
-        With a budget, `compose` commits an event before it counts it: compose it before it is run.
+        With a budget, `compose` pays for an event. So call `compose` before the mechanism of the event is run.
 
         Args:
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
@@ -181,6 +181,15 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _maybe_compose(
         self, event: dp_accounting.DpEvent, count: int, do_compose: bool
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
+        """Add runs of an event to the account. With `do_compose=False`, only return the reason why that is impossible.
+
+        dp-accounting calls this method. An event without noise makes the account not private, so that ε is infinite.
+
+        Args:
+            event: the event, which is supported if `do_compose`.
+            count: number of runs.
+            do_compose: whether to change the account.
+        """
         if not do_compose:
             rejections = (self._explain_rejection(leaf) for leaf in _leaves(event))
             return next((rejection for rejection in rejections if rejection is not None), None)
@@ -201,7 +210,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _explain_rejection(
         self, event: dp_accounting.DpEvent
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
-        """Return the reason why an event cannot be accounted for; None if it can."""
+        """Return the reason why no certified ε exists for an event; None if there is one, or if ε is infinite.
+
+        Args:
+            event: the event. The reason names the innermost part of it that is at fault.
+        """
         try:
             for part, _ in parts_of(event, relation=self.relation):
                 if part not in self._accepted:

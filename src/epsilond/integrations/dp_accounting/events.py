@@ -68,9 +68,13 @@ def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-on
 def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
     """Return the mechanisms of a `DpEvent` with their numbers of runs; empty if it releases nothing.
 
+    Args:
+        event: the event.
+        relation: neighbouring relation of the account.
+
     Raises:
         NotPrivate: a part of the event releases something without noise.
-        InvalidInput: as `spec_from_dp_event`.
+        InvalidInput: no spec describes the event, or it has numbers that are out of range.
     """
     return _parts(event, "", relation)
 
@@ -128,6 +132,10 @@ def _laplace(event: DpEvent, at: str, _: Relation) -> Parts:
 
 
 def _discrete_laplace(event: DpEvent, at: str, relation: Relation) -> Parts:
+    """Read a discrete Laplace mechanism.
+
+    The event states a bound on one value. The sensitivity is this bound, or twice the bound for replace-one.
+    """
     bound = _count(event, "sensitivity", at)
     if bound == 0:
         return []
@@ -167,7 +175,11 @@ def _epsilon_delta(event: DpEvent, at: str, _: Relation) -> Parts:
 
 
 def _tree(event: DpEvent, at: str, relation: Relation) -> Parts:
-    """Read a tree aggregation: a record is in one node per level of the tallest tree, each with its Gaussian noise."""
+    """Read a tree aggregation, for zero-out-one only.
+
+    Gaussian noise is added to each node of some binary trees over the steps. A record contributes to one node on each
+    level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms.
+    """
     if relation != "zero-out-one":
         raise InvalidInput.at(at, "is known for the relation zero-out-one alone (REPLACE_SPECIAL)")
     counts = _field(event, "step_counts", at)
@@ -193,9 +205,10 @@ def _truncated_poisson(event: DpEvent, at: str, _: Relation) -> Parts:
 
 
 def _mixture(event: DpEvent, at: str, relation: Relation) -> Parts:
-    """Read a Gaussian of standard deviation σ whose mean is moved by 0 or c, with probabilities 1 − q and q.
+    """Read a mechanism that adds Gaussian noise of standard deviation σ, where one record shifts the mean at random.
 
-    This is the Gaussian mechanism with noise multiplier σ/c on a Poisson batch of rate q. The quotient is rounded down.
+    The shift is c with probability q and 0 otherwise. This is the Gaussian mechanism with noise multiplier σ/c on a
+    Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
 
     Args:
         event: a `MixtureOfGaussiansDpEvent`.
@@ -239,6 +252,7 @@ def _batches(rate: float, inner: Spec, at: str) -> Parts:
 
 
 def _fixed_size(event: DpEvent, at: str, relation: Relation, sampling: Sampling) -> Parts:
+    """Read a mechanism on a batch of fixed size, drawn with or without replacement; an empty batch releases nothing."""
     sizes = {
         "batch_size": _count(event, "sample_size", at),
         "population": _count(event, "source_dataset_size", at),

@@ -222,10 +222,15 @@ class EpsilondAccountant(Stated):
         }
 
     def load_state_dict(self, state: FlowerAccountantState) -> None:
-        """Take the releases of a state of this accountant, or of Flower's RdpAccountant. The ledger is not charged.
+        """Replace the recorded releases by those of a saved state, without charging the budget again.
+
+        If the state has fewer releases than this accountant had, this contradicts the record of the run.
+
+        Args:
+            state: state of this accountant, or of Flower's RdpAccountant.
 
         Raises:
-            ValueError: another form, or another configuration.
+            ValueError: the state has another form, or belongs to another configuration.
         """
         if state.get("schema_version") != SCHEMA or state.get("backend") not in READABLE:
             raise ValueError("is no state of this accountant or of Flower's RdpAccountant")

@@ -16,11 +16,11 @@ RELATIVE: Final = 1e-4
 
 
 class Aggregate:
-    """Replies as the inner strategy received them, and the mean that it returned.
+    """Checks of one aggregation: the clipped replies that the inner strategy received, and the mean that it returned.
 
     Args:
-        current: the model that the clients trained from.
-        probe: the coordinates at which means and noise are compared.
+        current: the model from which the clients trained.
+        probe: the sample of coordinates at which means and noise are compared.
 
     Attributes:
         nodes: the clients that replied, one per reply.

@@ -17,12 +17,12 @@ FIX_DRAW: Final = "Let each round draw its clients anew, from a generator that i
 
 
 def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]:
-    """Return the nodes of one round, drawn by the sampling of its mechanism.
+    """Draw the nodes (clients) of one round.
 
     Args:
-        step: mechanism of the round. Without subsampling every node takes part.
-        nodes: the connected nodes; as many as the population for sampling without replacement.
-        source: of random bits.
+        step: mechanism of the round, with its sampling. Without subsampling, all nodes take part.
+        nodes: the connected nodes. For sampling without replacement, they must be the whole population.
+        source: source of random bits.
     """
     if not isinstance(step, Subsampled):
         assert isinstance(step, Gaussian)
@@ -45,15 +45,15 @@ class CohortWatch:
         self._sizes, self._draws = BatchSizes(), CohortDraws()
 
     def observe(self, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> bool:
-        """Take the cohort of the next round.
+        """Test the cohort (the clients) of the next round, and report a rejection.
 
         Args:
             cohort: the clients that were drawn.
             nodes: the clients that were connected.
-            step: mechanism of the round.
+            step: mechanism of the round, with its sampling. Nothing is tested without subsampling.
 
         Returns:
-            Whether the cohorts so far fit the recorded sampling.
+            True if no test has rejected the sampling so far.
         """
         if not isinstance(step, Subsampled):
             return True

@@ -105,6 +105,16 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
 
 
 def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
+    """Return the spec of one release: the Gaussian mechanism, subsampled if the sampling amplifies privacy.
+
+    Args:
+        event: `noise_multiplier`, `sample_size` and `population_size` of the release.
+        sampling: value of Flower's `SamplingMethod`.
+        at: JSON pointer of the event, for errors.
+
+    Raises:
+        InvalidInput: the sampling is unknown, or a number is out of range.
+    """
     if sampling not in SAMPLINGS:
         raise InvalidInput.at("/sampling_method", "is none of Flower's", allowed=", ".join(SAMPLINGS))
     noise = number(event["noise_multiplier"], f"{at}/noise_multiplier")

@@ -17,7 +17,7 @@ WORDS: Final = 624
 
 
 class GeneratorStates:
-    """States in which a generator was before each round. A repeated state repeats the numbers."""
+    """Digests of the states of a random generator before each round; a repeated state would repeat its numbers."""
 
     def __init__(self) -> None:
         self._digests: set[str] = set()

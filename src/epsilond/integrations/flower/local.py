@@ -32,9 +32,10 @@ FIX_SENSITIVITY: Final = "Set sensitivity to twice the clipping norm."
 
 
 def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None) -> RunStatement:
-    """Return ε of the rounds of one client against the server, with its status.
+    """Return the ε of several rounds of one client whose updates get local noise, against the server.
 
-    The status is `declared` at best, because the mod runs at the client.
+    The status of the statement is at most `declared`, not `certified`, because the mod runs on the client's machine and
+    cannot be observed here.
 
     Args:
         mod: Flower's `LocalDpMod`.

@@ -32,12 +32,12 @@ FIX_POPULATION: Final = "Set population_size and sample_size to the numbers of c
 
 
 class Matching:
-    """Pairs of composed events and observed rounds, in their order.
+    """Compares the privacy events that the program composes with the observed rounds, pair by pair in their order.
 
     Args:
-        evidence: receives the observations.
-        sampling: value of Flower's SamplingMethod.
-        relation: neighbouring relation.
+        evidence: takes the results.
+        sampling: how the clients are drawn, a value of Flower's `SamplingMethod`.
+        relation: neighbouring relation of the account.
     """
 
     def __init__(self, evidence: Evidence, *, sampling: str, relation: Relation) -> None:
@@ -76,9 +76,10 @@ class Matching:
             self._evidence.show(current.shown)
 
     def _is_fresh(self, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
-        """Return whether a round shows that its clients are those that its event describes.
+        """Return whether the clients of a round were observed to be those that its event describes.
 
-        A random draw of clients is never shown: it can only be contradicted, or rest on the caller's word.
+        This is never the case if the event describes a random draw, because randomness cannot be observed. A draw that
+        cannot be the described one is reported.
 
         Args:
             event: the event that was composed for the round.
@@ -103,7 +104,7 @@ class Matching:
         return False
 
     def _check_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> None:
-        """Contradict the evidence if the clients of a round are not the draw that amplifies its privacy.
+        """Report it if the clients of a round cannot be the random draw that its event describes.
 
         Args:
             step: the spec of the event, with its sampling.

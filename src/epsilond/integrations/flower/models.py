@@ -21,9 +21,12 @@ LONGEST_HEADER: Final = 4096
 
 
 class ReleasedModels:
-    """Digests of the start and of every released model.
+    """Digests of the released models, and of the first model, which is the first one that `contains` sees.
 
-    A model that is handed to clients must be one of them. The first model is the start.
+    Clients must receive only these models.
+
+    Args:
+        digests: digests of models that were released before, from a checkpoint.
     """
 
     def __init__(self, digests: Iterable[str] = ()) -> None:
@@ -36,7 +39,7 @@ class ReleasedModels:
         self._latest = _contents(arrays)
 
     def contains(self, arrays: ArrayRecord) -> bool:
-        """Return whether a model was released, or is the first."""
+        """Return whether a model was released; without any released model, accept it as the first one and add it."""
         contents = _contents(arrays)
         # The bytes of a Flower array cannot change, so the same objects are the same model.
         if len(contents) == len(self._latest) and all(
@@ -64,7 +67,10 @@ def views(arrays: ArrayRecord) -> dict[str, NDArray[np.number]]:
 
 
 def _view(array: Array) -> NDArray[np.number]:
-    """Return one array for reading. Flower's own `numpy()` copies the bytes and parses their header."""
+    """Return a view of an array's bytes without a copy, if they are in numpy's file format with rows in C order.
+
+    Otherwise the array is converted by Flower's own `numpy()`, which copies the bytes.
+    """
     data, dtype, shape = array.data, np.dtype(array.dtype), tuple(array.shape)
     count = math.prod(shape)
     offset = len(data) - count * dtype.itemsize

@@ -43,17 +43,19 @@ def release_round(
     source: RandomSource,
     probe: Probe,
 ) -> NoisyRound:
-    """Return the model of one round.
+    """Clip and add updates, add Gaussian noise to the sum, divide it, and add the result to the model.
+
+    With adaptive clipping, a noisy count of the clipped updates also determines the clipping norm of the next round.
 
     Args:
-        counted: updates that count, one per client.
-        current: the model that the clients trained from.
-        noise: standard deviation of the noise of the sum, over the clipping norm.
+        counted: valid updates, one per client.
+        current: the model from which the clients trained.
+        noise: standard deviation of the noise of the sum, divided by the clipping norm.
         clipping_norm: bound on the ℓ2 norm of one update.
-        participants: the divisor.
-        adaptive: how the clipping norm follows a quantile; None if it is fixed.
-        source: of random bits.
-        probe: coordinates at which the noise is observed.
+        participants: fixed number by which the noisy sum is divided; it does not depend on the number of updates.
+        adaptive: adaptation of the clipping norm to a quantile of the norms; None if it is fixed.
+        source: source of random bits.
+        probe: sample of coordinates at which the noise is recorded, for tests.
     """
     parts = [updates.clip_update(update, clipping_norm) for update in counted]
     summed = updates.total((part.arrays for part in parts), current)

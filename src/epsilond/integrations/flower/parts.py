@@ -12,17 +12,25 @@ FIX_PARTS: Final = "Leave the settings of a strategy alone; make a new one on th
 
 
 class InitialValues:
-    """Values of attributes at the start, with the premise that each belongs to."""
+    """Initial values of attributes that must not change during a run.
+
+    Args:
+        owner: object with the attributes.
+        premises: for the name of each attribute, the premise of the privacy theorem that fails if it changes.
+    """
 
     def __init__(self, owner: object, premises: Mapping[str, Premise]) -> None:
         self._owner, self._premises = owner, dict(premises)
         self._start = {name: getattr(owner, name) for name in premises}
 
     def check(self, evidence: Evidence) -> bool:
-        """Contradict the premise of each attribute that changed.
+        """Report a contradiction for each attribute that has changed.
+
+        Args:
+            evidence: takes the contradictions.
 
         Returns:
-            Whether all attributes are those of the start.
+            True if no attribute has changed.
         """
         unchanged = True
         for name, premise in self._premises.items():

@@ -60,11 +60,11 @@ class FlowerPrivacyWarning(UserWarning):
 def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float]) -> float:
     """Return the effective noise multiplier of Flower's fixed-clipping wrappers with unequal weights of clients.
 
-    They add noise of standard deviation z·C/m to the mean Σ w_k u_k of m updates of norm at most C. Here w_k are the
-    shares of `weights` in their sum. One update that becomes zero changes that mean by C·max w_k and not by C/m, so
-    the effective multiplier is z/(m·max w_k): with 1000, 10, 10 and 10 examples, z/3.9. For a client that disappears
-    with its weight it is smaller, because the shares of the other clients change too: the mean then changes by up to
-    2C·max w_k.
+    The wrappers add noise of standard deviation z C/m to the mean Σ w_k u_k of m updates. Each update u_k has a norm of
+    at most C, and w_k is the weight of client k over the sum of weights. If one update becomes zero, the mean changes
+    by up to C max w_k, and not only by C/m. So the effective multiplier is z/(m max w_k). For example, it is z/3.9 with
+    1000, 10, 10 and 10 examples. This holds for the relation zero-out-one only. If a client is removed with its weight,
+    the other weights change too, and the mean changes by up to 2 C max w_k.
 
     Args:
         noise_multiplier: z, as the wrapper takes it.
@@ -83,13 +83,14 @@ def adaptive_noise_multiplier(
 ) -> float:
     """Return the noise multiplier of a round of Flower's adaptive clipping, updates and count together.
 
-    It holds for a client that is left out (add-or-remove-one, zero-out-one). Its update changes the sum by C and the
-    count by 1, with noise z_u·C and σ_b, so the multiplier is 1/√(z_u⁻² + σ_b⁻²). Flower splits the noise for a count
-    that changes by 1/2, which is right only if a reply is replaced by another one, with both sensitivities doubled.
+    A round releases the sum of updates, clipped to norm C, with noise of standard deviation z C, and the number of
+    clipped updates with noise of standard deviation s. A client that is left out changes the sum by up to C and the
+    number by up to 1. So both together have the noise multiplier 1/√(z⁻² + s⁻²), for the relations add-or-remove-one
+    and zero-out-one. Flower itself assumes that the number changes by 1/2. That is right only for replace-one, where
+    both sensitivities are doubled.
 
     Args:
-        strategy: an adaptive wrapper of Flower, whose `noise_multiplier` is that of the updates and whose
-            `clipped_count_stddev` is the noise of the count.
+        strategy: an adaptive wrapper of Flower; z is its `noise_multiplier`, and s its `clipped_count_stddev`.
     """
     updates, bits = float(strategy.noise_multiplier), float(strategy.clipped_count_stddev)
     return 0.0 if updates <= 0.0 or bits <= 0.0 else (updates**-2 + bits**-2) ** -0.5
@@ -98,11 +99,14 @@ def adaptive_noise_multiplier(
 def certified_local_epsilon(mod: LocalDpMod) -> Interval:
     """Return the certified ε [nat] of one round of `LocalDpMod`, at its δ, for a client that may send any other update.
 
-    The sensitivity is twice the clipping norm, the largest difference of two clipped updates. The `sensitivity` of the
-    mod only scales its noise.
+    The true sensitivity is twice the clipping norm: the largest difference of two clipped updates. The attribute
+    `sensitivity` of the mod only determines its noise.
+
+    Args:
+        mod: Flower's client mod that clips an update and adds Gaussian noise.
 
     Raises:
-        InvalidInput: ε, δ or the sensitivity are 0, at which the mod adds no noise or no finite noise.
+        InvalidInput: ε, δ or `sensitivity` of the mod is out of range, so that its noise is zero or infinite.
     """
     if not (mod.epsilon > 0.0 and 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0):
         raise InvalidInput.at("", "has no noise, or none that is finite", allowed="positive ε, δ < 1 and sensitivity")

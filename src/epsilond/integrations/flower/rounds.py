@@ -97,11 +97,16 @@ class StrategyState(TypedDict):
 
 
 class RoundWatch:
-    """Evidence for the rounds of one `DpFedAvg`.
+    """Checks that each round of one `DpFedAvg` strategy fulfils the premises of its privacy theorem.
+
+    Args:
+        budget: is informed of the first contradiction; None without a budget.
+        parts: initial values of the settings that must not change.
+        source: source of the random bits for the noise.
 
     Attributes:
-        evidence: the observations.
-        models: the models that may be handed to clients.
+        evidence: record of the premises that were observed to hold or to fail.
+        models: the models that were released, or the first model; clients may receive only these.
         number: number of the latest configured round; 0 before the first.
     """
 
@@ -157,12 +162,14 @@ class RoundWatch:
             self._contradict_noise("the generator of the noise is in a state of an earlier round: it was reset")
 
     def release(self, number: int, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Count a round when its noise is drawn. Clipping, sum and divisor are those of this library.
+        """Test the noise of a round, and count the round with the premises that it fulfils.
+
+        Updates, clipping, divisor and release count as fulfilled, because this library itself computes them.
 
         Args:
             number: number of the round.
-            sample: noise over its recorded standard deviation, at fixed coordinates.
-            groups: start of each group in `sample`.
+            sample: noise at fixed coordinates, divided by its recorded standard deviation.
+            groups: index in `sample` at which the coordinates of each array begin.
         """
         if len(sample):
             self._noise.observe(sample, groups)
@@ -218,17 +225,17 @@ class RoundWatch:
 def check_start(
     evidence: Evidence, models: ReleasedModels, arrays: ArrayRecord, *, number: int, previous: int
 ) -> set[Premise]:
-    """Check the number and the model of a round that is configured.
+    """Check that a new round follows the previous one and starts from a released model. Deviations are reported.
 
     Args:
-        evidence: receives the contradictions.
-        models: the models that may be handed to clients.
-        arrays: the model that the clients received.
+        evidence: takes the contradictions.
+        models: the released models, and the first model.
+        arrays: the model that the clients of the round receive.
         number: number of the round.
         previous: number of the round before it; 0 before the first.
 
     Returns:
-        Premises that the round shows.
+        The premises that hold: `ROUNDS` if no round is missing, `PARAMETERS` if the model was released.
     """
     shown: set[Premise] = set()
     if number > previous + 1:

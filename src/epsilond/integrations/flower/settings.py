@@ -19,13 +19,13 @@ OBSERVERS: Final = ("released-models", "final-model")
 
 
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
-    """Reject settings out of range.
+    """Check the settings of DP-FedAvg.
 
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.
-        participants: the divisor.
-        cohort: the sampling of clients.
-        population: number of clients; None where the sampling does not need it.
+        participants: number by which the noisy sum is divided, at least 1.
+        cohort: name of the sampling of clients; see `Cohort`.
+        population: number of clients; only for `poisson` and `without-replacement`, and otherwise None.
 
     Raises:
         InvalidInput: the first setting that is out of range.
@@ -44,13 +44,13 @@ def require_settings(clipping_norm: float, participants: int, cohort: str, popul
 
 
 def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, population: int | None) -> Spec:
-    """Return the mechanism of one round.
+    """Return the spec of one round: the Gaussian mechanism, subsampled if the clients are a random draw.
 
     Args:
-        noise_multiplier: standard deviation of the noise of the sum over the clipping norm.
-        participants: expected or exact number of clients of a round.
-        cohort: the sampling of clients.
-        population: number of clients; None where the sampling does not need it.
+        noise_multiplier: standard deviation of the noise of the sum, divided by the clipping norm.
+        participants: number of clients of a round; the expected number for `poisson`.
+        cohort: name of the sampling of clients; see `Cohort`.
+        population: number of clients for `poisson` and `without-replacement`, and otherwise None.
     """
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
     if population is None or population == participants:
@@ -63,10 +63,15 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
 
 
 def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation:
-    """Return the neighbouring relation of a budget, if it can pay for these rounds.
+    """Check that a budget can pay for rounds of DP-FedAvg, and return its neighbouring relation.
+
+    Args:
+        budget: the budget.
+        cohort: name of the sampling of clients; see `Cohort`.
 
     Raises:
-        InvalidInput: another unit, observer or relation than the rounds can have.
+        InvalidInput: the budget protects another unit than clients, has an observer against which noise of the server
+            does not protect, or has the relation add-or-remove-one while the inner strategy draws the clients.
     """
     if budget.unit != "client":
         raise InvalidInput.at("/budget", "protects another unit", allowed="client")

@@ -248,10 +248,10 @@ class DpFedAvg(Stated, Strategy):
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """Commit the round, and return the model with the noisy mean of the updates.
+        """Pay for the round, add noise to the mean of the clipped updates, and return the new model.
 
         Returns:
-            The model, and the metrics of the round. Both are None if the round was not configured here.
+            The model, and the metrics of the round. Both are None if this strategy did not configure the round.
 
         Raises:
             AggregationError: no client replied with a model; nothing is committed.

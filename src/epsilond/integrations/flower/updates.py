@@ -16,12 +16,12 @@ from epsilond.mechanisms import clip
 
 
 class Update(NamedTuple):
-    """A client's clipped update, as it enters the sum.
+    """A client's update (change of the model) after clipping.
 
     Attributes:
-        arrays: the clipped update.
-        changed: whether the update was not zero.
-        longer: whether its norm was above the clipping norm.
+        arrays: the clipped update, by the names of the arrays.
+        changed: whether the update is not zero.
+        longer: whether its norm was above the clipping norm before clipping.
     """
 
     arrays: dict[str, NDArray[np.float64]]
@@ -52,10 +52,16 @@ class AdaptiveClipping:
                 raise InvalidInput.at(f"/{name}", "must be positive and finite")
 
     def noise_of_updates(self, noise_multiplier: float) -> float:
-        """Return the noise multiplier of the updates at which a round, with its count, has `noise_multiplier`.
+        """Return the noise multiplier that the sum of updates needs, because the noisy count also spends privacy.
+
+        The count has sensitivity 1/2 and noise of standard deviation s. If the sum has the noise multiplier z_u, both
+        together have the multiplier z with z⁻² = z_u⁻² + (2 s)⁻². This equation is solved for z_u.
+
+        Args:
+            noise_multiplier: z, the noise multiplier of a round.
 
         Raises:
-            InvalidInput: the noise of the count is too small for `noise_multiplier`.
+            InvalidInput: no z_u > 0 solves the equation, because the noise of the count is too small.
         """
         left = noise_multiplier**-2 - (2.0 * self.count_noise_std) ** -2
         if left <= 0.0:

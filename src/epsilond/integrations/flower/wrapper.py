@@ -55,7 +55,7 @@ FIX_SEED: Final = "Seed Python's generator at most once, not in every round."
 
 @dataclass
 class WrappedRound:
-    """One round of a wrapper, as far as it was observed.
+    """Observations of one round of a Flower wrapper that adds noise around an inner strategy.
 
     Attributes:
         number: Flower's number of the round.
@@ -81,16 +81,18 @@ class WrappedRound:
 
 
 class WatchedWrapper:
-    """Methods of one wrapper and of its inner strategy, replaced by methods that observe and then call them.
+    """Observes a Flower wrapper that clips updates and adds noise, by replacing its methods and its inner strategy's.
+
+    Each replacement calls the original method and checks its arguments and results.
 
     Args:
         wrapper: `DifferentialPrivacy{Server,Client}Side{Fixed,Adaptive}Clipping` of `flwr.serverapp.strategy`.
         evidence: receives the observations.
         release: receives each round that released a model.
         amplified: whether the accountant counts on a random draw of clients.
-        count_sensitivity: distance of the counts of clipped updates of neighbours, over that of the sums, times the
-            clipping norm.
-        seed_noise: whether numpy's global generator is seeded from the operating system for each aggregation.
+        count_sensitivity: sensitivity of the count of clipped updates, divided by that of the sum of updates in units
+            of the clipping norm.
+        seed_noise: whether to seed numpy's global generator from the operating system for each aggregation.
 
     Raises:
         InvalidInput: it is another strategy, or it is already watched.
@@ -266,12 +268,12 @@ class WatchedWrapper:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def _finish(self, current: WrappedRound | None, arrays: ArrayRecord, metrics: MetricRecord | None) -> None:
-        """Check a round that released a model, and pass it on.
+        """Check the updates and the noise of a round that released a model, and call `release` with the round.
 
         Args:
             current: the round; None if it was not configured through the observed method.
             arrays: the released model.
-            metrics: metrics that were released with it.
+            metrics: metrics that were released with the model, for which the caller must vouch.
         """
         self.models.release(arrays)
         if current is None or current.aggregate is None:
@@ -286,7 +288,14 @@ class WatchedWrapper:
         self._release(current)
 
     def _check_updates(self, current: WrappedRound, aggregate: Aggregate) -> None:
-        """Check clipping, weights and divisor of the aggregate."""
+        """Check that the updates are clipped, have equal weights, and are divided by the planned number.
+
+        Each deviation is reported, always with the message of its first occurrence.
+
+        Args:
+            current: the round, in which the premises that hold are noted.
+            aggregate: the updates and their mean.
+        """
         failures: list[tuple[Premise, str, str]] = []
         if aggregate.exceeds(current.clipping_norm):
             message = f"an update of norm {aggregate.largest:.4g} exceeds the clipping norm {current.clipping_norm:.4g}"
@@ -313,10 +322,10 @@ class WatchedWrapper:
         current.shown.update({UPDATES, DIVISOR} - {premise for premise, _, _ in failures})
 
     def _check_noise(self, current: WrappedRound, aggregate: Aggregate, arrays: ArrayRecord) -> None:
-        """Compare the noise of a round with the clipping norm of its updates, and keep its multiplier.
+        """Note the noise multiplier of a round, and test that its noise is Gaussian with the planned deviation.
 
         The noise is the released model minus the mean of the updates. It is not tested if either is missing, or if
-        rounding could hide it.
+        rounding errors are too large compared with it.
 
         Args:
             current: the round.
@@ -340,7 +349,11 @@ class WatchedWrapper:
                 current.shown.add(NOISE)
 
     def _effective_multiplier(self, current: WrappedRound) -> float:
-        """Return the noise multiplier of updates and count together, for updates clipped to the norm of this round."""
+        """Return the noise multiplier of a round, relative to the clipping norm of the round.
+
+        An adaptive wrapper releases the noisy sum of updates and a noisy count of clipped ones. With the noise
+        multipliers z and s of the two, the multiplier of both together is 1/√(z⁻² + s⁻²).
+        """
         updates = float(self.wrapper.noise_multiplier)
         if not self._adaptive:
             return updates

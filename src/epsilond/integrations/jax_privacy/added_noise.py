@@ -30,10 +30,14 @@ class NoiseState(TypedDict):
 
 
 class AddedNoise:
-    """Checks of each update of a plan's noise transformation.
+    """Checks the noise, and the state of the noise transformation, at each update.
+
+    Args:
+        reading: the plan, with the standard deviation and the strategy matrix C of its noise.
+        evidence: takes the results.
 
     Attributes:
-        updates: number of updates.
+        updates: number of updates so far.
     """
 
     def __init__(self, reading: PlanReading, evidence: Evidence) -> None:
@@ -50,15 +54,16 @@ class AddedNoise:
         self._initial.add(identity.tobytes())
 
     def observe_update(self, noise: NDArray[np.float64], *, error: float, groups: tuple[int, ...]) -> set[Premise]:
-        """Take the noise of an update.
+        """Test whether the noise of an update is fresh Gaussian noise of the planned size and correlation.
 
         Args:
-            noise: noisy sum minus sum, at the coordinates that are compared.
+            noise: noisy sum minus sum, at the sampled coordinates.
             error: largest rounding error of the noisy sum.
-            groups: start of each array in `noise`.
+            groups: index in `noise` at which the coordinates of each array begin.
 
         Returns:
-            Premises that this update shows.
+            The premises (conditions of the privacy theorem) that this update fulfils, or that it contradicts. A
+            contradiction is also reported.
         """
         iterations = self._reading.steps.iterations
         self.updates += 1
@@ -88,15 +93,16 @@ class AddedNoise:
         after: NDArray[np.uint32],
         numbers: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> set[Premise]:
-        """Take the noise state before and after an update.
+        """Check that an update used the noise state that the previous update returned.
 
         Args:
-            before: keys and counters before the update.
-            after: keys and counters after it.
-            numbers: some real numbers of the state before and after it.
+            before: random keys and counters of the state before the update.
+            after: random keys and counters of the state after the update.
+            numbers: some real numbers of the state before and after the update.
 
         Returns:
-            Premises that the update showed.
+            `SAME_PARTS`, also if the state contradicts it, which is reported. The empty set if the state has neither
+            keys nor counters.
         """
         identity, expected = before.tobytes(), self._expected
         self._expected = (after.tobytes(), numbers[1])
@@ -123,7 +129,17 @@ class AddedNoise:
         return reading.noise.stddev if reading.noise is not None else reading.multiplier * reading.norm_bound
 
     def _innovation(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return row t of C times the noise so far, over its standard deviation."""
+        """Return the independent Gaussian variables of the latest update, from the correlated noise.
+
+        The noise of all updates is C⁻¹ z. So row t of C, times the noise of the latest updates, gives entry t of z. It
+        is divided by the standard deviation of z.
+
+        Args:
+            noise: noise of the latest update.
+
+        Returns:
+            None if C is not known, or if the noise has changed its shape.
+        """
         reading = self._reading
         if reading.noise is None:
             return noise / self._stddev if reading.bands == 1 else None

@@ -31,8 +31,9 @@ class SampledBatch:
 
     Attributes:
         start: state of the generator before the batch.
-        members: its records, or its users.
-        rows: a number for each row; that of its record, or of the records of its user.
+        members: indices of its records; indices of its users if the sampler draws users.
+        rows: a number for each row, by which equal rows are recognised. It is the index of the record, or a hash of the
+            indices of all records of a user.
     """
 
     start: str
@@ -54,11 +55,17 @@ class BatchesState(TypedDict):
 
 
 class ObservedBatches:
-    """The sampler of a plan, with the same `batch_iterator`; it notes each batch before it gives it.
+    """A wrapper of a plan's sampler, with the same `batch_iterator`, which checks and stores each batch.
 
-    A batch whose generator was in a state that an earlier batch began with is a replay of that batch. A resumed
-    program replays the batches before its checkpoint, so a replay is no fresh batch, and no contradiction either
-    until the program uses it.
+    A batch is a replay if the random generator was in the same state before an earlier batch. A program that resumes
+    from a checkpoint replays the batches before the checkpoint. So a replay is only counted. It contradicts the record
+    of the run when the program uses it.
+
+    Args:
+        strategy: the sampler.
+        draws: parameters of the sampler.
+        mechanism: mechanism of one run, as the plan's event describes it.
+        evidence: takes contradictions.
 
     Attributes:
         strategy: the sampler itself.
@@ -84,11 +91,11 @@ class ObservedBatches:
         return getattr(self.__dict__["strategy"], name)
 
     def batch_iterator(self, examples: int | NDArray[np.generic], rng: RngType = None) -> Iterator[NDArray[np.integer]]:
-        """Give the batches of the sampler's own `batch_iterator`.
+        """Yield the batches of the sampler's own `batch_iterator`, after checking and storing each.
 
         Args:
-            examples: number of records, or the user of each record in a `UserSelectionStrategy`.
-            rng: as there.
+            examples: number of records; for a `UserSelectionStrategy`, the user of each record.
+            rng: seed or random generator, as for `numpy.random.default_rng`.
         """
         generator = np.random.default_rng(rng)
         owners: NDArray[np.int64] | None = None
@@ -143,15 +150,15 @@ class ObservedBatches:
         self._count += 1
 
     def _is_certain(self, size: int, records: int) -> bool:
-        """Return whether the sampler needs no random number for this batch, so that its generator need not advance."""
+        """Return whether a batch may come without random numbers, so that an unchanged generator shows no replay."""
         sampler = self._draws.sampler
         return size in (0, records) or float(getattr(sampler, "sampling_prob", 0.0)) >= 1.0
 
     def _check_size(self, size: int, records: int) -> None:
-        """Contradict the evidence if a batch of this size does not fit the recorded sampling.
+        """Check the size of a batch against the sampler's parameters, and report a contradiction.
 
-        A sampler without a rate must return its fixed size. The sizes of a sampler with a rate are tested as random
-        numbers, if each is independent of the others.
+        A sampler with a fixed batch size must return this size. The sizes of Poisson batches are tested statistically,
+        if they are independent of each other.
 
         Args:
             size: number of records, or of users, in the batch.

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 def observe_clipped_grad(
     clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
 ) -> Callable[..., ObservedGradient]:
-    """Return a plan's `clipped_grad` with functions that write each call into the journal.
+    """Return a replacement of a plan's `clipped_grad`, which makes gradient functions that record their calls.
 
     Args:
-        clipped_grad: the plan's own.
-        journal: takes the calls.
-        compiled: whether the functions are compiled here, so that the caller need not.
+        clipped_grad: the plan's own function.
+        journal: record of the calls.
+        compiled: whether to compile the gradient functions with `jax.jit`.
     """
 
     @functools.wraps(clipped_grad)
@@ -45,10 +45,17 @@ def observe_clipped_grad(
 
 
 class ObservedGradient:
-    """A function that returns the sum of clipped gradients, as the plan's own does, and writes each call down.
+    """A gradient function of a plan, which returns the sum of clipped gradients and records each call.
+
+    Args:
+        clipped_grad: the plan's function that makes gradient functions.
+        journal: record of the calls.
+        args: positional arguments of `clipped_grad`, the first of which is the loss.
+        options: keyword arguments of `clipped_grad`.
+        compiled: whether to compile the function with `jax.jit`.
 
     Attributes:
-        plain: the plan's function of the same options.
+        plain: the plan's own gradient function with the same arguments.
     """
 
     def __init__(
@@ -75,7 +82,7 @@ class ObservedGradient:
         return getattr(self.__dict__["plain"], name)
 
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
-        """Return the result of the plan's own function."""
+        """Return the result of the plan's own gradient function, and record the call."""
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
         rows = int(np.shape(arrays[2])[0])
@@ -113,12 +120,12 @@ class ObservedGradient:
 def observe_noise(
     transform: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Return a plan's noise transformation that writes each state and each update into the journal.
+    """Return a noise transformation that works like the given one, and records its first state and each update.
 
     Args:
-        transform: the plan's own.
-        journal: takes the calls.
-        compiled: whether the update is compiled here, so that the caller need not.
+        transform: the noise transformation of a plan.
+        journal: record of the calls.
+        compiled: whether to compile the update with `jax.jit`.
     """
     compute = sampled_update(transform, compiled=compiled)
 

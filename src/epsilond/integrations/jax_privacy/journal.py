@@ -66,25 +66,28 @@ class Entry:
 
 
 class Journal:
-    """Entries in the order of the program.
+    """Record of the calls of observed functions, in the order of the program.
 
-    Outside of `jax.jit` an entry keeps arrays that the device may still compute, so that nothing waits. Inside, the
-    entry is written by an ordered callback at each execution of the compiled function.
+    Outside of `jax.jit`, an entry keeps references to arrays that the device may still compute, so that the program
+    does not wait. Inside, an ordered callback adds an entry at each execution of the compiled function.
+
+    Attributes:
+        entries: the recorded calls.
     """
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque()
 
     def write(self, kind: str, facts: Facts, arrays: Sequence[jax.Array]) -> None:
-        """Add an entry, now or at each execution of the function that is compiled.
+        """Record a call. Inside `jax.jit`, record a call at each execution of the compiled function.
 
         Args:
-            kind: name of the call.
-            facts: values that are known when the function is traced.
-            arrays: values of the call.
+            kind: kind of the call, such as "gradient" or "noise".
+            facts: values that are known when the function is compiled.
+            arrays: values that are known only when the function runs.
 
         Raises:
-            InvalidInput: the function is compiled by the caller for several devices, where calls have no order.
+            InvalidInput: the caller compiles the function for several devices, where calls have no order.
         """
         if not any(isinstance(array, jax.core.Tracer) for array in arrays):
             self.entries.append(Entry(kind=kind, facts=facts, arrays=tuple(arrays)))
@@ -165,14 +168,14 @@ def sampled_update(
 ) -> Callable[
     [optax.Updates, optax.OptState, optax.Params | None], tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]
 ]:
-    """Return an update that returns the arrays of its journal entry, too.
+    """Return the update function of a gradient transformation, with a third result: the arrays to record.
 
-    They are samples of the input, the result and the parameters, and results of `state_identity` and `state_buffers`
-    of the state before and after.
+    These arrays are samples of the input, the result and the parameters, and then the integers and some real numbers
+    of the state before and after the update.
 
     Args:
-        transform: a gradient transformation.
-        compiled: whether the update is compiled here, so that the caller need not.
+        transform: a gradient transformation of optax.
+        compiled: whether to compile the function with `jax.jit`.
     """
 
     def evaluate(
@@ -198,6 +201,10 @@ def fingerprint_rows(tree: PyTree) -> jax.Array:
 
 
 def _fingerprint_rows(tree: PyTree) -> jax.Array:
+    """Return two 32-bit hashes of each row, from the bits of up to 128 coordinates of the row in each array.
+
+    Each hash is a sum over the coordinates of the mixed bits, times a fixed random odd factor, modulo 2^32.
+    """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
     rows = leaves[0].shape[0]
     marks = jnp.zeros((rows, 2), jnp.uint32)

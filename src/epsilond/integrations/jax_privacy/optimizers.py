@@ -20,14 +20,15 @@ _TOLERANCE: Final = 1e-4
 def observe_optimizer(
     optimizer: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Return an optimizer that writes its first state and each update into the journal.
+    """Return an optimizer that works like the given one, and records its first state and each update.
 
-    It takes no arguments beyond gradient, state and parameters, as a loss or a metric would be no noisy sum.
+    Its update takes only the gradient, the state and the parameters. Further arguments, such as a loss, could contain
+    private data without noise.
 
     Args:
         optimizer: a gradient transformation of optax.
-        journal: takes the calls.
-        compiled: whether the update is compiled here, so that the caller need not.
+        journal: record of the calls.
+        compiled: whether to compile the update with `jax.jit`.
     """
     compute = sampled_update(optimizer, compiled=compiled)
 
@@ -63,7 +64,12 @@ class OptimizerStates:
         self._began = False
 
     def observe_start(self, identity: NDArray[np.uint32], buffers: NDArray[np.float32]) -> None:
-        """Take a state that `init` returned; those of a run that has begun do not count."""
+        """Accept a state of `init` as a start of the first update; after the first update, ignore it.
+
+        Args:
+            identity: integers of the state.
+            buffers: some of its real numbers.
+        """
         if not self._began:
             self._expected.append((identity, buffers))
 
@@ -74,13 +80,13 @@ class OptimizerStates:
         later_identity: NDArray[np.uint32],
         later_buffers: NDArray[np.float32],
     ) -> None:
-        """Take the states before and after an update.
+        """Check that an update starts from the state that the previous one returned; otherwise the caller must vouch.
 
         Args:
-            identity: whole numbers of the state before the update.
-            buffers: some of its real numbers.
-            later_identity: whole numbers of the state after the update.
-            later_buffers: some of its real numbers.
+            identity: integers of the state before the update.
+            buffers: some real numbers of the state before the update.
+            later_identity: integers of the state after the update.
+            later_buffers: some real numbers of the state after the update.
         """
         self._began = True
         if not any(_equal(identity, buffers, *expected) for expected in self._expected):
@@ -107,6 +113,7 @@ def _equal(
     expected_identity: NDArray[np.uint32],
     expected_buffers: NDArray[np.float32],
 ) -> bool:
+    """Return whether two states of an optimizer are equal: integers exactly, and real numbers up to rounding."""
     if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
         return False
     size = float(np.max(np.abs(expected_buffers), initial=0.0))

@@ -67,11 +67,14 @@ class ChangesState(TypedDict):
 
 
 class ParameterChanges:
-    """Compares the changes of the parameters from one gradient to the next with the update rule.
+    """Checks that the parameters change only by noisy sums, from one gradient computation to the next.
 
-    The rule is known in two cases: the change is a multiple of the noisy sum, or the sum of the updates that an
-    observed optimizer made. Any other change rests on the caller. A change without an update of the noise, or by a
-    multiple of the sum without noise, contradicts the record.
+    A change is accepted if it is a linear combination of the noisy sums, or the sum of the updates of an observed
+    optimizer. It contradicts the record of the run if there was no noisy sum, or if it is a multiple of the sum without
+    noise. For any other change the caller must vouch.
+
+    Args:
+        evidence: takes the results.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -85,7 +88,7 @@ class ParameterChanges:
         return len(self._updates)
 
     def observe_parameters(self, values: Vector, *, aligned: bool, precision: float) -> None:
-        """Compare the change of the parameters since the last gradient with the noisy updates in between.
+        """Compare the change of the parameters since the last call with the noisy updates in between.
 
         Args:
             values: the parameters at the coordinates that are compared.
@@ -124,12 +127,14 @@ class ParameterChanges:
         self._updates.append(_Update(sums=sums, noise=noise))
 
     def observe_optimizer(self, gradient: Vector, step: Vector, parameters: Vector) -> None:
-        """Take an update of the optimizer.
+        """Record an update of the observed optimizer, if its input is a multiple of the latest noisy sum.
+
+        For another input, or for parameters other than those of the gradient, the caller must vouch.
 
         Args:
-            gradient: its input in place of a gradient.
-            step: its result.
-            parameters: the parameters that it was given; empty for none.
+            gradient: input of the optimizer, at the observed coordinates.
+            step: its result, the change of the parameters.
+            parameters: the parameters that it got; empty if it got none.
         """
         update = self._updates[-1] if self._updates else None
         if update is None or gradient.shape != update.sums.shape or not _is_combination(gradient, [update], 0.0):
@@ -141,7 +146,7 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether these are the parameters of the latest gradient, after the updates that got none."""
+        """Return whether these are the parameters of the latest gradient plus the optimizer's updates since then."""
         if self._latest is None:
             return True
         steps = [update.step for update in self._updates[:-1]]
@@ -186,7 +191,16 @@ class ParameterChanges:
 
 
 def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
-    """Return why a change is not known to come from updates; None if it is."""
+    """Compare a change of the parameters with the noisy updates, and return the reason if it is not explained by them.
+
+    Args:
+        change: change of the parameters.
+        updates: the noisy updates since the parameters were last seen.
+        rounding: largest rounding error of each coordinate of `change`.
+
+    Returns:
+        None if the change is 0, the sum of the optimizer's updates, or a linear combination of the noisy sums.
+    """
     if not np.any(change):
         return None
     size = float(np.linalg.norm(change))
@@ -205,7 +219,13 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
 
 
 def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | float) -> bool:
-    """Return whether a vector is a combination of noisy sums, one number for each update."""
+    """Return whether a vector is a linear combination of the noisy sums of updates, up to rounding errors.
+
+    Args:
+        change: the vector.
+        updates: the updates; their coefficients are found by least squares.
+        rounding: largest rounding error of each coordinate of `change`.
+    """
     noisy = np.stack([update.noisy for update in updates], axis=1)
     sizes = np.stack([np.abs(update.sums) + np.abs(update.noise) for update in updates], axis=1)
     factors = np.linalg.lstsq(noisy, change)[0]

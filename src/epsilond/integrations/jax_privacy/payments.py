@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 def paid_steps(
     plan: DPExecutionPlan | ObservedPlan, budget: LedgerBudget, *, bands: int | None = None
 ) -> Iterator[int]:
-    """Give the numbers of a plan's iterations, from 0 on, each committed before it is given.
+    """Yield the numbers of a plan's iterations, from 0 on, and pay for each iteration before its number is yielded.
 
-    The numbers end when the budget is spent; `budget.refused` has the reason. Take a number before drawing the batch:
-    `for step, batch in zip(paid_steps(plan, budget), batches)`. Whatever number came last, the iterations so far are
-    paid for, so the loop may be left at any time. Of an observed plan, an observation that contradicts the run is
-    passed to the budget, and no further iteration is given.
+    The iterator ends when the budget is spent; `budget.refused` then has the reason. Take a number before drawing the
+    batch: `for step, batch in zip(paid_steps(plan, budget), batches)`. The loop may be left at any time. If an observed
+    plan is contradicted by an observation, the budget is informed of it, and an error ends the iteration.
 
     Args:
         plan: a `DPExecutionPlan`, or the result of `observe` for one.
-        budget: pays in the relation of its ledger.
-        bands: as for `spec_from_execution_plan`.
+        budget: pays for the iterations, under the neighbouring relation of its ledger.
+        bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
     Raises:
-        InvalidInput: as `spec_from_execution_plan`.
-        RunDiffers: as `spec_from_execution_plan`, or an observation contradicts the run.
-        NotInPlan, ConditionViolated: the ledger does not take this mechanism at all.
+        InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
+        RunDiffers: the parts of the plan contradict each other, or an observation contradicts the run.
+        NotInPlan: the item of the ledger's plan is for another mechanism.
+        ConditionViolated: the ledger has no rule for the cost of this mechanism.
     """
     reading = read_plan(plan, relation=budget.relation, bands=bands)
     if reading.observations:

@@ -54,7 +54,7 @@ class PlannedSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanReading:
-    """A plan and its parts.
+    """A `DPExecutionPlan` of jax_privacy with the parameters that were read from its parts.
 
     Attributes:
         steps: the mechanisms of the event.
@@ -89,16 +89,20 @@ def spec_from_execution_plan(
 ) -> Spec:
     """Return the spec of all iterations of a `DPExecutionPlan`.
 
-    The event is that of the plan, and the other parts must be those that the event describes. The sampler is a
-    `CyclicPoissonSampling` without truncation or a `FixedBatchSampling`, of records, or of users in a
-    `UserSelectionStrategy`; then read *user* for record. The noise has at least the event's multiplier times the
-    largest column norm of its strategy matrix. It has at most as many bands as a cycle of the sampler has iterations. A
-    plan that was made for REPLACE_ONE has the noise of twice the norm, and this library charges twice the norm again:
-    the guarantee holds, with twice the noise that it needs.
+    The spec is that of the plan's `dp_event`. The other parts of the plan are compared with it:
+
+    - The sampler must be a `CyclicPoissonSampling` without truncation or a `FixedBatchSampling`. It draws records, or
+      users inside a `UserSelectionStrategy`.
+    - The standard deviation of the noise must be at least the event's noise multiplier, times the largest column norm
+      of the strategy matrix, times the clipping norm.
+    - The strategy matrix must have at most as many bands as a cycle of the sampler has iterations.
+
+    A plan for REPLACE_ONE already has doubled noise, and this library doubles the sensitivity again. The guarantee
+    holds, with twice the noise that it needs.
 
     Args:
         plan: the plan.
-        relation: neighbouring relation that the spec will be accounted for; the default of jax_privacy if absent.
+        relation: neighbouring relation of the account; by default that of jax_privacy.
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
     Raises:
@@ -112,7 +116,7 @@ def spec_from_execution_plan(
 def steps_from_execution_plan(
     plan: DPExecutionPlan, *, relation: Relation = "zero-out-one", bands: int | None = None
 ) -> PlannedSteps:
-    """Return the mechanisms of a `DPExecutionPlan`, with the number of iterations of its loop for each release.
+    """Return the mechanism of a `DPExecutionPlan`, with its number of runs and of iterations per run.
 
     Args:
         plan: jax_privacy's plan, or an observed one.
@@ -120,8 +124,8 @@ def steps_from_execution_plan(
         bands: number of bands of the strategy matrix; read from the plan if absent.
 
     Raises:
-        InvalidInput: as `spec_from_execution_plan`.
-        RunDiffers: as `spec_from_execution_plan`.
+        InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
+        RunDiffers: the parts of the plan contradict each other.
     """
     reading = read_plan(plan, relation=relation, bands=bands)
     reading.require_consistent()
@@ -129,15 +133,18 @@ def steps_from_execution_plan(
 
 
 def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = None) -> PlanReading:
-    """Read a plan and compare its parts.
+    """Read the parameters of a plan from its parts, and list the contradictions between the parts.
 
     Args:
         plan: jax_privacy's plan, or an observed one.
         relation: neighbouring relation of the account.
         bands: number of bands of the strategy matrix; read from the plan if absent.
 
+    Returns:
+        The parameters. Contradictions are in its `observations`; they raise no error here.
+
     Raises:
-        InvalidInput: as `spec_from_execution_plan`.
+        InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
     """
     plan = getattr(plan, "plan", plan)
     for name in _PARTS:
@@ -183,6 +190,11 @@ def _norm_bound(plan: DPExecutionPlan) -> float:
 
 
 def _contradictions(reading: PlanReading) -> list[Observation]:
+    """Compare the event of a plan with its sampler and its noise, and return the contradictions.
+
+    The event must count every cycle of the sampler. The strategy matrix must not have more bands than a cycle has
+    iterations. The noise must have the event's multiplier, up to rounding.
+    """
     steps, draws, noise = reading.steps, reading.draws, reading.noise
     observations = []
     if steps.times < math.ceil(draws.iterations / draws.cycle):

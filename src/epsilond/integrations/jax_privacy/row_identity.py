@@ -22,13 +22,14 @@ _SEEN: Final = 15
 
 
 class RowIdentity:
-    """Compares the number of different rows so far with the number of different records that were drawn.
+    """Checks that the rows from which gradients are computed are copies of the records that the sampler drew.
 
-    Both grow equally if each row is a copy of its record. They differ if the rows are those of another loader, the same
-    ones in each step, or changed by augmentation. No order of rows in a batch is assumed.
+    It counts the different records so far and the different rows. Both numbers agree if each row is a copy of its
+    record. There are fewer rows if the program uses the same rows in each step, and more rows if augmentation changes
+    them. The order of the rows in a batch does not matter.
 
     Attributes:
-        alarm: the observation; None if the rows are consistent with the records.
+        alarm: sentence about rows that repeat in each step, for the caller; None if they do not.
     """
 
     def __init__(self) -> None:
@@ -38,10 +39,14 @@ class RowIdentity:
         self._repeated = self._pairs = 0
 
     def observe(self, records: NDArray[np.int64], rows: NDArray[np.uint64]) -> bool:
-        """Take the records of the next batch and the fingerprints of its rows.
+        """Count the records and the rows of the next batch, and set `alarm` if the same rows were used again and again.
+
+        Args:
+            records: indices of the records that the sampler drew.
+            rows: fingerprints of the rows from which gradients were computed.
 
         Returns:
-            Whether the rows so far are copies of the records.
+            Whether the numbers of different rows and records so far agree, within 10 % below and 2 % above.
         """
         different = set(rows.tolist())
         self._records.update(records.tolist())

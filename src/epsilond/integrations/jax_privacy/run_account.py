@@ -40,17 +40,18 @@ class AccountState(StepsState):
 
 
 class RunAccount(Stated):
-    """The account of a run that uses the functions of an observed plan.
+    """The privacy account of a training run that uses the functions of an observed plan.
 
-    It counts the updates of the noise. A cycle of iterations with common noise counts as a whole once it has begun.
+    It counts the noise updates of the run. If the noise of several iterations is one release, all of them count once
+    the first has begun.
 
     Args:
-        reading: the plan and its parts.
-        steps: matches the observed batches, gradients and updates.
-        journal: the calls of the observed functions that are not yet matched.
-        batches: the sampler with its unused batches.
-        evidence: the premises that the run showed or contradicted.
-        setting: relation, unit and observer of the account.
+        reading: the plan, and its noise and sampling as read from its parts.
+        steps: checks of the recorded calls.
+        journal: the recorded calls that were not checked yet.
+        batches: the observed sampler.
+        evidence: the conditions of the privacy theorem that were observed to hold or to fail.
+        setting: neighbouring relation, protected unit and observer of the account.
     """
 
     def __init__(
@@ -99,10 +100,13 @@ class RunAccount(Stated):
         self._steps.process(self._journal.take(keep=0 if wait else _BEHIND))
 
     def require_consistent(self, budget: Contradictable | None = None) -> None:
-        """Reject a run that an observation contradicts so far, and inform a budget from now on.
+        """Raise an error if an observation contradicts the record of the run so far.
+
+        Args:
+            budget: is informed of contradictions from now on, unless the run has a budget already.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: an observation does; the error lists all of them.
         """
         self.advance()
         if budget is not None and self._evidence.budget is None:
@@ -115,9 +119,10 @@ class RunAccount(Stated):
         return {**self._steps.state_dict(), "batches": self._batches.state_dict()}
 
     def load_state_dict(self, state: AccountState) -> None:
-        """Continue after a checkpoint.
+        """Restore the account from a checkpoint, as `state_dict` returned it.
 
-        Draw the batches anew with the same seed: those before the checkpoint are recognised and do not count as fresh.
+        Then draw the batches again, from the first one and with the same seed. Those before the checkpoint are
+        recognised.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.

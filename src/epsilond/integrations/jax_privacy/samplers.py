@@ -70,7 +70,23 @@ Comparison = tuple[int, list[str]]
 
 
 def _cyclic_poisson(sampler: CyclicPoissonSampling, at: str, mechanism: Spec, relation: Relation) -> Comparison:
-    """Compare a cyclic Poisson sampler: one group of records per iteration of a cycle, and a Poisson batch of it."""
+    """Compare a cyclic Poisson sampler with the mechanism of the plan's event.
+
+    The sampler divides the records into as many groups as a cycle has iterations. Each iteration draws a Poisson sample
+    of one group.
+
+    Args:
+        sampler: the sampler.
+        at: JSON pointer of the sampler, for errors.
+        mechanism: mechanism of the event.
+        relation: neighbouring relation of the account.
+
+    Returns:
+        The number of iterations of a cycle, and the contradictions.
+
+    Raises:
+        InvalidInput: the batches are truncated, or the groups have equal sizes although records may be added.
+    """
     if sampler.truncated_batch_size is not None:
         raise InvalidInput.at(
             f"{at}/truncated_batch_size", "truncates Poisson batches, for which epsilond cannot account yet"

@@ -47,10 +47,18 @@ class StepsState(TypedDict):
 
 
 class ObservedSteps:
-    """Matches batches, gradients and updates in the order of the program, and fills the evidence.
+    """Checks that a run uses each batch, its gradients and its noise as the privacy theorem assumes.
+
+    It reads the recorded calls in the order of the program, and matches each noise update with the batch and the
+    gradients before it. The results are noted in the evidence.
+
+    Args:
+        reading: the plan of the run, and its noise and sampling as read from its parts.
+        batches: the observed sampler, with the batches that no update has used yet.
+        evidence: record of the conditions that were observed to hold or to fail.
 
     Attributes:
-        noise: checks of the updates.
+        noise: checks of the noise of the updates.
     """
 
     def __init__(self, reading: PlanReading, batches: ObservedBatches, evidence: Evidence) -> None:
@@ -66,7 +74,11 @@ class ObservedSteps:
         self._aligned = True
 
     def process(self, entries: Iterable[Entry]) -> None:
-        """Take the next entries of the journal."""
+        """Check the next recorded calls, in the order of the program.
+
+        Args:
+            entries: calls of the gradient function, the noise transformation and the optimizer.
+        """
         for entry in entries:
             arrays = tuple(np.asarray(array) for array in entry.arrays)
             if entry.kind == "gradient":
@@ -98,6 +110,16 @@ class ObservedSteps:
         padding: NDArray[np.bool_],
         marks: NDArray[np.uint32],
     ) -> None:
+        """Add the gradients of a call of the gradient function to those that await the next noise update.
+
+        Args:
+            facts: facts about the call that do not depend on its values.
+            parameters: parameters of the model, at the sampled coordinates.
+            value: sum of the clipped gradients, at the sampled coordinates.
+            losses: loss of each row.
+            padding: whether each row is padding and no record; empty if there is no padding.
+            marks: fingerprint of each row, as two integers.
+        """
         real = ~padding if padding.size else np.ones(len(losses), dtype=bool)
         moving = real & (losses != 0.0)
         active = int(np.count_nonzero(moving))
@@ -119,6 +141,14 @@ class ObservedSteps:
         )
 
     def _check_clipping(self, facts: Facts, sums: NDArray[np.float64], active: int, *, finite: bool) -> None:
+        """Check the clipping norm, the norm of the sum, and that non-finite gradients were clipped.
+
+        Args:
+            facts: facts about the call, with the norm to which it clips.
+            sums: sum of the clipped gradients, at the sampled coordinates.
+            active: number of rows with a loss other than 0.
+            finite: whether all losses and sums are finite.
+        """
         bound = float(facts["bound"])
         if bound > self._reading.norm_bound * (1.0 + _MATCH):
             message = (
@@ -161,6 +191,18 @@ class ObservedSteps:
         after: NDArray[np.uint32],
         buffers_after: NDArray[np.float64],
     ) -> None:
+        """Check a noise update with the batch and the gradients before it, and count it as a step of the run.
+
+        Args:
+            facts: precision of the values, and the start of each array in a sample.
+            sums: sum to which the noise was added, at the sampled coordinates.
+            noisy: noisy sum, at the same coordinates.
+            _parameters: not used.
+            before: random keys and counters of the noise state before the update.
+            buffers_before: some real numbers of that state.
+            after: random keys and counters of the noise state after the update.
+            buffers_after: some real numbers of that state.
+        """
         clean = sums.astype(np.float64)
         noise = noisy.astype(np.float64) - clean
         shown = {ROWS, CLIPPING, DIVISOR} | self._match_batch(clean)
@@ -173,7 +215,16 @@ class ObservedSteps:
         self._evidence.count_step(shown)
 
     def _match_batch(self, clean: NDArray[np.float64]) -> set[Premise]:
-        """Use the next batch with the size of the gradients; return whether its rows are those of the batch."""
+        """Match a noise update with the next batch that has as many records as gradients were computed.
+
+        Batches before it count as skipped. It is reported if no batch fits.
+
+        Args:
+            clean: the sum to which the noise was added, at the sampled coordinates.
+
+        Returns:
+            `FRESH_DRAW` if the gradients are those of the records in the batch; otherwise the empty set.
+        """
         waiting = self._batches.waiting
         if not waiting:
             message = "an update used no batch of the plan's sampler"
@@ -197,7 +248,16 @@ class ObservedSteps:
         return self._match_rows(waiting.popleft())
 
     def _match_rows(self, batch: SampledBatch) -> set[Premise]:
-        """Compare the rows of the gradients with the records of the batch."""
+        """Check that the rows of the gradients are copies of the records that the batch names.
+
+        Equal records must give equal rows each time, so that the fingerprint of a row identifies its record.
+
+        Args:
+            batch: the batch of the update.
+
+        Returns:
+            `FRESH_DRAW` if they are; the empty set if rows are changed copies, so that the caller must vouch for them.
+        """
         rows = self._real_rows if self._given == batch.size else self._moving_rows
         copies = self._identity.observe(batch.rows, np.concatenate([np.zeros(0, np.uint64), *rows]))
         if self._identity.alarm is not None:
@@ -215,6 +275,11 @@ class ObservedSteps:
         return self._given == size or self._active <= size <= self._given
 
     def _match_sum(self, clean: NDArray[np.float64]) -> None:
+        """Check that noise was added to the sum of the clipped gradients, up to rounding; otherwise report it.
+
+        Args:
+            clean: the sum to which the noise was added, at the sampled coordinates.
+        """
         if self._sum is None:
             return
         if clean.shape == self._sum.shape:
@@ -229,13 +294,19 @@ class ObservedSteps:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclude(self) -> Evidence:
-        """Return the evidence as it would be if the run ended here, with the parameters of its last step."""
+        """Return a copy of the evidence as if the run ended now.
+
+        Updates after the last gradient count as shown: no later gradient can contradict their effect on the parameters.
+        """
         concluded = self._evidence.copy()
         concluded.show({PARAMETERS}, count=self._changes.waiting)
         return concluded
 
     def open_ends(self) -> tuple[Observation, ...]:
-        """Return the observations that contradict the record if the run ends here."""
+        """Return contradictions that would remain if the run ended now, but that later steps may resolve.
+
+        They are a run without any noise update, and gradients that have got no noise yet.
+        """
         if not self.noise.updates:
             message = "no update of the plan's noise was seen"
             remedy = "Use the functions of the observed plan, not those of the plan that it was made of."

@@ -23,7 +23,9 @@ _LARGEST: Final = 2**22
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseReading:
-    """Noise of a privatizer, C⁻¹ z with z of independent Gaussian variables, as it was read from its parts.
+    """Parameters of correlated Gaussian noise C⁻¹ z, where z has independent Gaussian entries.
+
+    C is the strategy matrix, which is lower triangular, with one row and one column for each iteration.
 
     Attributes:
         stddev: standard deviation of z.
@@ -39,14 +41,17 @@ class NoiseReading:
 
 
 def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> NoiseReading | None:
-    """Return the noise of a `matrix_factorization_privatizer`, or None for another transformation.
+    """Read the parameters of the noise that a `matrix_factorization_privatizer` of jax_privacy adds.
 
-    Its update is a closure over the noising matrix C⁻¹ and the standard deviation. C follows from C⁻¹ by forward
-    substitution, so that every streaming matrix and every dense one is read.
+    Its update function is a closure over the noising matrix C⁻¹ and the standard deviation. The strategy matrix C is
+    computed by inverting C⁻¹.
 
     Args:
         transform: an `optax.GradientTransformation`.
         iterations: number of rows of C.
+
+    Returns:
+        None if the transformation is not such a privatizer.
     """
     try:
         parts = inspect.getclosurevars(transform.update).nonlocals
@@ -106,7 +111,12 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
 
 
 def _bandwidth(products: NDArray[np.float64], places: list[int]) -> int:
-    """Return the largest number of rows from the diagonal down to the last entry of these columns."""
+    """Return the largest number of bands that some columns of a matrix have.
+
+    Args:
+        products: the columns, each with its diagonal entry in the row that `places` names.
+        places: index of each column in the matrix.
+    """
     widths = []
     for column, place in enumerate(places):
         entries = np.abs(products[:, column])

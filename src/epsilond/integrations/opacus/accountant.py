@@ -59,11 +59,15 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Record a step that is not observed. With a budget it is committed first.
+        """Record a step that was not observed, after paying for it if there is a budget.
+
+        Args:
+            noise_multiplier: standard deviation of the noise over the clipping norm.
+            sample_rate: probability of each record to be in the batch.
 
         Raises:
             LedgerExhausted: the budget does not allow it; nothing is recorded.
-            InvalidInput: a budget pays only for steps with noise and a rate above 0.
+            InvalidInput: there is a budget, and the noise or the rate is 0.
         """
         self.run.compare_history(self.history, whole=False)
         self._pay(noise_multiplier, sample_rate)
@@ -86,20 +90,23 @@ class EpsilondAccountant(Stated, IAccountant):
         return self._budget is not None and self._budget.would_exceed(_step(noise_multiplier, sample_rate), steps)
 
     def stop_by(self, budget: LedgerBudget | None) -> None:
-        """Commit every step in this budget from now on, and stop where it is exhausted.
+        """Pay for every step from a budget from now on.
 
-        The optimizer's `step` then raises `LedgerExhausted` before it changes the model, and drops the gradients. Use
-        it for training in one process: where several processes train one model, each of them would pay for every step.
-        The budget is informed of the first observation that contradicts the record.
+        When the budget is exhausted, the optimizer's `step` raises `LedgerExhausted` before it changes the model, and
+        drops the gradients. Use a budget only for training in one process; of several processes, each would pay for
+        every step. The budget is also informed of the first observation that contradicts the record of the run.
+
+        Args:
+            budget: the budget; None to pay for no further steps.
         """
         self._budget = budget
         self._evidence.inform(budget if hasattr(budget, "contradict") else None)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """Return the function that a `DPOptimizer` calls after it has added noise and before it changes the model.
+        """Return the function that a `DPOptimizer` calls in each step, after adding noise, before changing the model.
 
         Args:
-            sample_rate: probability of a record to be in one batch of the sampler.
+            sample_rate: probability of each record to be in a batch.
         """
 
         def hook(optimizer: DPOptimizer) -> None:

@@ -34,8 +34,8 @@ class EpsilondPrivacyEngine(PrivacyEngine):
 
         Args:
             budget: pays for each step; None for no budget.
-            public_size: whether the number of records may be known.
-            secure_mode: as in Opacus.
+            public_size: whether the number of records is public.
+            secure_mode: whether Opacus uses a cryptographically secure random generator.
         """
         register()
         super().__init__(accountant=MECHANISM, secure_mode=secure_mode)
@@ -50,16 +50,19 @@ class EpsilondPrivacyEngine(PrivacyEngine):
         loss_reduction: str = "mean",
         **arguments: object,
     ) -> tuple[object, ...]:
-        """Make model, optimizer and loader private as Opacus does, and warn of settings that no step shows to be wrong.
+        """Wrap model, optimizer and loader as Opacus' `make_private` does, and warn of settings that may leak data.
+
+        The warnings concern settings that cannot be detected later by observing the steps: a sampler that Poisson
+        sampling replaces, and a divisor that reveals the number of records.
 
         Args:
             data_loader: loader of the records.
-            poisson_sampling: whether the loader is replaced by one of Poisson batches.
-            loss_reduction: "mean" or "sum", as in Opacus.
-            arguments: further arguments of Opacus.
+            poisson_sampling: whether to replace the loader by one that draws Poisson batches.
+            loss_reduction: "mean" or "sum", the reduction of the loss over a batch.
+            **arguments: further arguments of Opacus' `make_private`.
 
         Returns:
-            The result of Opacus.
+            The result of Opacus' `make_private`: model, optimizer and loader.
         """
         if poisson_sampling:
             for kind, message in of_loader(data_loader):

@@ -73,15 +73,15 @@ def _steps(entry: Sequence[float], at: str) -> tuple[Spec, int]:
 
 
 def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spec:
-    """Return one step: a Poisson batch with Gaussian noise, or all records.
+    """Return the spec of one step of DP-SGD: the Gaussian mechanism, on a Poisson batch if the rate is below 1.
 
     Args:
-        noise_multiplier: noise multiplier, above 0.
-        sample_rate: probability of each record, in (0, 1].
-        at: pointer of the entry in the history, for messages.
+        noise_multiplier: standard deviation of the noise over the clipping norm, above 0.
+        sample_rate: probability of each record to be in the batch, in (0, 1].
+        at: JSON pointer of the entry in the history, for errors.
 
     Raises:
-        InvalidInput: no step can have these; pointers are those of an entry of the history, `/0` and `/1`.
+        InvalidInput: a number is out of range. The pointer ends with `/0` for the noise, and `/1` for the rate.
     """
     mechanism = build(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise_multiplier)
     batch = build(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=sample_rate, mechanism=mechanism)

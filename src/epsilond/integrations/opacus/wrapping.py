@@ -53,10 +53,12 @@ class Observer(Protocol):
 
 
 def install(kind: type[Observer]) -> None:
-    """Wrap the six functions; a second call changes nothing.
+    """Replace six functions of Opacus and torch by wrappers that report calls to observed runs.
+
+    The module docstring lists the functions. A second call changes nothing.
 
     Args:
-        kind: class of the accountants that observe their runs.
+        kind: class of the accountants that observe their runs. Engines with other accountants are not observed.
     """
     _wrap(PrivacyEngine, "make_private", functools.partial(_make_private, kind))
     _wrap(PrivacyEngine, "get_epsilon", _get_epsilon)
@@ -69,12 +71,14 @@ def install(kind: type[Observer]) -> None:
 
 
 def _wrap(owner: object, name: str, wrapper: Callable[..., object]) -> None:
-    """Replace a method by a wrapper that is called with the original method; a replaced method is not replaced again.
+    """Replace a function by one that calls `wrapper` with the original function and the arguments.
+
+    A function that was already replaced in this way is left unchanged.
 
     Args:
-        owner: class or module with the method.
-        name: name of the method.
-        wrapper: function of the original method and its arguments.
+        owner: class or module that has the function as an attribute.
+        name: name of the function.
+        wrapper: called with the original function and the arguments of each call.
     """
     original = getattr(owner, name)
     if getattr(original, _MARK, False):
@@ -92,6 +96,14 @@ def _wrap(owner: object, name: str, wrapper: Callable[..., object]) -> None:
 def _make_private(
     kind: type[Observer], original: Callable[..., tuple[object, ...]], engine: PrivacyEngine, **arguments: object
 ) -> tuple[object, ...]:
+    """Call the original `make_private`, and let the engine's accountant observe the returned objects.
+
+    Args:
+        kind: class of the accountants that observe their runs.
+        original: the original method.
+        engine: the engine.
+        **arguments: arguments of the call.
+    """
     made = original(engine, **arguments)
     accountant = engine.accountant
     if isinstance(accountant, kind):

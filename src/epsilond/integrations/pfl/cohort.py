@@ -16,13 +16,13 @@ RELATIVE: Final = 1e-4
 
 
 class UserCohort:
-    """Number, ids, weights and sum of the users of an iteration.
+    """The users of one iteration: their number, ids and weights, and the sum of their statistics (model updates).
 
     Attributes:
         size: number of users.
-        identities: their ids, where the data set gives them.
-        weights: the different weights of their statistics.
-        total_weight: sum of the weights.
+        identities: ids of those users for which the data set gives an id.
+        weights: the set of weights of their statistics.
+        total_weight: sum of the weights over all users.
     """
 
     def __init__(self) -> None:
@@ -35,13 +35,13 @@ class UserCohort:
         self._scale = 0.0
 
     def add(self, identity: Hashable | None, arrays: Arrays, *, weight: SupportsFloat | None, probe: Probe) -> None:
-        """Take the statistics of one user.
+        """Add the statistics of one user to the sum, and note their norm.
 
         Args:
             identity: id of the user; None if not known.
-            arrays: the statistics, by name.
-            weight: their weight; None if they have none.
-            probe: the coordinates at which the sum is compared.
+            arrays: the statistics after clipping, as arrays by name.
+            weight: weight of the statistics; None if they have none.
+            probe: the sample of coordinates at which the sum is computed.
         """
         self.size += 1
         if identity is not None:

@@ -76,7 +76,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         )
 
     def __post_init__(self) -> None:
-        """Compute the missing ones of ε, δ and noises, or check that the given ones agree."""
+        """Compute ε, δ or the noises from the other values, or check that all of them agree."""
         self.check_valid_parameter_settings()
         self.accountants = [EpsilondPrivacyAccountant] * len(self.mechanisms)
         if self.mechanism_epsilons is not None and self.noise_parameters is None:
@@ -119,10 +119,11 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         ]
 
     def _distribute_budget(self) -> list[float]:
-        """Return the noise of each mechanism at the largest sum of budgets with a composition that meets the totals.
+        """Return the noise parameter of each mechanism, such that all together meet the total ε and δ.
 
-        Each mechanism gets its proportion of a trial ε'. The composition needs less than the sum of its parts, so that
-        ε' may exceed the total ε. It is found by bisection of log ε', to the relative `EPSILON_TOLERANCE`.
+        Mechanism i gets the noise for the share p_i of some ε' and of the total δ. The largest ε' with a composition
+        that meets the totals is found by bisection of log ε', to a relative error of `EPSILON_TOLERANCE`. It may exceed
+        the total ε, because the ε of a composition is at most the sum of the ε of its parts.
         """
         lower = self.total_epsilon
         upper = self.total_epsilon / max(self.budget_proportions)

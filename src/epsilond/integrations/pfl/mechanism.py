@@ -46,7 +46,9 @@ FIX_PARTS: Final = "Leave the mechanism, its noise and its methods as they are."
 
 
 class WatchedMechanism:
-    """Methods of pfl's postprocessors, replaced by methods that observe and then call them.
+    """Observes the private aggregation of pfl, by replacing methods of its postprocessors.
+
+    Each replacement calls the original method and checks its arguments and results.
 
     Args:
         postprocessors: those of the backend, in its order.
@@ -106,6 +108,7 @@ class WatchedMechanism:
 
     # Methods of the postprocessors ------------------------------------------------------------------------------------
     def _after_user(self, original: Callable[..., Result], *, user_context: UserContext, **arguments: object) -> Result:
+        """Call the last postprocessor for one user, and add the user's resulting statistics to the cohort."""
         self._bound = self._clipping_bound()
         result = original(user_context=user_context, **arguments)
         statistics = result[0]
@@ -124,6 +127,14 @@ class WatchedMechanism:
         central_context: CentralContext,
         **arguments: object,
     ) -> Result:
+        """Check the sum of an iteration, let the mechanism add its noise, and check the noise.
+
+        Args:
+            original: the mechanism's own method, which adds the noise.
+            stats: sum of the users' statistics.
+            central_context: settings of the iteration, with its number and the expected cohort size.
+            **arguments: further arguments of the method.
+        """
         before = _arrays(stats)
         self._shown = {SAME_PARTS} if self._keeps_parts() else set()
         self._check_number(int(central_context.current_central_iteration))
@@ -150,6 +161,11 @@ class WatchedMechanism:
         return True
 
     def _check_number(self, iteration: int) -> None:
+        """Check that no more iterations run than planned, and that the first one was observed.
+
+        Args:
+            iteration: pfl's number of the iteration, from 0.
+        """
         count = self._evidence.steps + 1
         if max(count, iteration + 1) > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"
@@ -161,7 +177,11 @@ class WatchedMechanism:
         self._started = True
 
     def _check_cohort(self, expected: int) -> None:
-        """Compare the users of an iteration with Poisson sampling."""
+        """Test that the users of an iteration are a Poisson sample, by their number and, if known, their identities.
+
+        Args:
+            expected: expected number of users.
+        """
         size, users = self._cohort.size, self._users
         records = len(users) if users is not None else round(expected / self._rate)
         if records > 0:
@@ -178,7 +198,11 @@ class WatchedMechanism:
             self._shown.add(COHORT)
 
     def _check_sum(self, before: Arrays) -> None:
-        """Compare the sum that gets noise with the users' statistics, and their norms with the bound."""
+        """Check that the sum is that of the users' clipped statistics, with each user at most once.
+
+        Args:
+            before: the sum to which the noise will be added.
+        """
         if _processes() > 1:
             self._evidence.rest_on_caller(UPDATES, SPREAD)
             self._evidence.rest_on_caller(CLIPPING, SPREAD)
@@ -202,11 +226,13 @@ class WatchedMechanism:
             self._shown.add(CLIPPING)
 
     def _check_noise(self, before: NDArray[np.float64], released: Arrays) -> None:
-        """Compare the noise that the mechanism added with the plan; a plan without a fixed noise is not checked.
+        """Test that the added noise is Gaussian with the planned standard deviation, if the plan fixes it.
+
+        The noise is not tested if rounding errors are too large compared with it.
 
         Args:
-            before: statistics before the noise, as a sample of coordinates.
-            released: statistics after the noise.
+            before: the sum without noise, at the sampled coordinates.
+            released: the sum with noise.
         """
         planned = self._noise_parameter
         if planned is None or self._probe is None:
@@ -227,7 +253,13 @@ class WatchedMechanism:
             self._shown.add(NOISE)
 
     def _check_weight(self, weight: SupportsFloat | None) -> None:
-        """Check that the weight, by which pfl divides the noisy sum, does not depend on the users."""
+        """Check that the weight, by which pfl divides the noisy sum, does not depend on the users.
+
+        It must be the same in each iteration, and must not be the sum of the users' own weights.
+
+        Args:
+            weight: the weight; None if the statistics have none.
+        """
         value = None if weight is None else float(weight)
         if self._evidence.steps == 0:
             self._weight = value

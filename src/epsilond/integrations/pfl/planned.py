@@ -44,10 +44,10 @@ class PlannedFigure:
 
 
 class PlannedRun(Stated):
-    """A plan of pfl with the evidence for it.
+    """Base class of accountants for planned runs of pfl, with the evidence that the run keeps to its plan.
 
-    A plan shows nothing of the run: every premise is declared. After `observe` the evidence is that of the iterations
-    that ran.
+    Without `observe`, nothing of the run is known, and the caller must vouch for every premise of the privacy theorem.
+    After `observe`, the evidence comes from the iterations that were run.
     """
 
     _setting = SETTING
@@ -92,14 +92,14 @@ class PlannedRun(Stated):
             super().require_consistent()
 
     def observe(self, postprocessors: Sequence[Postprocessor], *, users: Collection[Hashable] | None = None) -> None:
-        """Watch the mechanism of this accountant in each of its iterations, from now on.
+        """Check each iteration of the run from now on.
 
-        Methods of the first and the last postprocessor and of the mechanism are replaced by methods that observe and
-        call the originals.
+        For this, methods of the first postprocessor, the last postprocessor and the mechanism are replaced by methods
+        that call the original ones and check their arguments and results.
 
         Args:
-            postprocessors: those of the backend, in its order.
-            users: ids of all users that cohorts are drawn from, as the data set gives them; None if not known.
+            postprocessors: the postprocessors of pfl's backend, in the same order.
+            users: ids of all users from which cohorts are drawn, as the data set gives them; None if not known.
 
         Raises:
             InvalidInput: no central privacy mechanism is among them, or a run is observed already.
@@ -123,12 +123,12 @@ class PlannedRun(Stated):
         self._complete = True
 
     def _warn_of_scale(self, scale: float, epsilon: float, *, stacklevel: int) -> None:
-        """Note, and warn, that the run adds less noise than its ε is of.
+        """Warn that the run adds less noise than the ε of the plan needs, and note this in the evidence.
 
         Args:
-            scale: factor of the noise, below 1.
-            epsilon: certified upper bound on ε [nat] with this noise.
-            stacklevel: as for `warnings.warn`, from the caller.
+            scale: factor by which pfl multiplies the planned noise, below 1.
+            epsilon: certified upper bound on ε [nat] with the reduced noise.
+            stacklevel: level of the warning for `warnings.warn`, counted from the caller of this method.
         """
         for evidence in (self._planned, self._evidence):
             evidence.rest_on_caller(NOISE, SCALED.format(scale=scale, epsilon=epsilon))

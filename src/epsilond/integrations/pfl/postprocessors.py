@@ -44,9 +44,15 @@ class PostprocessorFinding:
 
 
 def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFinding]:
-    """Return the findings about pfl's postprocessors, in the order in which users apply them.
+    """Return reasons why a list of pfl's postprocessors may not give the planned privacy.
 
-    Without a privacy mechanism there are no findings, because there is no guarantee.
+    They are the generator of the noise, and weights of users by their numbers of examples.
+
+    Args:
+        postprocessors: the postprocessors, in the order in which they are applied to users' updates.
+
+    Returns:
+        The findings; empty without a privacy mechanism, because then no privacy is claimed.
     """
     result: list[PostprocessorFinding] = []
     mechanism: str | None = None

@@ -82,16 +82,16 @@ def curve_of(*specs: Spec) -> PrivacyCurve:
 def complete_target(
     curve: PrivacyCurve, epsilon: float | None, delta: float | None, *, parameter: str
 ) -> tuple[float, float]:
-    """Return ε and δ of a plan; a missing one is the certified upper bound.
+    """Return ε and δ of a planned run, where a missing one is computed from the other.
 
     Args:
-        curve: certified curve of the plan.
-        epsilon: ε [nat], or None.
-        delta: δ, or None; at most one of the two is missing.
-        parameter: name of the plan's noise, for the error.
+        curve: certified privacy curve of the run.
+        epsilon: ε [nat]; None to compute its upper bound at δ.
+        delta: δ; None to compute its upper bound at ε. At most one of the two is None.
+        parameter: name of the noise parameter, for the error.
 
     Raises:
-        InvalidInput: both are given, and the curve does not meet them.
+        InvalidInput: both are given, and the run is not certified to be (ε, δ)-private.
     """
     if delta is None:
         assert epsilon is not None
@@ -110,9 +110,9 @@ def noise_for(
     """Return the smallest noise parameter at which a run is certified to be (ε, δ)-private.
 
     Args:
-        mechanism: as in `spec_from_pfl`.
-        sampling_probability: as in `spec_from_pfl`.
-        num_compositions: as in `spec_from_pfl`.
+        mechanism: `gaussian` or `laplace`.
+        sampling_probability: probability that a user is in a cohort, in (0, 1].
+        num_compositions: number of rounds.
         epsilon: ε [nat] of the run.
         delta: δ of the run.
 

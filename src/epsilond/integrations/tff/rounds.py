@@ -57,17 +57,17 @@ def compare_round(
     relation: Relation,
     **sampling: Unpack[Sampling],
 ) -> bool:
-    """Compare the state after a round with the recorded round.
+    """Check that the privacy event in the state after a round is that of the recorded mechanism.
 
     Args:
         evidence: takes the contradictions.
         state: the state that the round returned.
-        spec: the recorded round.
-        relation: neighbouring relation.
-        **sampling: how the clients were chosen, as for `spec_from_tff_state`.
+        spec: the recorded mechanism of the round.
+        relation: neighbouring relation of the account.
+        **sampling: `rate`, or `batch_size` and `population`: the sampling of the clients; see `spec_from_tff_state`.
 
     Returns:
-        Whether the event of the state is the recorded one.
+        True if it is. Otherwise a contradiction was reported.
 
     Raises:
         InvalidInput: the state has no event, or one that no spec describes.

@@ -45,9 +45,11 @@ class TffRunState(TypedDict):
 
 
 class TffRun(Stated):
-    """The rounds of one process, accounted for by the events of its states.
+    """The privacy account of a training process of TensorFlow Federated, round by round.
 
-    The status is `declared` at best: clipping, noise and the choice of clients are not observable by a program.
+    Each state of the process contains the privacy event of the rounds so far, from which ε is computed. The status of
+    the account is at most `declared`, not `certified`: a program cannot observe the clipping, the noise and the choice
+    of the clients.
 
     Attributes:
         round: spec of one round.
@@ -96,10 +98,10 @@ class TffRun(Stated):
         self._curve: tuple[int, PrivacyCurve | None] | None = None
 
     def take_round(self, run_round: Callable[[LearningAlgorithmState], Output]) -> Output:
-        """Pay for a round where there is a budget, run it, and compare its state.
+        """Run one round, after paying for it if there is a budget, and check its new state.
 
         Args:
-            run_round: calls `process.next` with the state that it is given; its result is returned.
+            run_round: function that calls `process.next` with its argument, the present state, and returns the result.
 
         Raises:
             LedgerExhausted: too little is left; nothing was run.
@@ -128,10 +130,13 @@ class TffRun(Stated):
         return output
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Return whether this round has a model, and report a repeated model or a counter that did not grow.
+        """Check that the state after a round is new: its round counter has grown, and its model is no earlier one.
 
         Args:
             before: state of the process before the round.
+
+        Returns:
+            False if the state has no model to compare. Contradictions are only reported.
         """
         earlier = _counter(before)
         present = _counter(self.state)

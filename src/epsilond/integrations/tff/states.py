@@ -79,10 +79,10 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
 
 
 def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggregatorState:
-    """Return the innermost state with an event.
+    """Return the state of the private aggregator, which has the privacy event, from inside a state of a process.
 
     Raises:
-        InvalidInput: there is no such state.
+        InvalidInput: the state contains no such state.
     """
     for _ in range(_DEEPEST):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):

@@ -18,10 +18,14 @@ _FUNCTIONS: Final = ("avg_fn", "multi_avg_fn")
 
 
 class Averages:
-    """Averages of the recorded states of one model. They are computed from released models only.
+    """Averages of the weights of one model over its training steps, as torch's `AveragedModel` computes them.
 
-    An average counts if every update of it read the weights after a recorded step, and nothing else wrote to it. Other
-    averaging functions than torch's own are not observed, so their averages do not count.
+    If all averaged weights are released ones, the average is as private as these, and the model may take its values. So
+    an average is accepted if each update of it used the weights after a recorded step and torch's own averaging
+    function, and if nothing else wrote to it.
+
+    Args:
+        check: the check of the model's parameters, to which accepted averages are added.
     """
 
     def __init__(self, check: ParameterCheck) -> None:

@@ -71,20 +71,21 @@ ORIGINAL: Final = {kind: class_methods(kind) for kind in OBSERVED}
 
 
 def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str | None:
-    """Return the name of a method of an observed optimizer that is not Opacus' own.
+    """Return the name of a method of an observed optimizer that was replaced; None if all are Opacus' own.
 
     Args:
         optimizer: an optimizer of one of the classes `OBSERVED`.
-        name: method that epsilond has wrapped on this optimizer.
-        wrapper: the wrapper.
+        name: name of the method that epsilond itself has replaced by `wrapper` on this optimizer.
+        wrapper: the replacement by epsilond.
     """
-    kind, own = type(optimizer), optimizer.__dict__
-    present = class_methods(kind)
-    if present != ORIGINAL[kind]:
-        return next(method for method, one, two in zip(METHODS, present, ORIGINAL[kind], strict=True) if one != two)
-    if own.get(name) is not wrapper:
+    kind = type(optimizer)
+    for method, present, original in zip(METHODS, class_methods(kind), ORIGINAL[kind], strict=True):
+        if present != original:
+            return method
+    attributes = optimizer.__dict__
+    if attributes.get(name) is not wrapper:
         return name
-    return next((method for method in _OWN & own.keys() if method != name), None)
+    return next((method for method in _OWN & attributes.keys() if method != name), None)
 
 
 def has_own_factors(module: torch.nn.Module | None) -> bool:
@@ -104,7 +105,7 @@ def norms_agree(optimizer: DPOptimizer) -> bool:
 
 
 class ClippedSums:
-    """Recomputes the clipped sum of some steps at a few coordinates."""
+    """Recomputes the clipped sum at a few coordinates: in the first two steps, and in about one of 64 later ones."""
 
     def __init__(self) -> None:
         self._steps = 0
@@ -119,10 +120,13 @@ class ClippedSums:
         return True
 
     def compute_increments(self, optimizer: DPOptimizer) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Return the increments of the clipped sum, before Opacus computes them.
+        """Compute the amounts by which the clipped sums must grow when Opacus accumulates the next gradients.
+
+        Args:
+            optimizer: the private optimizer, with per-sample gradients that are not accumulated yet.
 
         Returns:
-            For each parameter the increments of its first coordinates, and their tolerances.
+            For each parameter, the increments at a few coordinates, and the rounding errors that are tolerated there.
         """
         with torch.no_grad():
             rows = [_rows(parameter) for parameter in optimizer.params]
@@ -173,7 +177,7 @@ def agrees(
 
 
 def _draw_gap() -> int:
-    """Return the geometric number of steps up to the next one that is chosen, with probability 1 / `_ONE_IN` each."""
+    """Draw the number of steps until the next recomputed sum: a geometric variable with mean `_ONE_IN`."""
     uniform = (secrets.randbelow(1 << 53) + 1) / (1 << 53)
     return 1 + int(math.log(uniform) / math.log1p(-1.0 / _ONE_IN))
 
@@ -198,5 +202,5 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
 
 
 def _places(gradient: torch.Tensor) -> slice:
-    """Return coordinates spread over the parameter."""
+    """Return about `_PLACES` evenly spaced coordinates of a parameter, as a slice."""
     return slice(0, None, max(1, gradient.shape[1] // _PLACES))

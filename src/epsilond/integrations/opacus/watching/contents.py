@@ -29,10 +29,10 @@ class SamplerPass(Protocol):
 
 
 class IndexBatch:
-    """One batch of indices.
+    """One draw of the sampler: a batch of indices of records.
 
     Attributes:
-        epoch: the pass over the sampler that drew it.
+        epoch: the pass over the sampler to which it belongs.
         place: number of earlier draws of that pass.
         size: number of records.
         rate: sampling rate of the sampler when it drew.
@@ -69,10 +69,11 @@ class HandedBatch:
 
 
 class Contents:
-    """Recognises the batches that a loader handed out among the inputs of a model.
+    """Recognises batches of a data loader among the inputs of a model.
 
-    A tensor is recognised if it shares its storage with an unchanged tensor of the batch, or if its rows have the same
-    values. Moving to a device, casting and reshaping keep these. On a device three rows are compared.
+    An input is recognised if it shares its memory with a tensor of the batch that was not changed since. It is also
+    recognised if its rows have the same values, which remain equal if the tensor is moved, cast or reshaped. On a
+    device, only three rows are compared.
     """
 
     def __init__(self) -> None:
@@ -99,14 +100,15 @@ class Contents:
             self._known = {place: entry for place, entry in self._known.items() if entry[0]() is not None}
 
     def recognise(self, inputs: object, *, by_value: bool) -> tuple[HandedBatch | None, bool]:
-        """Return the batch that one of these inputs holds, and whether there are inputs of other origin next to it.
+        """Find the batch that a model reads, and find out whether the model reads other data too.
 
         Args:
             inputs: arguments of the model.
-            by_value: whether values are compared where no storage is shared. On a device this waits for it.
+            by_value: whether values are compared if no memory is shared. On a device this waits for the device.
 
         Returns:
-            The batch, and whether a tensor of real numbers is neither a part of it, nor empty, nor zero everywhere.
+            The batch, or None; and whether there is another input of real numbers, not all zero, that is no part of the
+            batch.
         """
         tensors = list(_tensors(inputs))
         shared = [self._share_storage(tensor) for tensor in tensors]
@@ -176,12 +178,15 @@ def has_numbers(inputs: object) -> bool:
 
 
 def _place_of(tensor: torch.Tensor) -> int:
-    """Return the address of a tensor's storage; a number of the object where the tensor is empty, without storage."""
+    """Return a key for the memory of a tensor: its address, or a number of the object if the tensor is empty."""
     return tensor.untyped_storage().data_ptr() or -id(tensor)
 
 
 def _tensors(batch: object) -> Iterator[torch.Tensor]:
-    """Return the tensors of nested lists, tuples and mappings, with at least one number each."""
+    """Yield at most `_TENSORS` dense tensors of nested lists, tuples and mappings.
+
+    Of inputs that `torch.func.vmap` maps over records, the underlying tensors with all records are returned.
+    """
     waiting, count = [batch], 0
     while waiting and count < _TENSORS:
         value = waiting.pop()
@@ -198,10 +203,9 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 
 
 def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
-    """Return whether the rows of a tensor have the values of a tensor of the batch, in any order within each row.
+    """Return whether each row of a tensor has the same values as that row of a tensor of the batch, in any order.
 
-    The first, middle and last row are compared first. All rows are compared only if both tensors are in the memory of
-    the CPU.
+    On a device, only the first, the middle and the last row are compared.
 
     Args:
         tensor: an input of the model.

@@ -37,7 +37,11 @@ _LOOP_REMEDY: Final = (
 
 
 class DrawCheck:
-    """Matches each step with a draw of the sampler.
+    """Checks that each optimizer step uses one draw of the sampler (a batch of indices), and each draw only once.
+
+    Args:
+        reporter: takes contradictions of the recorded run.
+        loader: the loader that `make_private` returned; None if it is not known.
 
     Attributes:
         draws: draws of the loader; None if the loader is not known or its sampler not Opacus' own.
@@ -59,11 +63,11 @@ class DrawCheck:
         self._looks = 0
 
     def see_forward(self, inputs: list[object], *, starts_rows: Callable[[], bool]) -> None:
-        """Note which batch the inputs of a forward pass in training mode hold, and whether they hold other data.
+        """Note which batch of the loader the model reads in a forward pass, and whether it reads other data too.
 
         Args:
-            inputs: arguments of the model.
-            starts_rows: returns whether no earlier forward pass has a part in the present rows.
+            inputs: arguments of the model, which is in training mode.
+            starts_rows: returns whether this is the first forward pass since the last optimizer step.
         """
         if self.draws is None:
             return
@@ -84,12 +88,13 @@ class DrawCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def shows_draw(self, rows: ClippedRows, rate: float) -> bool:
-        """Return whether a step used a draw of the sampler that no other step used; report it otherwise.
+        """Return whether a step used a draw of the sampler that no other step used. Deviations are reported.
 
-        If the loader's sampler is not known, only the size of the batch is checked.
+        If the loader's sampler is not known, only the size of the batch is checked, and the result is False, except for
+        batches of all records.
 
         Args:
-            rows: rows whose clipped gradients the step summed.
+            rows: the per-sample gradients that the step summed.
             rate: recorded sampling rate of one batch.
         """
         fresh, used = self._read_batches()
@@ -103,7 +108,11 @@ class DrawCheck:
         return self._is_regular(draw, rows, rate) and self._is_read(rows, fresh, used)
 
     def shows_rows(self, rows: ClippedRows) -> bool:
-        """Return whether each record of the batch gave one row of the sum."""
+        """Return whether each record of the batch gave exactly one gradient of the sum. Deviations are reported.
+
+        Args:
+            rows: the per-sample gradients that the step summed.
+        """
         if rows.unequal:
             self._reporter.contradict(
                 ROWS,
@@ -139,7 +148,13 @@ class DrawCheck:
 
     # Parts of the check -----------------------------------------------------------------------------------------------
     def _read_batches(self) -> tuple[list[HandedBatch], bool]:
-        """Return the fresh batches that the model read, and whether it read used ones."""
+        """Take the batches that the model has read since the last step, and mark them as used.
+
+        If the model read only batches of earlier steps, this is reported.
+
+        Returns:
+            The batches that no earlier step used, and whether the model also read batches of earlier steps.
+        """
         fresh = [candidate for candidate in self._handed if not candidate.used]
         used = len(fresh) < len(self._handed)
         for handed in self._handed:
@@ -155,10 +170,10 @@ class DrawCheck:
         return fresh, used
 
     def _matches(self, draw: IndexBatch | None, rows: int) -> bool:
-        """Return whether there is a draw for the step with one record for each of its rows; report it otherwise.
+        """Return whether the draw of a step has as many records as the step summed gradients. Otherwise report it.
 
         Args:
-            draw: the draw that the model read; the latest unused one if None.
+            draw: the draw that the model read; if None, the latest unused one.
             rows: number of per-sample gradients that the step summed.
         """
         assert self.draws is not None
@@ -175,12 +190,12 @@ class DrawCheck:
         return False
 
     def _is_regular(self, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
-        """Return whether a draw has the recorded sampling and is the next one in order; report it otherwise.
+        """Return whether a draw has the recorded sampling rate and comes next in order. Otherwise report the reason.
 
         Args:
             draw: the draw of the step, which is marked as used.
-            rows: rows whose clipped gradients the step summed.
-            rate: sampling rate that the record has for the step.
+            rows: the per-sample gradients that the step summed.
+            rate: recorded sampling rate of the step.
         """
         assert self.draws is not None
         draws = self.draws
@@ -205,12 +220,12 @@ class DrawCheck:
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], used: bool) -> bool:
-        """Return whether the model read only the batch of the step's draw; report it otherwise.
+        """Return whether the model read the batch of the step and no other data. Otherwise report it.
 
-        The marks of the step are reset for the next one.
+        The notes of the forward passes are cleared, for the next step.
 
         Args:
-            rows: rows whose clipped gradients the step summed.
+            rows: the per-sample gradients that the step summed.
             fresh: batches that the model read, and that no earlier step used.
             used: whether the model also read a batch of an earlier step.
         """

@@ -30,10 +30,14 @@ _EPOCHS: Final = 8
 
 
 class Epoch:
-    """One pass over the sampler, as an iterator over its draws.
+    """Iterator over the batches of indices of one pass over the sampler, which records each batch it yields.
+
+    Args:
+        source: record of all draws of the sampler.
+        batches: Opacus' own iterator.
 
     Attributes:
-        draws: draws that no step has used yet.
+        draws: draws (batches of indices) that no optimizer step has used yet.
         loader: whether an iterator of a data loader reads this pass.
     """
 
@@ -60,9 +64,9 @@ class Epoch:
         return indices
 
     def hand_out(self, batch: object, largest: int | None) -> None:
-        """Match a batch that the loader returns with the earliest draw that is not yet handed out in full.
+        """Match a batch of data that the loader returns with the draw of indices that it was loaded from.
 
-        Nothing is matched if every draw is handed out.
+        That is the earliest draw that was not handed out completely. If there is none, nothing happens.
 
         Args:
             batch: tensors of the batch.
@@ -126,10 +130,11 @@ class Draws:
         self._digests: dict[tuple[int, int], None] = {}
 
     def record(self, indices: list[int]) -> None:
-        """Count a draw, and raise the alarm if it repeats an earlier draw or the random generator was replaced.
+        """Record a draw, and set `alarm` if it equals an earlier draw, or if the random generator was replaced.
 
-        A fresh draw at rate q equals a given set of s of n records with probability q^s (1 − q)^(n − s). A repetition
-        raises the alarm only if this is at most the level of the test of this draw.
+        A draw at rate q equals a given set of s of n records with probability q^s (1 − q)^(n − s). A repetition sets
+        the alarm only if this probability is at most the significance level, divided by the number of stored draws.
+        When `_MEMORY` draws are stored, each new one replaces the latest of them.
 
         Args:
             indices: positions of the drawn records in the data set.
@@ -171,10 +176,10 @@ class Draws:
         return epoch
 
     def match(self, size: int) -> IndexBatch | None:
-        """Find the unused draw that a step of this size has used.
+        """Return the draw that an optimizer step has probably used: an unused draw with the size of its batch.
 
-        Later passes are searched first. Within a pass, the draw that the data loader handed out last is preferred to
-        earlier ones.
+        Later passes over the sampler are searched first. Within a pass, the draw that the data loader handed out last
+        is preferred, then the earliest draw.
 
         Args:
             size: number of records in the batch of the step.
@@ -236,7 +241,7 @@ def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
 
 
 def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]) -> Draws | None:
-    """Record the draws of a sampler from now on.
+    """Record the draws of a sampler from now on, by changing its class to `RecordedSampler`.
 
     Args:
         sampler: batch sampler of the loader that `make_private` returned.
@@ -256,16 +261,16 @@ def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_dra
 
 
 def recorded_epoch(iterator: _BaseDataLoaderIter) -> tuple[Epoch, int | None] | None:
-    """Return the pass over a recorded sampler that an iterator of a data loader reads, and the size of its parts.
+    """Return the pass over the sampler from which an iterator of a data loader takes its indices.
 
-    The result is stored on the iterator, next to the iterator of indices that it is valid for.
+    The result is cached as an attribute of the iterator.
 
     Args:
         iterator: iterator over a data loader.
 
     Returns:
-        The pass, and the number of records in the parts into which Opacus' `BatchMemoryManager` splits a draw, or None
-        if it splits none. The whole result is None if the loader's sampler is not recorded.
+        The pass, and the largest number of records in the parts into which Opacus' `BatchMemoryManager` splits a draw
+        (None if it splits none). None if the loader's sampler is not recorded, or if other iterators read all passes.
     """
     source = iterator._sampler_iter  # noqa: SLF001  torch has no public name for it
     stored_source, stored_result = iterator.__dict__.get(_EPOCH, (None, None))

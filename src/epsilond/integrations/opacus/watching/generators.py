@@ -40,11 +40,11 @@ class GeneratorState(TypedDict):
 
 
 class GeneratorWatch:
-    """The states of one generator, each observed at a draw or at a step.
+    """Observations of the state of one random generator, by which a reset is noticed.
 
-    A state is the first 16 bytes of the generator's block of numbers and the position in the block. Blocks do not
-    repeat within the period 2^19937 − 1, so a block that was seen before and left again shows a reset. A device's
-    generator is its seed and a counter, which only grows.
+    The state of a generator on the CPU is identified by the first bytes of its present block of 624 numbers, and by the
+    position in this block. Blocks do not repeat within the period 2^19937 − 1. So a block that was seen before, with
+    another block since, shows a reset. A generator on a device has a seed and a counter, which only grows.
 
     Attributes:
         generator: the generator.
@@ -66,10 +66,10 @@ class GeneratorWatch:
         self.purposes: set[str] = set()
 
     def observe(self) -> str | None:
-        """Look at the present state.
+        """Compare the present state with all earlier ones, and remember it.
 
         Returns:
-            The observation of a reset since the last call; None if there is none.
+            A phrase about a reset since the last call, such as "was seeded anew"; None if there was none.
         """
         try:
             state = self.generator.get_state()
@@ -90,7 +90,14 @@ class GeneratorWatch:
         return message
 
     def _start(self, block: bytes) -> str | None:
-        """Take the first state, and compare it with those of an earlier run that goes on here."""
+        """Compare the first state with those of the run that is resumed, if one is.
+
+        Args:
+            block: the first bytes of the present block of random numbers.
+
+        Returns:
+            A phrase about a repetition of the earlier run's numbers; None if there is none.
+        """
         self.seed = self.generator.initial_seed()
         self._early = early_blocks(self.generator)
         self._progress = self._early.get(block, _EARLY_BLOCKS)
@@ -117,7 +124,11 @@ class GeneratorWatch:
         return "was reset to an earlier state" if goes_back or block in self._states else None
 
     def repeats(self, other: GeneratorWatch) -> bool:
-        """Return whether this generator starts at numbers that another one has passed, for a common purpose."""
+        """Return whether this generator will produce numbers that another one has produced for the same purpose.
+
+        Args:
+            other: an earlier generator of the run.
+        """
         if self.purposes.isdisjoint(other.purposes):
             return False
         if self._last in other._states and self._last != other._last:
@@ -152,14 +163,14 @@ class GeneratorWatches:
             watch.moved = True
 
     def observe(self, generator: torch.Generator, *purposes: str) -> str | None:
-        """Look at the state of a generator.
+        """Compare the state of a generator with its earlier states, and a new generator also with the other ones.
 
         Args:
             generator: the generator.
-            purposes: what its numbers are used for, "batches" or "noise".
+            *purposes: uses of its numbers: "batches", "noise" or both.
 
         Returns:
-            The observation of a reset; None if there is none.
+            A phrase about a reset or a repetition, such as "was seeded anew"; None if there is none.
         """
         watch = self._watches.get(id(generator))
         if watch is not None:
@@ -187,7 +198,14 @@ class GeneratorWatches:
 
 
 def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
-    """Return the first blocks after the seed of a generator, each with its place; empty for generators of devices."""
+    """Return the first `_EARLY_BLOCKS` blocks that a generator produces after its seed, numbered from 0.
+
+    Args:
+        generator: the generator, of which only the seed is read.
+
+    Returns:
+        The number by the first bytes of each block; empty for generators of devices, which have no blocks.
+    """
     if generator.device.type != "cpu":
         return {}
     replica = torch.Generator()

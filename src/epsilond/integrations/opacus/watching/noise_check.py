@@ -46,7 +46,15 @@ _randomness = np.random.default_rng()
 
 
 class NoiseCheck:
-    """Reads the noise of the same coordinates at each step."""
+    """Checks the noise of each step at a fixed random sample of coordinates.
+
+    The noise is the noisy sum minus the clipped sum. It must be new Gaussian noise of the recorded standard deviation,
+    and its random generator must not have been reset.
+
+    Args:
+        reporter: takes contradictions of the recorded run.
+        generators: states of the random generators of the run.
+    """
 
     def __init__(self, reporter: Reporter, generators: GeneratorWatches) -> None:
         self._reporter = reporter
@@ -64,13 +72,16 @@ class NoiseCheck:
     def shows_noise(
         self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter], *, divisor: float, observe_generator: bool
     ) -> bool:
-        """Return whether a step added noise of the recorded size.
+        """Return whether no test has rejected the noise so far. Deviations are reported.
+
+        Most steps are only stored here, and are tested later together. So the result may come some steps late.
 
         Args:
-            optimizer: the private optimizer, in its hook between the noise and the step of the original optimizer.
-            parameters: its parameters, each with `grad` and `summed_grad`.
-            divisor: number that the noisy sum was divided by.
-            observe_generator: whether the generator is not looked at elsewhere, before each draw.
+            optimizer: the private optimizer, after it has added the noise.
+            parameters: its parameters, with the clipped sum in `summed_grad` and the divided noisy sum in `grad`.
+            divisor: number by which the noisy sum was divided.
+            observe_generator: whether to check the generator of the noise for a reset. It is unnecessary if the same
+                generator draws the batches, because it is then checked before each draw.
         """
         reset = self._generators.observe(generator_of(optimizer, parameters), "noise") if observe_generator else None
         if reset is not None:
@@ -89,7 +100,7 @@ class NoiseCheck:
         return reset is None and self._samples.alarm is None
 
     def flush(self) -> None:
-        """Test the noise of the steps that wait."""
+        """Test the noise of the stored steps, and report a deviation. Noise that rounding hides is not tested."""
         for noisy, sums, divisor, deviation in self._waiting:
             before = _on_host(sums)
             error = _ROUNDINGS * self._precision * (float(np.abs(before).max()) + deviation)

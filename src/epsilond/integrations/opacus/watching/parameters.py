@@ -41,7 +41,7 @@ _GRADIENTS: Final = ("grad", "grad_sample", "summed_grad")
 
 
 class Digests:
-    """Digests of the tensors of all models of one run, each after the last recorded step that could change it."""
+    """Digests (checksums) of the tensors of all models of one run, each after the last recorded optimizer step."""
 
     def __init__(self) -> None:
         self.recorded: dict[int, Digest] = {}
@@ -57,11 +57,17 @@ class Digests:
 
 
 class ParameterCheck:
-    """Compares the parameters and buffers of one model with those after the last recorded step.
+    """Checks that only recorded optimizer steps change the parameters and buffers of one model.
 
-    The digest of a tensor is the sum of its bytes, read as integers of 8 bytes where possible, modulo 2^64. The
-    integers at up to 64 random places are a part of it. On a device the digest is a tensor that stays there, and these
-    integers are added with weights.
+    The digest of a tensor is the sum of its bytes, read as integers of 8 bytes if possible, modulo 2^64. It also
+    contains the integers at up to 64 random positions. On a device the digest is a tensor on that device, to which
+    these integers are added with random weights.
+
+    Args:
+        digests: digests of all models of the run, which models may share.
+        reporter: takes contradictions of the recorded run.
+        owner: the model, or the optimizer if the model is not known.
+        tensors: its parameters and buffers.
     """
 
     def __init__(
@@ -88,7 +94,10 @@ class ParameterCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def see_forward(self) -> None:
-        """Take the versions of the tensors in a forward pass."""
+        """Compare the tensors at a forward pass with the first known values, and note the number of writes to each.
+
+        Before the first recorded step, a change since the first forward pass is reported.
+        """
         tensors = self._present()
         if not all(identity in self._digests.recorded for identity in self.identities):
             self._digests.recorded.update(zip(self.identities, self._digest(tensors), strict=True))
@@ -97,7 +106,10 @@ class ParameterCheck:
         self._versions = _versions(tensors)
 
     def shows_step(self) -> bool:
-        """Return whether the parameters are those after the last recorded step, also in the forward pass."""
+        """Return whether the parameters have not changed since the last recorded step, nor since the forward pass.
+
+        A change is reported. It also counts if the earlier values were restored after the forward pass.
+        """
         tensors = self._present()
         changed = not self._is_recorded(tensors)
         restored = self._versions is not None and self._versions != _versions(tensors)
@@ -118,7 +130,7 @@ class ParameterCheck:
         self._gradients = [_weak(gradient) for gradient in self._first_gradients()]
 
     def accept(self, digests: list[Digest]) -> None:
-        """Take the digests of a released state, or of one that was computed from released states."""
+        """Add the digests of a state that the model may return to: a released one, or an average of released ones."""
         if len(self._states) < _LARGEST_MEMORY:
             self._states[hash(tuple(digests))] = None
 
@@ -246,7 +258,10 @@ def _nothing() -> None:
 
 
 def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
-    """Return the memory of a tensor on the CPU as integers; None for other devices."""
+    """Return an array of integers over the memory of a tensor on the CPU, without a copy; None for other devices.
+
+    The integers are as wide as size and alignment of the memory allow, from 1 to 8 bytes.
+    """
     if tensor.device.type != "cpu":
         return None
     dense = tensor.detach()

@@ -105,9 +105,9 @@ class ObservedPart:
 
     # Draws and forward passes -----------------------------------------------------------------------------------------
     def before_draw(self) -> None:
-        """Report a reset of the sampler's random generator, which is observed before each draw.
+        """Check before each draw that the sampler's random generator was not reset, and report a reset.
 
-        Nothing is observed if the optimizer is gone or the generator of the sampler is not known.
+        Nothing is checked if the optimizer no longer exists, or if the generator is not known.
         """
         optimizer = self.optimizer
         generator = self._sampler_generator()
@@ -133,7 +133,11 @@ class ObservedPart:
             self.run.generators.note_draw(generator)
 
     def see_forward(self, inputs: list[object]) -> None:
-        """Look at the inputs of a forward pass in training mode."""
+        """Check the parameters, the settings and the inputs at a forward pass in training mode.
+
+        Args:
+            inputs: arguments of the model.
+        """
         if peek_interpreter_stack() is None:  # no transform of torch.func runs, which has other parameters
             self.parameters.see_forward()
         wrapper = self._wrapper() if self._wrapper is not None else None
@@ -156,12 +160,15 @@ class ObservedPart:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def observe_step(self, optimizer: DPOptimizer, *, rate: float, batches: int) -> list[Premise]:
-        """Return the premises that a step shows, between the noise and the step of the original optimizer.
+        """Check one optimizer step, after the noise was added and before the original optimizer uses the gradients.
 
         Args:
             optimizer: the private optimizer.
             rate: recorded sampling rate of one batch.
-            batches: number of batches that Opacus divides by.
+            batches: number of batches whose gradients the step accumulates, by which Opacus divides the sum.
+
+        Returns:
+            The premises (conditions of the privacy theorem) that were observed to hold for this step.
         """
         if self.sums is None:
             return self._report_kind(optimizer)
@@ -209,7 +216,10 @@ class ObservedPart:
         return self.parameters.shows_step() and self._continues_checkpoint() and updated
 
     def _continues_checkpoint(self) -> bool:
-        """Return whether the first step starts from the weights of the checkpoint that the run goes on from."""
+        """Return whether the first step of a resumed run starts from the weights of the checkpoint.
+
+        A difference is reported. For later steps, and for a run that was not resumed, the result is True.
+        """
         saved = self.run.saved
         if self.parameters.is_trained() or not saved.waiting:
             return True
@@ -245,7 +255,11 @@ class ObservedPart:
         self.parameters.record()
 
     def see_foreign_step(self, stepping: torch.optim.Optimizer) -> None:
-        """Report a step on these parameters that the accountant did not record."""
+        """Report a step of an optimizer that changes these parameters and was not recorded by the accountant.
+
+        Args:
+            stepping: the optimizer that is about to take the step.
+        """
         optimizer = self.optimizer
         own = stepping is self.original
         hook = getattr(optimizer, "step_hook", None)
@@ -275,7 +289,12 @@ class ObservedPart:
 
 
 class ForwardHook:
-    """A hook for the forward passes of one model. Copies of the model get a hook without effect."""
+    """A forward hook of torch that reports forward passes of one model. A copy of the model gets a hook without effect.
+
+    Args:
+        part: takes the reports; None for a hook without effect.
+        module: the model.
+    """
 
     def __init__(self, part: ObservedPart | None = None, module: torch.nn.Module | None = None) -> None:
         self._part = weakref.ref(part) if part is not None else None

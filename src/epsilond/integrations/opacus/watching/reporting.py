@@ -27,12 +27,12 @@ class Reporter:
         self._messages: dict[tuple[str, str], str] = {}
 
     def contradict(self, premise: Premise, kind: str, message: str, *, remedy: str) -> None:
-        """Report an observation that contradicts a premise.
+        """Report an observation that a premise (condition of the privacy theorem) fails.
 
         Args:
-            premise: the premise that does not hold.
-            kind: name of the observation, without numbers.
-            message: the observation, with the numbers of this step.
+            premise: the premise.
+            kind: short name of the kind of observation, by which repetitions are counted together.
+            message: the observation, which may contain numbers of this step.
             remedy: change of the program, or declaration, that resolves the observation.
         """
         first = self._messages.setdefault((premise.id, kind), message)

@@ -29,7 +29,7 @@ class ClippedRows:
         self._marks: list[tuple[int, int]] = []
 
     def restart(self) -> None:
-        """Start the next step."""
+        """Reset all counts and flags, for the next step."""
         self.count = self.passes = self.calls = 0
         self.norm = 0.0
         self.unequal = self.altered = self.rewritten = False
@@ -37,14 +37,17 @@ class ClippedRows:
     def before(
         self, parameters: list[torch.nn.Parameter], *, rows: int, passes: int, norm: float, unequal: bool
     ) -> None:
-        """Count the rows that the optimizer is about to accumulate.
+        """Count the per-sample gradients that the optimizer is about to add to its clipped sum.
+
+        If the optimizer has cleared its sum since the last call, the counts start again. If the sum was changed by
+        other code in between, `altered` is set.
 
         Args:
-            parameters: parameters of the optimizer.
-            rows: number of rows of each parameter.
-            passes: number of backward passes that gave them.
+            parameters: parameters of the optimizer, each with its clipped sum in `summed_grad`.
+            rows: number of per-sample gradients of each parameter.
+            passes: number of backward passes that computed them.
             norm: clipping norm.
-            unequal: whether parameters have different numbers of rows.
+            unequal: whether parameters have different numbers of per-sample gradients.
         """
         if self.calls and any(parameter.summed_grad is None for parameter in parameters[:1]):
             self.restart()
@@ -72,22 +75,36 @@ def marks_of(tensors: list[torch.Tensor | None]) -> list[tuple[int, int]]:
 
 
 def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
-    """Return whether forward passes, or gradients that were computed from them, wait for the next step.
+    """Return whether data were processed since the last step that the next step will use.
+
+    This is the case if a forward pass awaits its backward pass, or if gradients of a backward pass are stored.
 
     Args:
         parameters: parameters of the private optimizer.
-        ghost: whether clipped gradients are accumulated in `grad`, as ghost clipping does.
+        ghost: whether gradients are also stored in `grad`, as in ghost clipping.
     """
-    names = ("grad_sample", "summed_grad", *(("grad",) if ghost else ()))
-    return any(
-        getattr(parameter, "_forward_counter", 0) > 0
-        or any(getattr(parameter, name, None) is not None for name in names)
-        for parameter in parameters
-    )
+    stored_gradients = ["grad_sample", "summed_grad"]
+    if ghost:
+        stored_gradients.append("grad")
+    for parameter in parameters:
+        forward_passes = getattr(parameter, "_forward_counter", 0)
+        if forward_passes > 0:
+            return True
+        if any(getattr(parameter, name, None) is not None for name in stored_gradients):
+            return True
+    return False
 
 
 def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
-    """Return the rows of the per-sample gradients, the number of backward passes, and whether parameters differ."""
+    """Count the per-sample gradients that are stored for the next step.
+
+    Args:
+        parameters: parameters of the private optimizer, each with `grad_sample`.
+
+    Returns:
+        The largest number of per-sample gradients of a parameter, the number of backward passes that computed them, and
+        whether the parameters have different numbers.
+    """
     counts, passes = set(), 1
     for parameter in parameters:
         gradient = parameter.grad_sample

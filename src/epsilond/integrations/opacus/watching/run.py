@@ -82,7 +82,10 @@ class ObservedRun:
     def watch_made(
         self, *, module: torch.nn.Module, optimizer: DPOptimizer, loader: DataLoader, poisson_sampling: bool
     ) -> None:
-        """Watch the objects that `make_private` returned.
+        """Observe the objects that `make_private` returned from now on.
+
+        If the loader does not draw Poisson batches, and does not return all records in one batch, this contradicts the
+        record of the run, which assumes Poisson batches.
 
         Args:
             module: the wrapped model.
@@ -142,11 +145,14 @@ class ObservedRun:
         self.record = [as_entry(entry) for entry in history]
 
     def compare_history(self, history: Sequence[Entry], *, whole: bool) -> None:
-        """Compare the history of the accountant with the record of the observed steps.
+        """Check that the accountant's history is the record of the observed steps.
+
+        If it differs and no step was observed yet, the program has set the history, and its steps are adopted as not
+        observed. Otherwise the change contradicts the record of the run.
 
         Args:
             history: `accountant.history`.
-            whole: whether every entry is compared, or only the last.
+            whole: whether to compare every entry, or only the number of entries and the last one.
         """
         start = 0 if whole else -1
         if len(history) == len(self.record) and [*map(as_entry, history[start:])] == self.record[start:]:
@@ -175,7 +181,15 @@ class ObservedRun:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclusion(self, history: Sequence[Entry]) -> Evidence:
-        """Return the evidence, with the observations of the present models and history."""
+        """Return the evidence after final checks of the history, of the stored tests and of the models.
+
+        Parameters that changed after the last recorded step contradict the record, if gradients were computed since
+        then. Otherwise they may be averages of released models, for which the caller must vouch; this is noted in a
+        copy of the evidence only.
+
+        Args:
+            history: `accountant.history`.
+        """
         self.compare_history(history, whole=True)
         for part in self.parts:
             part.flush()
@@ -212,13 +226,13 @@ class ObservedRun:
         }
 
     def load_state_dict(self, state: RunState | None, history: Sequence[Entry]) -> None:
-        """Go on from a checkpoint.
+        """Continue a run from a checkpoint.
 
-        Contradictions and declarations of the present run are kept: a checkpoint cannot undo them. The budget learns of
-        the change at the end, once.
+        Contradictions and declarations of the present run remain: a checkpoint cannot undo them. If the present run has
+        observed steps that the checkpoint lacks, this contradicts the record. The budget is informed once, at the end.
 
         Args:
-            state: value of `state_dict`; None where the checkpoint has no evidence.
+            state: value of `state_dict`; None if the checkpoint has no evidence.
             history: the accountant's history in the checkpoint.
         """
         observed = bool(self.parts) and self.evidence.steps > 0

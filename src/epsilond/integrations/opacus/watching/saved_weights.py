@@ -31,7 +31,7 @@ class WeightsState(TypedDict):
 
 
 class SavedWeights:
-    """Digests of the models of a run at each checkpoint, over all processes that the run was resumed in.
+    """Digests of the weights of a run's models at its checkpoints, by which a resumed run is recognised.
 
     Attributes:
         waiting: number of models of the loaded checkpoint that no step has continued yet.
@@ -43,11 +43,15 @@ class SavedWeights:
         self._earlier: dict[str, None] = {}
 
     def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
-        """Compare a model with those of the loaded checkpoint, and with those of earlier checkpoints of the run.
+        """Check that a resumed model has weights that were saved at a checkpoint of the run.
+
+        Args:
+            parameters: parameters of the model.
 
         Returns:
-            `DIFFERENT` if the checkpoint has one model, with the same shapes and other weights. Another reason if the
-            checkpoint does not show which weights the model should have. None if the model is one of the checkpoint.
+            None if the weights were saved at the loaded checkpoint or an earlier one, or if no checkpoint was loaded.
+            `DIFFERENT` if the loaded checkpoint has a single model, of the same shapes, with other weights. Another
+            reason if the loaded checkpoint does not determine the weights.
         """
         if not self.waiting:
             return None
@@ -67,11 +71,11 @@ class SavedWeights:
         self.waiting = max(0, self.waiting - 1)
 
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
-        """Return the digests as JSON values, with those of the present models.
+        """Add the digests of the present models, and return all digests as JSON values for a checkpoint.
 
         Args:
-            models: parameters of each model that took a step, and whether they are those after a recorded step. The
-                models of the loaded checkpoint stay the latest ones while there are none.
+            models: for each model that has taken a step, its parameters, and whether they are those after a recorded
+                step. Without any model, the digests of the loaded checkpoint are returned again.
         """
         latest = []
         for parameters, settled in models:

@@ -28,10 +28,10 @@ _TRUSTED: Final = ("torch.", "opacus.", "epsilond.")
 
 
 class SettingsCheck:
-    """Compares the settings of a step with those at its first forward pass.
+    """Checks that noise multiplier, clipping norm and hyperparameters do not change between forward pass and step.
 
-    Schedulers change settings before the model reads the next batch. A later change can be computed from the batch, so
-    a step with one shows neither its noise nor its clipping.
+    Schedulers change them before the model reads the next batch. A later change may depend on the batch, so that the
+    privacy of the step is no longer known from its settings.
     """
 
     def __init__(self, reporter: Reporter) -> None:
@@ -44,7 +44,12 @@ class SettingsCheck:
             self._start = _settings_of(optimizer)
 
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
-        """Return the premises that rest on the caller because their settings changed, and start the next step."""
+        """Compare the settings with those at the first forward pass of the step, which are then forgotten.
+
+        Returns:
+            The premises (conditions of the privacy theorem) that only the caller can vouch for, because a setting
+            changed: the noise, the clipping, or the update of the parameters. Empty if there was no forward pass.
+        """
         start, self._start = self._start, None
         if start is None:
             return set()
@@ -66,10 +71,11 @@ class SettingsCheck:
 
 
 class UpdateCheck:
-    """Looks at how the original optimizer turns noisy gradients into new parameters.
+    """Checks that the new parameters are computed from the noisy gradients only.
 
-    The optimizers of torch read the gradients, their own state and the hyperparameters only. Other optimizers, and
-    hooks around a step, can read the records, and are not observed.
+    This holds for the optimizers of torch, which read the gradients, their own state and the hyperparameters. Other
+    optimizers, and hooks around a step, may read private records. They are not observed, and the caller must vouch for
+    them.
     """
 
     def __init__(self, reporter: Reporter) -> None:
@@ -83,7 +89,13 @@ class UpdateCheck:
         self._tensors = [weakref.ref(tensor) for tensor in tensors]
 
     def shows_update(self, original: torch.optim.Optimizer) -> bool:
-        """Return whether a step computes the parameters as torch's optimizers do, from the state of the last step."""
+        """Return whether the next step is one of torch's own optimizers, from the state that its last step left.
+
+        Otherwise each reason is reported, and the caller must vouch for the parameters.
+
+        Args:
+            original: the optimizer that the private one wraps.
+        """
         reasons = []
         if not _has_own_step(original):
             reasons.append(f"the step of the optimizer {type(original).__name__} is not observed")
@@ -116,7 +128,7 @@ def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
-    """Return whether functions of the program run before or after each step."""
+    """Return whether functions from outside torch, opacus and epsilond run before or after each step."""
     own = [getattr(optimizer, name, {}) for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")]
     both = (*own, _global_optimizer_pre_hooks, _global_optimizer_post_hooks)
     hooks = itertools.chain.from_iterable(group.values() for group in both)
@@ -124,11 +136,11 @@ def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], list[object]]:
-    """Return the tensors of an optimizer's state, and its numbers with the number of writes to each tensor."""
+    """Return the tensors of an optimizer's state, and a fingerprint of each entry, by which changes are noticed."""
     states = [state for state in getattr(optimizer, "state", {}).values() if isinstance(state, dict)]
     entries = [value for state in states for value in state.values()]
     tensors = [value for value in entries if isinstance(value, torch.Tensor)]
-    return tensors, [_plain(value, named=False) for value in entries]
+    return tensors, [_fingerprint(value, by_identity=False) for value in entries]
 
 
 def _settings_of(optimizer: DPOptimizer) -> tuple[_Values, _Values, _Values]:
@@ -142,19 +154,25 @@ def _hyperparameters_of(optimizer: DPOptimizer) -> _Values:
     groups: list[object] = []
     for group in optimizer.param_groups:
         groups.append(tuple(map(id, group["params"])))
-        groups.extend((name, _plain(value)) for name, value in group.items() if name not in _NOT_VALUES)
+        groups.extend((name, _fingerprint(value)) for name, value in group.items() if name not in _NOT_VALUES)
     return tuple(groups)
 
 
-def _plain(value: object, *, named: bool = True) -> object:
-    """Return a number, or the numbers of a list, in a form that shows later changes.
+def _fingerprint(value: object, *, by_identity: bool = True) -> object:
+    """Return a fingerprint of a value, which differs after the value has changed.
+
+    The fingerprint of a tensor is the number of writes to it. A plain number or text is its own fingerprint. Changes of
+    objects of other types are not noticed: their fingerprint is None.
 
     Args:
         value: a hyperparameter, or an entry of an optimizer's state.
-        named: whether the object itself counts where it is a tensor, besides the number of writes to it.
+        by_identity: whether the fingerprint of a tensor also changes if another tensor takes its place.
     """
     if isinstance(value, torch.Tensor):
-        return (id(value) if named else None, value._version)  # noqa: SLF001  torch has no other counter of writes
+        writes = value._version  # noqa: SLF001  torch has no other counter of writes
+        return (id(value) if by_identity else None, writes)
     if isinstance(value, list | tuple):
-        return tuple(_plain(item, named=named) for item in value)
-    return value if isinstance(value, bool | int | float | str | None) else None
+        return tuple(_fingerprint(item, by_identity=by_identity) for item in value)
+    if isinstance(value, bool | int | float | str):
+        return value
+    return None

@@ -29,10 +29,17 @@ _RETURNED: Final = "Use the optimizer as make_private returned it."
 
 
 class SumCheck:
-    """Follows the sum of clipped gradients from the accumulation to the noise.
+    """Checks that the sum to which the noise is added consists of correctly clipped gradients.
+
+    It replaces the method of the optimizer that accumulates gradients by one that also checks them.
+
+    Args:
+        reporter: takes contradictions of the recorded run.
+        optimizer: the private optimizer.
+        module: the wrapped model; None if it is not known.
 
     Attributes:
-        rows: rows that were added to the sum since the last step.
+        rows: the per-sample gradients that were added to the sum since the last step.
     """
 
     def __init__(self, reporter: Reporter, optimizer: DPOptimizer, module: torch.nn.Module | None) -> None:
@@ -49,7 +56,7 @@ class SumCheck:
         self._wrapper = self._wrap(optimizer)
 
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
-        """Replace the accumulation of this optimizer by one that is followed."""
+        """Replace the accumulating method of this optimizer by one that also checks the sum, and return the new one."""
         accumulate = getattr(optimizer, self._method)
         check, owner = weakref.ref(self), weakref.ref(optimizer)
 
@@ -78,7 +85,7 @@ class SumCheck:
             self._accumulate(optimizer, accumulate)
 
     def _accumulate(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
-        """Let the optimizer clip and add per-sample gradients, and compare its sum with one that is computed here.
+        """Let the optimizer clip and add per-sample gradients, and compare its sum with a recomputed one.
 
         Only some of the sums are compared, because a comparison costs as much as the clipping itself.
 
@@ -128,11 +135,13 @@ class SumCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def shows_clipping(self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum of a step is one of gradients that Opacus clipped as recorded; report it otherwise.
+        """Return whether Opacus' own methods clipped the gradients of a step, to the norm of the noise.
+
+        Otherwise, this is reported: a replaced method, a sum that differs, or a larger clipping norm.
 
         Args:
-            optimizer: the private optimizer, whose clipping norm the noise is scaled to.
-            parameters: parameters with the sums.
+            optimizer: the private optimizer, with the clipping norm to which the noise is scaled.
+            parameters: its parameters, each with the clipped sum in `summed_grad`.
         """
         rows = self.rows
         norm = float(optimizer.max_grad_norm)
@@ -161,7 +170,11 @@ class SumCheck:
         return True
 
     def shows_divisor(self, divisor: tuple[str, float]) -> bool:
-        """Return whether the divisor is that of the start."""
+        """Return whether the divisor of the noisy sum has not changed during the run; otherwise report it.
+
+        Args:
+            divisor: reduction of the loss, and the present divisor.
+        """
         if divisor == self._divisor:
             return True
         self._reporter.contradict(
@@ -179,7 +192,12 @@ class SumCheck:
 
 
 def divisor_of(optimizer: DPOptimizer, batches: int) -> tuple[str, float]:
-    """Return the reduction of the loss and the number that the noisy sum is divided by."""
+    """Return the reduction of the loss ("mean" or "sum"), and the number by which Opacus divides the noisy sum.
+
+    Args:
+        optimizer: the private optimizer.
+        batches: number of batches whose gradients one step accumulates.
+    """
     if optimizer.loss_reduction != "mean":
         return optimizer.loss_reduction, 1.0
     return "mean", float(optimizer.expected_batch_size * batches)

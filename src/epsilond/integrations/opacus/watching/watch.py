@@ -43,10 +43,11 @@ def parts_of_model(module: torch.nn.Module) -> list[ObservedPart]:
 
 
 def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords: object) -> None:
-    """Attribute the step of any optimizer of torch to the watched part that makes it, or report it as a foreign step.
+    """Check, before each step of any optimizer of torch, whether it belongs to an observed run.
 
-    A step is foreign if it changes parameters of a watched run and is not the run's own. It is reported once for each
-    such run. Without watched parts, the hooks of this module are removed.
+    If it is the step that a private optimizer of a run has recorded, the gradients are compared. Any other step that
+    changes parameters of a run is reported, once for each run. If no run is observed any more, the hooks of this module
+    are removed.
 
     Args:
         optimizer: the optimizer that is about to make a step.
