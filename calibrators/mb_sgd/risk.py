@@ -216,10 +216,11 @@ def _printed_bound(
 
 
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
-    """Return the averages over clients in which Theorems 2.1 and 2.2 are stated: moments of M, and Ξ and Ψ = L² Ξ.
+    """Return the figures of the whole federation that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
 
-    M is the number of participants in a round, and L the largest Lipschitz constant of the weighted losses. Ξ sums up
-    the targets and numbers of records of all clients.
+    They are the mean and root mean square of the number of participants, and an average and the largest value of ξ.
+    ξ is the privacy cost of a client, from its target, its number of records and the rounds. ψ is L² ξ, for the largest
+    Lipschitz constant L of the weighted losses.
     """
     members = members_of(problem, run)
     federation = federation_of(problem, members)
