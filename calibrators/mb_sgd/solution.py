@@ -225,13 +225,19 @@ def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) 
 
 
 def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
-    """Return the common tightness if all targets are equal; otherwise lower bounds are those of some clients."""
+    """Return whether the merged upper bound is attained.
+
+    Clients with equal targets and equal tightness keep that tightness. Otherwise the result is `unknown` if it is
+    unknown for any client. It is `witnessed` in all other cases, because the lower bound then belongs to some of the
+    clients only.
+    """
     kinds = {answer.tight for answer in answers}
-    same = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1
-    if len(kinds) == 1 and (same or kinds == {"unknown"}):
+    has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1
+    if len(kinds) == 1 and (has_one_target or kinds == {"unknown"}):
         return answers[0].tight
     return "unknown" if "unknown" in kinds else "witnessed"
 
 
 def _minimal(answers: Sequence[GuaranteeAnswer]) -> Literal["proved", "searched"]:
+    """Return `proved` if the noise of every client is proved to be minimal, and otherwise `searched`."""
     return "proved" if all(answer.minimal == "proved" for answer in answers) else "searched"
