@@ -240,7 +240,7 @@ def mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -
 def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federation:
     """Return the clients as the printed theorems see them: groups with equal records, batches and targets.
 
-    The theorems do not depend on anything else about a client, so members that agree in these are merged.
+    The theorems depend on no other property of a client, so members that agree in these are merged.
     """
     clients_of: dict[tuple[int, int, float, float], int] = {}
     for member in members:

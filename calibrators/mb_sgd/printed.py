@@ -231,11 +231,11 @@ def _reading(
 ) -> PrintedReading:
     """Evaluate Theorem 2.1 or 2.2 in one reading, and state its parameters, its claims and the true figures.
 
-    The reading has the status `unproved` if its sampling of batches is not that of the proof or, for the reading
-    `proof`, if a condition of the proof is not known to hold.
+    The reading has the status `unproved` if its sampling of batches is not that of the proof. The reading `proof` has
+    this status also if a condition of the proof is not known to hold.
 
     Args:
-        problem: the request; its rounds are used if given, or else those that the theorem prescribes.
+        problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
         run: the run, of which only the batch size is used.
         members: one entry for each kind of client.
         reading: the reading.

@@ -118,7 +118,7 @@ def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | Acce
     Args:
         problem: the request, which groups the clients.
         run: the calibrated run.
-        parameters: parameters of the calibration. They state σ for each group if there are groups, or else once.
+        parameters: parameters of the calibration. They state σ for each group if there are groups, and once otherwise.
     """
     if parameters.groups is None:
         assert parameters.noise_std is not None
@@ -204,13 +204,14 @@ def _printed_bound(
         *further_conditions,
     ]
     is_explicit = prescription.constants == "explicit"
+    finite_terms = {name: term for name, term in prescription.terms.items() if abs(term) < math.inf}
     return UpperBound(
         theorem=theorem_of(problem),
         reading=reading,
         constant=prescription.constants,
         value=prescription.excess_risk if is_explicit else None,
         scale=None if is_explicit else prescription.excess_risk,
-        terms={name: value for name, value in prescription.terms.items() if abs(value) < math.inf},
+        terms=finite_terms,
         conditions=condition_answers(conditions),
     )
 

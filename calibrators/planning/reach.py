@@ -162,8 +162,8 @@ class _Search:
     def run(self) -> Found:
         """Bracket the smallest value that meets the target, and narrow the bracket to two adjacent places.
 
-        Each step tries up to three places: the one at which a power law through both sides of the bracket meets the
-        target, its lower or upper neighbour towards the root, and the middle if the bracket has not halved.
+        A power law through both sides of the bracket suggests a place that meets the target. Each step tries this
+        place and its neighbour towards the root. If the bracket has not halved, its middle is tried, too.
 
         Raises:
             Infeasible: even the largest value misses the target.
@@ -183,8 +183,8 @@ class _Search:
     def _narrow(self, failing: int, meeting: int, place: int, width: int) -> tuple[int, int]:
         """Try a place inside a bracket, and return the narrower bracket.
 
-        The bracket is returned unchanged if the place is outside, or if it is the middle and the bracket is at most
-        half as wide as at the start of the step.
+        The bracket is returned unchanged if the place is outside. The middle is not tried, either, if the bracket is at
+        most half as wide as at the start of the step.
 
         Args:
             failing: place that misses the target.

@@ -57,7 +57,7 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
     The bound is the clipping norm for clipped updates and for shared gradients, and otherwise the Lipschitz constant.
 
     Args:
-        adapter: the adapter of the algorithm, which knows what the noise is added to.
+        adapter: the adapter of the algorithm, which knows where the noise is added.
         plan: the plan, with the bounds and the number of coordinates.
         parameters: JSON form of the calibrated parameters.
     """

@@ -123,8 +123,8 @@ def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> 
 def binomial_trials(problem: GridProblem) -> int | None:
     """Return the number N of trials with which the Binomial mechanism meets the target for one message.
 
-    The result is None for several rounds, for an ε above 1, which its theorem excludes, without a bound on the ℓ2
-    distance of updates, and for a δ below every double.
+    The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates. The result is None if one of
+    them is missing, for several rounds, and for a δ below every double.
     """
     movement, delta = problem.movement, problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
