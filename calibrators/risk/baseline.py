@@ -171,6 +171,7 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
 
 
 def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
+    """Mark the claimed risk of a printed statement as vacuous if it is no smaller than the initial bound."""
     claims = reading.claims
     if claims.excess_risk is None:
         return reading
