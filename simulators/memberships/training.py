@@ -226,9 +226,9 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
 
 
 def _canary_variance(population: Members, canaries: Floats) -> Floats:
-    """Return the variance per coordinate that the canaries add to a round's sum; 0 for canaries in own directions.
+    """Return the squared norms of the canaries' contributions, summed and divided by the number of coordinates.
 
-    A canary with a direction of its own changes no coordinate that another canary is tested on.
+    The result is 0 if every canary has a direction of its own: no canary then changes the score of another.
     """
     if population.directions is not None:
         return np.zeros(len(canaries))
