@@ -205,7 +205,7 @@ def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) ->
 
 
 def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member], *, rounds: int) -> AtPrinted:
-    """Return the kind of client whose true ε exceeds the ε of its target by the largest factor, at the printed noise.
+    """Return the kind of client with the largest ratio of its true ε to the ε of its target, at the printed noise.
 
     If the rounds exceed `LARGEST_COUNT`, no true ε is computed, and 1/multiplier is used for it.
 
@@ -285,7 +285,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
     """Evaluate Appendix H of Lowy and Razaviyayn, the parameters of their experiments, at the run's rounds.
 
     The appendix prescribes σ and a batch size K, which is rounded up and is at most the number of records n. With
-    several kinds of clients, the one is shown whose true ε exceeds the ε of its target by the largest factor.
+    several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
 
     Args:
         problem: the request.

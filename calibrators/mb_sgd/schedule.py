@@ -258,7 +258,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
 
 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-    """Return the smallest run whose bound on the excess risk is nearly the least, with the runs it was compared with.
+    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
     batch, and the number of rounds closest to that of Theorem 2.2 of Lowy and Razaviyayn.
@@ -285,7 +285,7 @@ def choose_among(
     quick_risk: Callable[[Run, float], float],
     risk: Callable[[Run, float], float],
 ) -> Choice[Run]:
-    """Return the smallest run whose bound on the excess risk is within a factor 1 + `within` of the least.
+    """Return the smallest run with a bound on its excess risk within a factor 1 + `within` of the least.
 
     The runs are those of a lattice of batch sizes and rounds within the request's budgets.
 
