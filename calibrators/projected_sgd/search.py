@@ -342,7 +342,12 @@ class _RangeSearch:
         return False if self._corner(low, high).lower > wanted + MARGIN else None
 
     def _corner(self, batch: int, use: int) -> Interval:
-        """Return the bound with the ball and the share of `batch`, and the shift and number of places of `use`."""
+        """Return bounds on log δ that mix two batch sizes, for a bound on all batch sizes between them.
+
+        Args:
+            batch: batch size that determines the width of the ball and the weight m/n.
+            use: batch size that determines the sensitivity of a step and the number of steps.
+        """
         n = self.problem.clients
         places = n // use
         guarantee = self.account_at(
@@ -353,7 +358,11 @@ class _RangeSearch:
         return Interval(ends.lower + weight, ends.upper + weight)
 
     def scan(self) -> tuple[tuple[Feasible, ...], bool]:
-        """Return the feasible values of m, tried singly: all of them if they are few, else evenly by logarithm."""
+        """Try batch sizes one by one: all of them if they are few, and otherwise a logarithmic grid.
+
+        Returns:
+            The batch sizes that meet the target, as ranges; and whether every batch size was tried.
+        """
         n = self.problem.clients
         least = max(1, n // MOST_STEPS_TRIED)
         count = n - least + 1
