@@ -29,12 +29,7 @@ from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
 from epsilond.accountants.specs.runs import MECHANISM
 from epsilond.accountants.statements.settings import join_statements, noise_condition, state_guarantee
-from epsilond.accountants.structure import (
-    DRAW_UNSEEN,
-    Draw,
-    draws_of,
-    loses_amplification,
-)
+from epsilond.accountants.structure import DRAW_UNSEEN, Draw, draws_of, loses_amplification
 from epsilond.accountants.target import Target, natural_log_delta
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import (
@@ -230,7 +225,7 @@ class AccountAnswer(Accounted):
 
 
 def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
-    """Account for a spec without reading its curve; the guarantee of the answer holds the curve.
+    """Return the guarantee of a run, without figures. The answer's `guarantee.curve` gives δ at any ε, and ε at any δ.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
@@ -249,9 +244,9 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
 
 
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
-    """Account for a spec and read its curve.
+    """Return the guarantee of a run, with its figures at the requested ε or δ.
 
-    Guarantees: the bounds enclose the truth over all neighbours in the stated setting.
+    Guarantees: the bounds enclose the exact figures, which are suprema over all neighbours in the stated setting.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
@@ -261,12 +256,12 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
     guarantee = outcome.guarantee
     points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
     first = points[0]
-    sense = meaning(guarantee.curve)
+    attack = meaning(guarantee.curve)
     rates = [
         TruePositiveRate(
             false_positive_rate=rate.false_positive_rate, true_positive_rate=Ends.of(rate.true_positive_rate)
         )
-        for rate in sense.true_positives
+        for rate in attack.true_positives
     ]
     return AccountAnswer(
         guarantee=AccountGuarantee(
@@ -282,20 +277,20 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ),
         numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
         points=points if problem.query.listed else None,
-        meaning=MeaningAnswer(advantage=Ends.of(sense.advantage), true_positive_rates=tuple(rates)),
+        meaning=MeaningAnswer(advantage=Ends.of(attack.advantage), true_positive_rates=tuple(rates)),
         **_shared_members(problem, outcome, drawn, (problem.query, first)),
     )
 
 
 def _account_for(question: AccountQuestion, effort: Effort) -> Account:
-    """Return the account of the spec; effort `coarse` has wider bounds, for a comparison."""
+    """Compute the guarantee of the spec in the requested setting; effort `coarse` takes less time for wider bounds."""
     return account(
         question.spec, relation=question.relation, unit=question.unit, observer=question.observer, effort=effort
     )
 
 
 def _sentence(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...]) -> str:
-    """State the setting of the guarantee; a spec does not say who adds the noise."""
+    """State the protected unit, the observer and the conditions. A spec does not say who adds the noise."""
     statements = state_guarantee(
         definition=None,
         observer=question.observer,
@@ -310,7 +305,7 @@ def _sentence(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ..
 def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the members of an answer other than its guarantee and its points."""
+    """Return the members that all answers have, by name. `reading` is the query with the first point, if any."""
     guarantee = outcome.guarantee
     considered = [
         ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
@@ -327,12 +322,12 @@ def _shared_members(
 
 
 def point(guarantee: Guarantee, name: str, value: float) -> Point:
-    """Read the curve at one ε, δ or log10 δ.
+    """Return the bounds on δ at a given ε, or on ε at a given δ. Both bounds on the given quantity are its value.
 
     Args:
-        guarantee: the guarantee with the curve.
-        name: `epsilon`, `delta` or `log10_delta`.
-        value: the value of that quantity.
+        guarantee: the guarantee, whose curve is evaluated.
+        name: the given quantity: `epsilon`, `delta` or `log10_delta`.
+        value: its value.
     """
     if name == "epsilon":
         bounds = guarantee.curve.log_delta(value)
@@ -348,13 +343,18 @@ def point(guarantee: Guarantee, name: str, value: float) -> Point:
 
 
 def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
-    """Judge a claimed (ε, δ), and return the margins between the claim and the true bounds."""
+    """Decide whether a run has a claimed (ε, δ), and return the margins of the claim.
+
+    An upper bound on δ or ε proves the claim, and a lower bound on δ disproves it. Otherwise it is undecidable.
+    """
     target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
     log_delta = guarantee.curve.log_delta(claim.epsilon)
     epsilon = guarantee.curve.epsilon(target.log_delta)
-    proved = log_delta.upper <= target.log_delta or epsilon.upper <= claim.epsilon
-    disproved = log_delta.lower > target.log_delta
-    holds = Verdict.YES if proved else (Verdict.NO if disproved else Verdict.UNDECIDABLE)
+    holds = Verdict.UNDECIDABLE
+    if log_delta.upper <= target.log_delta or epsilon.upper <= claim.epsilon:
+        holds = Verdict.YES
+    elif log_delta.lower > target.log_delta:
+        holds = Verdict.NO
     return ClaimAnswer(
         holds=holds,
         epsilon=claim.epsilon,
@@ -370,30 +370,31 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
 def _warnings(
     question: AccountQuestion, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> Iterator[Caution]:
+    """Warn of an infinite ε, and of amplification by subsampling that is lost to this observer."""
     if reading is not None and not math.isfinite(reading[1].epsilon.upper):
-        message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
-        yield Caution(code="no-finite-epsilon", message=message)
+        yield Caution(code="no-finite-epsilon", message=f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small")
     if loses_amplification(drawn, question.observer, question.unit):
         yield from _draw_cautions(question, reading)
 
 
 def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
-    """Warn of the amplification that is lost because the observer sees the draw, with both bounds if one is lower."""
+    """Warn that random batches do not amplify privacy, as the observer sees them; with both bounds if one is lower."""
     if reading is None:
         yield not_amplified(question.observer)
         return
-    query, here = reading
+    query, seen_point = reading
     try:
         unseen = _account_for(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
     except NoCertificate:
         return
-    there = point(unseen, query.name.rstrip("s"), query.values[0])
-    name, figure = ("log10 δ", "log10_delta") if query.name.startswith("epsilon") else ("ε", "epsilon")
-    ours, theirs = getattr(here, figure).upper, getattr(there, figure).upper
-    if theirs < ours:
-        at = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}[query.name.rstrip("s")]
+    quantity = query.name.rstrip("s")
+    unseen_point = point(unseen, quantity, query.values[0])
+    symbols = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}
+    figure = "log10_delta" if quantity == "epsilon" else "epsilon"
+    seen_bound, unseen_bound = getattr(seen_point, figure).upper, getattr(unseen_point, figure).upper
+    if unseen_bound < seen_bound:
         yield not_amplified(
             question.observer,
-            f"{name} ≤ {format_bound(ours)} at {at} = {query.values[0]:g}",
-            f"{name} ≤ {format_bound(theirs)}",
+            f"{symbols[figure]} ≤ {format_bound(seen_bound)} at {symbols[quantity]} = {query.values[0]:g}",
+            f"{symbols[figure]} ≤ {format_bound(unseen_bound)}",
         )

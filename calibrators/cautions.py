@@ -49,11 +49,13 @@ def assumption_cautions(problem: object) -> Iterator[Caution]:
 
 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Warn of the faults of printed statements.
+    """Warn of printed statements with a condition that fails, a claim that is false, or too little noise.
+
+    Readings of a theorem that print the same parameters share their warnings.
 
     Args:
-        printed: the readings.
-        noise_stds: the certified σ of each group of clients.
+        printed: the evaluated readings of printed statements.
+        noise_stds: the certified σ of each group of clients, with which the printed noise is compared.
     """
     readings = tuple(printed)
     yield from failing_conditions(readings)
@@ -156,8 +158,8 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
 
     Args:
         observer: the observer, who sees the draw.
-        here: the certified figure against this observer, if known.
-        unseen: the certified figure against an observer who does not see the draw, if known.
+        here: the certified figure against this observer in words, if known.
+        unseen: the certified figure against an observer who does not see the draw, in words, if known.
     """
     cost = f": {here}" if here else ""
     gain = f", {unseen} is certified" if unseen else ", it may be"

@@ -118,10 +118,13 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self._certified[key]
 
     def noise(self, run: Run_contra) -> float:
-        """Return the smallest certified noise multiplier only, from the cache if an equal search was made recently.
+        """Return the smallest certified noise multiplier, without its guarantee.
+
+        It comes from a cache that all problems share, if an equal search was made recently.
 
         Raises:
-            ConditionViolated, Infeasible: as `of`.
+            ConditionViolated: no theorem covers the release under this relation.
+            Infeasible: no noise that is offered meets the target.
         """
         _, key = self._key(run)
         if key in self._certified:
@@ -161,9 +164,17 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
-        """Return the certified figures at a printed noise, for a record under replace-one as in the theorems.
+        """Return the true ε and δ of a run at a noise that a paper prints.
 
-        The result is None if the rounds or the noise multiplier are outside the range that is accounted for.
+        The neighbouring relation is replace-one, as in the printed theorems, and the protected unit is a record.
+
+        Args:
+            run: the run.
+            noise_multiplier: the printed noise multiplier.
+
+        Returns:
+            Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
+            outside the range that specs allow.
         """
         if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None

@@ -80,18 +80,19 @@ def guarantee_answer(
     draws: Sequence[Draw] | None = None,
     noise_party_known: bool = True,
 ) -> GuaranteeAnswer:
-    """Return the guarantee part of a calibration, whose certified parameter meets the target on the upper bounds.
+    """Return the guarantee at a certified noise, in the form of a calibration's answer.
+
+    The bounds on ε at the target's δ are capped at the target's ε. This is valid because the certified noise meets the
+    target, and it removes the rounding error of inverting the curve.
 
     Args:
         certified: the noise and its guarantee.
         target: the requested (ε, δ).
         definition: the trust model.
         sampling: how batches are drawn.
-        sensitivity: most that one neighbour moves the noisy quantity.
-        draws: random draws of the run; by default one by `sampling` of the protected unit.
+        sensitivity: largest change of the noisy quantity between two neighbours, in its units.
+        draws: random draws of the run; None for a single draw of protected units by `sampling`.
         noise_party_known: whether the algorithm says who adds the noise.
-
-    As δ(ε) was evaluated to be at most δ, ε(δ) is at most ε. Inverting the curve would only add its rounding error.
     """
     guarantee = certified.guarantee
     true = true_figures(guarantee, target)
@@ -217,9 +218,15 @@ class TheoremAtInputs:
 
 
 def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
-    """Return an instance of `kind` with the fields that the record has under the same names; `others` override."""
-    own = {name: getattr(record, name) for name in field_names(kind) if name not in others and hasattr(record, name)}
-    return kind(**own, **others)
+    """Return an instance of `kind` with the fields that a record has under the same names.
+
+    Args:
+        kind: data class to make.
+        record: object whose attributes are copied; attributes that it lacks get their defaults.
+        others: fields that replace those of the record.
+    """
+    names = [name for name in field_names(kind) if name not in others and hasattr(record, name)]
+    return kind(**{name: getattr(record, name) for name in names}, **others)
 
 
 def make_reading(
@@ -256,13 +263,14 @@ def make_reading(
 def given_fields(inputs: Any) -> JsonObject:
     """Return a request as a mapping, without fields that are absent or have their default value."""
     return {
-        field.name: _plain(getattr(inputs, field.name))
+        field.name: _to_json_value(getattr(inputs, field.name))
         for field in fields(inputs)
         if getattr(inputs, field.name) is not None and getattr(inputs, field.name) != field.default
     }
 
 
-def _plain(value: object) -> object:
+def _to_json_value(value: object) -> object:
+    """Convert data classes to mappings of their given fields, also inside sequences; other values are unchanged."""
     if is_dataclass(value):
         return given_fields(value)
-    return tuple(map(_plain, value)) if isinstance(value, tuple | list) else value
+    return tuple(map(_to_json_value, value)) if isinstance(value, tuple | list) else value

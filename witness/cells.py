@@ -74,7 +74,10 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
 
 
 def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
-    """Return the cell of least mean excess; each other run comes from the cell where its own mean is least.
+    """Merge cells that differ only in a tuned value, such as the step size, into one with the best value of each run.
+
+    The result is the cell in which the private run has the least mean excess risk. Each compared run is replaced by
+    that of the cell in which its own mean is least. The chosen values are stated in `tuned`.
 
     Args:
         cells: cells that differ only in the tuned value.
@@ -129,10 +132,13 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
 
 
 def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
-    """Return the certified ε of the cell's noise.
+    """Return the certified ε of the noise of a cell's private run.
 
-    Returns:
-        ε of calibrated noise, or of given noise with a claimed ε; None for all other noise.
+    Calibrated noise has the ε of its calibration. Given noise is accounted for if a paper claims an ε for it, at the δ
+    of the claim. The result is None for all other noise.
+
+    Raises:
+        NoCertificate: no theorem certifies the given noise.
     """
     guarantee: GuaranteeAnswer | None = answer.guarantee
     if guarantee is not None:

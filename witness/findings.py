@@ -158,7 +158,7 @@ def judge_trend(
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """One point of a line: its name, and the measured mean at each place, in the order of places."""
+    """One stage of a line: its name, and the measured mean at each parameter value ("place"), in ascending order."""
 
     name: str
     measured: Mapping[str, Measured]
@@ -175,18 +175,18 @@ class MeasuredPoint:
         return (first, *overlapping)
 
     def ranks(self, *, lower_is_better: bool) -> tuple[int, int]:
-        """Return the lowest and the highest index of the places that may be best."""
+        """Return the smallest and the largest index of the places that may be best, as `best` returns them."""
         order = list(self.measured)
         indices = [order.index(place) for place in self.best(lower_is_better=lower_is_better)]
         return min(indices), max(indices)
 
 
 def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
-    """Return the measurement at the best place without full sharing, and the one with full sharing.
+    """Return the best measurement of models that are not fully shared, and the measurement of the fully shared model.
 
     Args:
-        stage: measured means by place.
-        shared: the place at which the whole model is shared.
+        stage: measured means by the share of the model that is trained jointly.
+        shared: name of the share at which the whole model is shared.
         lower_is_better: whether a lower value is better.
     """
     unshared = MeasuredPoint(stage.name, {place: band for place, band in stage.measured.items() if place != shared})
@@ -197,17 +197,18 @@ def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -
 def judge_order(
     claim: str, lines: Mapping[str, Sequence[MeasuredPoint]], *, quantity: str, lower_is_better: bool = True
 ) -> Finding:
-    """Judge the claim that the best place comes earlier in the order of places from stage to stage of each line.
+    """Judge the claim that the best value of a parameter falls along a line, for example as the noise grows.
 
-    The places that may be best at a stage are the place of the best mean and those with bands that overlap its band.
-    The claim holds on a line if all of them come earlier at the last stage than at the first. It fails if all of one
-    stage come later than all of a preceding stage.
+    A line is a sequence of stages, such as levels of noise. At each stage a quantity is measured at the same parameter
+    values ("places"), in ascending order. The values that may be best are that of the best mean and those with bands
+    that overlap its band. The claim holds on a line if all of them are smaller at the last stage than at the first. It
+    fails if all of one stage are larger than all of an earlier stage.
 
     Args:
         claim: the paper's claim in words.
         lines: the stages of each line, by name of the line.
         quantity: the measured quantity in words.
-        lower_is_better: whether a lower value is better.
+        lower_is_better: whether a lower value of the quantity is better.
     """
     holds, fails, line_words = 0, 0, []
     for name, stages in lines.items():

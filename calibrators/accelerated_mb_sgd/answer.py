@@ -75,16 +75,16 @@ class AcceleratedPlan:
 
 
 def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> AcceleratedPlan:
-    """Return the plan of a run at its noise.
+    """Return the stages of a run that nearly minimise the bound on its excess risk, with the bound.
 
     Args:
-        problem: the inputs of the risk bound.
+        problem: the inputs of the risk bound, with an envelope if losses are not smooth.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: rounds of the run.
     """
     bound = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
-    unequal = isinstance(problem, UnequalAcceleratedProblem)
-    theorem = FEDERATED_ACCELERATED_RISK if unequal else ACCELERATED_RISK_BOUND
+    is_unequal = isinstance(problem, UnequalAcceleratedProblem)
+    theorem = FEDERATED_ACCELERATED_RISK if is_unequal else ACCELERATED_RISK_BOUND
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=dict(bound.terms))
     return AcceleratedPlan(
         stages=tuple(StageAnswer(rounds=stage.rounds, prox_weight=stage.prox_weight) for stage in bound.stages),
@@ -105,7 +105,10 @@ def printed_reading(
     true: TrueFigures | None,
     excluded: tuple[str, ...] = (),
 ) -> PrintedReading:
-    """Return a reading of a theorem. It claims only the target, because the theorem's risks hide constants.
+    """Return one interpretation of a printed theorem ("reading") in the form of the answer.
+
+    It claims the target, and no risk, because the theorem's bounds on the risk hide constants. Its status is `unproved`
+    if the sampling of batches is not that of the paper's proof.
 
     Args:
         problem: the request.
@@ -113,8 +116,8 @@ def printed_reading(
         reading: name of the reading.
         parameters: the parameters that it prescribes.
         target: the claimed (ε, δ).
-        true: the figures certified at these parameters, if any.
-        excluded: ids of conditions that the reading does not have.
+        true: the true ε and δ at these parameters, if they are known.
+        excluded: ids of conditions that do not apply to the reading.
     """
     if problem.strong_convexity == 0.0:
         excluded = (*excluded, "logarithm")

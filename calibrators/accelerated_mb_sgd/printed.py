@@ -60,10 +60,21 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
 
 
 def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth: Truth[Member]) -> PrintedReading:
+    """Evaluate Theorem E.1 (smooth losses) or 2.4 (other losses) of Lowy and Razaviyayn in one reading.
+
+    With several groups of clients, the parameters and the true figures are those of the group with the largest ratio of
+    its true ε to the ε of its target.
+
+    Args:
+        problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
+        run: the run, of which only the batch size is used.
+        reading: `informal` for the short form of the statement, `complete` for the full one, or `corrected`.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+    """
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
-    question = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
-    outputs = question.outputs
+    evaluation = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
+    outputs = evaluation.outputs
     rounds = outputs["rounds"]
     stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_at(members_of(problem, run), stds, truth, rounds=rounds)
@@ -71,7 +82,7 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
     parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
     return printed_reading(
         problem,
-        question,
+        evaluation,
         reading,
         parameters=parameters,
         target=worst.member.target,
@@ -83,15 +94,16 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
 def theorem_inputs(
     problem: AcceleratedMbSgdProblem, run: Run, variant: Variant, rounds: int | None = None
 ) -> ReusedInputs:
-    """Return the inputs of the theorem.
+    """Return the inputs of Theorem E.1 or 2.4 of Lowy and Razaviyayn for a request.
 
-    Identical distributions do not imply equal data (E-14). The heterogeneity v̂ is therefore Φ̂, its largest value.
+    Identical distributions do not imply equal data (erratum E-14). The heterogeneity v̂ of the clients' data therefore
+    has its largest possible value, the bound Φ̂ on the standard deviation of gradients.
 
     Args:
-        problem: the request.
-        run: the run, whose batch size is used.
-        variant: the variant of the statement.
-        rounds: the rounds, by default those of the request.
+        problem: the request. Its losses are smooth (Theorem E.1) or not (Theorem 2.4).
+        run: the run, of which only the batch size is used.
+        variant: `complete` for the full statement, `informal` for its short form for equal clients.
+        rounds: number of rounds; None for that of the request, which may leave it to the theorem.
     """
     steepest = max(lipschitz for _, lipschitz in problem.weighted_lipschitz)
     heterogeneity = steepest if problem.empirical_gradient_std is None else problem.empirical_gradient_std

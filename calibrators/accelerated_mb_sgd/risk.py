@@ -38,12 +38,15 @@ class AcceleratedRiskProblem(AcceleratedMbSgdProblem, RiskFields):
 
 
 def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the explicit bound of the best stages, and the printed orders.
+    """Return the upper bounds on the empirical excess risk of a run.
+
+    They are the bound with explicit constants at the best stages, and the orders of magnitude that Theorems E.1 and 2.4
+    of Lowy and Razaviyayn print.
 
     Args:
         problem: the request.
-        run: the run.
-        noise_std: σ per coordinate, root mean square over clients.
+        run: its batch size and number of rounds.
+        noise_std: standard deviation σ per coordinate, root mean square over clients.
     """
     return bounds_of(
         problem,
@@ -62,7 +65,9 @@ def bounds_of(
     printed: Sequence[PrintedReading],
     objective: Objective,
 ) -> Bounds:
-    """Return the upper bounds, which are for `objective`; the other objective has only lower bounds.
+    """Return the upper bounds, the quantities of the lower bounds, and the cautions of an accelerated run.
+
+    The upper bounds are for `objective`. If the request is about the other objective, there are only lower bounds.
 
     Args:
         problem: the request.

@@ -91,10 +91,11 @@ def risk_of(plan: Callable[[Run, float], AcceleratedPlan | None]) -> Callable[[R
 
 
 def likely_risk(seen: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a quick estimate of the bound, which only compares runs.
+    """Return a quick estimate of the bound on the excess risk, by which runs are compared.
 
-    For strongly convex losses it is the lesser of two values. The first is for one stage. The second is for short
-    stages that shrink the gap by e^(−R√(μ/β)/(2e)), before a long stage that averages the noise.
+    For strongly convex losses it is the lesser of two values. The first is for a single stage. The second is for short
+    stages that reduce the initial excess risk by the factor e^(−R√(μ/β)/(2e)), and a long stage that averages the
+    noise.
 
     Args:
         seen: the inputs of the risk bound.
@@ -119,6 +120,13 @@ def likely_risks(seen: AcceleratedProblem, *, noise_std: float) -> Callable[[int
 
 
 def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
+    """Return the estimate of `likely_risk` for a smooth loss, or for the envelope of another.
+
+    Args:
+        rounds: rounds R of the run.
+        descent: constants of the loss: smoothness β, strong convexity μ, initial distance and initial excess risk.
+        variance: variance of the noisy gradients.
+    """
     squared_distance = descent.squared_distance(descent.initial_gap, most=descent.initial_distance)
     stage = best_stage(rounds, descent=descent, squared_distance=squared_distance, variance=variance)
     single = stages_bound((stage,), descent, variance=variance).at(variance)
@@ -160,26 +168,30 @@ def choose_envelope(
 
 
 def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> AcceleratedPlan | None:
-    """Return envelope, stages and risk bound of a run at its certified noise; None if no bound applies.
+    """Return the envelope, the stages and the risk bound of a run at its certified noise.
 
     Args:
         problem: the request.
-        run: the run.
-        noise_std: σ per coordinate, root mean square over clients.
+        run: its batch size and number of rounds.
+        noise_std: standard deviation σ per coordinate, root mean square over clients.
+
+    Returns:
+        The plan; None if batches are not drawn without replacement, which the bound requires.
     """
-    seen = risk_problem(problem, run)
-    if seen is None:
+    inputs = risk_problem(problem, run)
+    if inputs is None:
         return None
-    seen = choose_envelope(problem, seen, noise_std=noise_std, rounds=run.rounds)
-    return plan_at(seen, noise_std=noise_std, rounds=run.rounds)
+    inputs = choose_envelope(problem, inputs, noise_std=noise_std, rounds=run.rounds)
+    return plan_at(inputs, noise_std=noise_std, rounds=run.rounds)
 
 
 def choose_run(
     problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
 ) -> Choice[Run]:
-    """Return the smallest run that is good enough and agrees with the request, and the frontier.
+    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
 
-    Without a bound the largest batch is taken, with the rounds closest to those that Theorem 2.4 prescribes.
+    "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
+    batch, and the number of rounds closest to that of Theorem 2.4 of Lowy and Razaviyayn.
 
     Raises:
         InvalidInput: the budgets leave no run.

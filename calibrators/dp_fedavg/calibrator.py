@@ -130,12 +130,15 @@ class DpFedavgTraining:
 
 
 def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec:
-    """Return the release: the noisy sum of every round, or both sums as one Gaussian for adaptive clipping.
+    """Return the mechanism by which the server releases the noisy sums of all rounds.
+
+    With adaptive clipping a round has a second noisy sum, which counts the clipped updates. Both sums together are one
+    Gaussian mechanism, with a smaller noise multiplier than that of the updates.
 
     Args:
         problem: the request.
         rounds: number of rounds.
-        noise_multiplier: noise multiplier of a round as a whole.
+        noise_multiplier: noise multiplier of a round as one mechanism.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.reporting == problem.clients:
@@ -149,19 +152,19 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
 
 
 def guess(problem: DpFedavgProblem, rounds: int) -> float:
-    """Return the start of the search for the noise."""
-    likely = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
+    """Return an estimate of the noise multiplier for a number of rounds, at which the search starts."""
+    estimate = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
-    return likely(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
+    return estimate(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
-    """Return the slope with which the search for the noise starts.
+    """Return an estimate of the slope of log |log δ| in the logarithm of the noise, with which the search starts.
 
     Args:
         problem: the request.
         rounds: number of rounds.
-        noise: the noise multiplier at the start.
+        noise: the noise multiplier at which the search starts.
     """
     distance, rate = sensitivity_factor(problem.relation), problem.rate
     if _has_hidden_batches(problem):
@@ -229,7 +232,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return "joint" if problem.observer == "other-clients" else "central"
 
     def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
-        """Return the rounds, as given or chosen, and the least certified noise for them.
+        """Return the number of rounds, as given or chosen by `rounds.choose`, with its smallest certified noise.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
@@ -251,21 +254,25 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         )
 
     def risk(self, solution: DpFedavgSolution) -> DpFedavgTraining | None:
-        """Return the step size and the bound on the excess risk, where gradients are within the clipping norm."""
+        """Return the step size and the bound on the excess risk of averaged noisy gradient steps.
+
+        The result is None if the Lipschitz constant or the diameter is unknown, if gradients may exceed the clipping
+        norm, or if the clipping norm adapts.
+        """
         problem = solution.problem
         if problem.lipschitz is None or problem.diameter is None or problem.lipschitz > problem.clipping_norm:
             return None
         if problem.adaptive_clipping is not None:
             return None  # the clipping norm of a round may fall below any gradient's
-        question = TheoremAtInputs.of(
+        evaluation = TheoremAtInputs.of(
             AVERAGED_STEPS,
             problem,
-            sampling="full" if problem.reporting == problem.clients else problem.sampling,
+            sampling=self.sampling(solution),
             participants=problem.reporting,
             noise_std=solution.figures.noise_std_of_mean,
             rounds=solution.run,
         )
-        outputs = question.outputs
+        outputs = evaluation.outputs
         terms = {name: outputs[name] for name in ("without_noise", "noise_alone")}
         upper = RiskBound(value=outputs["excess_risk"], constant="explicit", theorem=AVERAGED_STEPS.id, terms=terms)
         step = AVERAGED_STEPS.because(noise_std=solution.figures.noise_std_of_mean, rounds=solution.run)
@@ -314,13 +321,13 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         """Return the traffic: one float of 32 bits per coordinate, and a bit where clipping adapts."""
         solution = outcome.solution
         problem = solution.problem
-        drawn = problem.sampling == "poisson" and problem.reporting < problem.clients
-        most = problem.clients if drawn else problem.reporting
+        is_random = problem.sampling == "poisson" and problem.reporting < problem.clients
+        most_reports = problem.clients if is_random else problem.reporting
         return Communication(
             bits_per_coordinate=float(BITS_PER_COORDINATE),
             bits_per_round_per_client=problem.bits_per_report,
-            total_bits=problem.bits_per_report * most * solution.run,
-            expected_total_bits=float(solution.figures.total_bits) if drawn else None,
+            total_bits=problem.bits_per_report * most_reports * solution.run,
+            expected_total_bits=float(solution.figures.total_bits) if is_random else None,
         )
 
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
@@ -343,7 +350,10 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         yield from declared_by_all(solution, outcome.training)
 
     def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
-        """Yield what to know of the noise, of other loops, and what it costs that the observer sees the draw."""
+        """Yield the cautions about the noise, the assumed values, other training loops, and lost amplification.
+
+        If the observer sees who participates, the last caution states the noise that would suffice if it did not.
+        """
         solution = outcome.solution
         problem = solution.problem
         yield from noise_cautions((solution.certified,), drawn="client")

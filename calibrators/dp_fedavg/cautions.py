@@ -34,7 +34,10 @@ SERVER_SEES = Caution(
 
 
 def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
-    """Yield cautions on common denominators, weights and draws, and on noise that drowns the updates."""
+    """Yield cautions about training loops that differ from the certified run, and about noise that hides the updates.
+
+    Common differences are the divisor of the sum, weights of clients, and a server that logs the participants.
+    """
     yield Caution(code="fixed-denominator", message=_denominator(problem))
     yield EQUAL_WEIGHTS
     if problem.reporting < problem.clients:
@@ -50,7 +53,10 @@ def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
 
 
 def _denominator(problem: DpFedavgProblem) -> str:
-    fixed = f"the mean is the noisy sum over {problem.reporting}, fixed beforehand"
-    random = problem.sampling == "poisson" and problem.reporting < problem.clients
-    whoever = "that happened to be drawn" if random else "that happened to answer"
-    return f"{fixed}: divided by the number of clients {whoever}, a function of who takes part, it is not covered"
+    """Return the sentence on the divisor of the noisy sum, which must not depend on who takes part."""
+    fixed_divisor = f"the mean is the noisy sum over {problem.reporting}, fixed beforehand"
+    is_random = problem.sampling == "poisson" and problem.reporting < problem.clients
+    clause = "that happened to be drawn" if is_random else "that happened to answer"
+    return (
+        f"{fixed_divisor}: divided by the number of clients {clause}, a function of who takes part, it is not covered"
+    )

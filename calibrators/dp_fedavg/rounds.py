@@ -79,30 +79,32 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
 
 
 def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRun:
-    """Return the remaining share and the traffic of a number of rounds at its noise. Noises are rounded up.
+    """Return the noise, the remaining share of the excess risk, and the traffic of a run.
+
+    The remaining share is defined in the docstring of this module. All figures are rounded up.
 
     Args:
         problem: the request.
         rounds: number of rounds.
-        noise: the noise of the run.
+        noise: noise multipliers of one round.
     """
-    per_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
-    per_mean = per_sum / problem.reporting
-    square = problem.dimension * per_mean**2
+    std_of_sum = Fraction(noise.updates) * Fraction(problem.clipping_norm)
+    std_of_mean = std_of_sum / problem.reporting
+    squared_norm = problem.dimension * std_of_mean**2
     relative = second_moment(
         sampling="poisson" if problem.sampling == "poisson" else "without-replacement",
         clients=problem.clients,
         participants=problem.reporting,
         dimension=problem.dimension,
         lipschitz=1.0,
-        noise_std=round_up(per_mean / Fraction(problem.clipping_norm)),
+        noise_std=round_up(std_of_mean / Fraction(problem.clipping_norm)),
     )
     reports = problem.reports_per_client(rounds)
     return RoundsRun(
         rounds=rounds,
         noise_multiplier=noise.updates,
-        noise_std_of_mean=round_up(per_mean),
-        noise_norm_of_mean=root_up(square),
+        noise_std_of_mean=round_up(std_of_mean),
+        noise_norm_of_mean=root_up(squared_norm),
         remaining_share=root_up(relative / rounds),
         reports_per_client=round_up(reports),
         bytes_per_client=round_up(reports * problem.bits_per_report / 8),
@@ -111,7 +113,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
 
 
 def ladder(most: int) -> tuple[int, ...]:
-    """Return round numbers up to `most`, and `most` itself, the largest first."""
+    """Return the numbers of rounds to try: 1, 2, 3, 5, 10, 20, … up to `most`, and `most`, the largest first."""
     numbers, power = {most}, 1
     while power <= most:
         numbers |= {power * step // 10 for step in STEPS if power * step <= 10 * most}
@@ -120,7 +122,16 @@ def ladder(most: int) -> tuple[int, ...]:
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
-    """Return runs with their certified noise, fewest rounds first, of which exactly one is marked as chosen.
+    """Certify several numbers of rounds, and mark as chosen the fewest whose remaining share is nearly the least.
+
+    "Nearly" means within the factor `WITHIN`.
+
+    Args:
+        problem: the request, whose limits bound the rounds.
+        certificates: the certified noise of each number of rounds.
+
+    Returns:
+        The runs, fewest rounds first. Exactly one is marked as chosen.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -133,18 +144,29 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 
 
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
+    """Certify numbers of rounds from the largest down, until the remaining share is far above the least.
+
+    Numbers of rounds that no noise is certified for are left out.
+
+    Returns:
+        The runs, fewest rounds first.
+
+    Raises:
+        Infeasible: no noise is certified for any number of rounds; this is the error of the fewest.
+    """
     runs: list[RoundsRun] = []
-    refusal: Infeasible | None = None
+    last_error: Infeasible | None = None
     for rounds in ladder(problem.most_rounds):
         try:
             run = run_of(problem, rounds, noise_of(problem, certificates.of(rounds).noise))
-        except Infeasible as error:  # fewer rounds may do
-            refusal = error
+        except Infeasible as error:  # fewer rounds need less noise
+            last_error = error
             continue
         runs.insert(0, run)
-        if run.remaining_share > WORSE * Fraction(min(earlier.remaining_share for earlier in runs)):
+        least_share = min(tried.remaining_share for tried in runs)
+        if run.remaining_share > WORSE * Fraction(least_share):
             break
     if not runs:
-        assert refusal is not None
-        raise refusal
+        assert last_error is not None
+        raise last_error
     return runs

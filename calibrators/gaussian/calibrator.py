@@ -146,6 +146,7 @@ class GaussianSolution(Solution[GaussianProblem]):
 
 
 Solved = tuple[Certified, Target, Numbers]
+"""A certificate, the target that it meets, and all numbers of the run."""
 
 
 def _target(problem: GaussianProblem) -> Target:
@@ -153,8 +154,12 @@ def _target(problem: GaussianProblem) -> Target:
 
 
 def _for_noise(problem: GaussianProblem) -> Solved:
-    target = _target(problem)
+    """Return the smallest noise multiplier that meets the target at the given rounds and sampling rate.
 
+    Raises:
+        Infeasible: no noise that is offered meets the target.
+    """
+    target = _target(problem)
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
     rate, distance = _rate(problem), sensitivity_factor(problem.relation)
     guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
@@ -179,6 +184,11 @@ def _rate(problem: GaussianProblem) -> float:
 
 
 def _for_rounds(problem: GaussianProblem) -> Solved:
+    """Return the largest number of rounds that meets the target at the given noise and sampling rate.
+
+    Raises:
+        Infeasible: even one round misses the target.
+    """
     target = _target(problem)
     guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
@@ -196,6 +206,11 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
+    """Return the largest sampling rate that meets the target, or the largest batch size if a population is given.
+
+    Raises:
+        Infeasible: even the smallest rate or batch misses the target.
+    """
     target = _target(problem)
     guess = likely_rate(
         target,
@@ -213,9 +228,10 @@ def _for_rate(problem: GaussianProblem) -> Solved:
     )
     if problem.population is not None:
         sized = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
-        # More draws than any theorem covers would be refused, though fewer of them may meet the target.
-        with_replacement = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
-        most = problem.population if problem.sampling == "without-replacement" else with_replacement
+        most = problem.population
+        if problem.sampling != "without-replacement":
+            # No theorem covers more draws than this, so that larger batches could not be accounted for.
+            most = min(LARGEST_COUNT, int(MOST_DRAWS * problem.population))
         certified = largest_count(sized, target, most=most, name="batch_size", guess=guess * problem.population)
         return certified, target, Numbers.of(problem, batch_size=int(certified.noise))
     rated = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
@@ -224,6 +240,11 @@ def _for_rate(problem: GaussianProblem) -> Solved:
 
 
 def _for_epsilon(problem: GaussianProblem) -> Solved:
+    """Return the certified ε of the given run at the given δ.
+
+    Raises:
+        Infeasible: no finite ε has this δ.
+    """
     log_delta = natural_log_delta(problem.delta, problem.log10_delta)
     numbers = Numbers.of(problem)
     guarantee = guarantee_of(problem, spec_of(problem, numbers))
@@ -244,6 +265,7 @@ def _for_epsilon(problem: GaussianProblem) -> Solved:
 
 
 def _for_delta(problem: GaussianProblem) -> Solved:
+    """Return the certified δ of the given run at the given ε; log δ is limited to −1e300, which is finite."""
     numbers = Numbers.of(problem)
     guarantee = guarantee_of(problem, spec_of(problem, numbers))
     epsilon = problem.epsilon or 0.0
@@ -283,7 +305,9 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return definition_against(problem.observer)
 
     def find(self, problem: GaussianProblem) -> GaussianSolution:
-        """Return the unknown, certified on the safe side.
+        """Solve for the number that the request leaves open, and certify the run with it.
+
+        The result is rounded so that the guarantee holds: noise, ε and δ up, rounds and rates down.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
@@ -325,7 +349,11 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (CONTRIBUTIONS_BOUNDED, *on_the_draw, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
-        """Yield the cautions about the solved number, and the cost of an observer who sees the draw."""
+        """Yield the cautions about the solved number, and about amplification that is lost to this observer.
+
+        If the observer sees the members of the batches, the last caution compares the solved number with that for an
+        observer who does not see them.
+        """
         solution = outcome.solution
         problem = solution.problem
         if problem.solve_for == "noise_multiplier":

@@ -244,14 +244,15 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
 
 
 def cost_of_noise(problem: MiniBatchProblem) -> CostClass:
-    """Return closed-form for a given run of one group, if batches are full or the unit is a client.
+    """Return `closed-form` if the noise needs no search: the run is given and its release is exactly Gaussian.
 
-    The release of such a run is exactly Gaussian.
+    The release is Gaussian if batches are full or if whole clients are protected. There must be only one group of
+    clients.
     """
-    amplified = problem.unit == "record" and problem.sampling != "full"
-    several = problem.client_groups is not None and len(problem.client_groups) > 1
-    paced = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
-    return "closed-form" if paced and not amplified and not several else "search"
+    is_subsampled = problem.unit == "record" and problem.sampling != "full"
+    has_several_groups = problem.client_groups is not None and len(problem.client_groups) > 1
+    is_run_given = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
+    return "closed-form" if is_run_given and not is_subsampled and not has_several_groups else "search"
 
 
 CALIBRATOR = MbSgdCalibrator()

@@ -83,14 +83,14 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
 
 
 def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | None = None) -> Start:
-    """Return the bound on the risk of the start.
+    """Return the bound on the excess risk of the initial model, before any training.
 
-    The objective is the mean of the weighted losses; its Lipschitz constant is the mean of theirs.
+    The objective is the mean of the clients' weighted losses, and its Lipschitz constant is the mean of theirs.
 
     Args:
-        problem: the request.
-        objective: the objective of the risk.
-        gap: the excess risk of the start, if the request gives it.
+        problem: the request, with the constants of the losses and the domain.
+        objective: whether the risk is the population's or the empirical one.
+        gap: excess risk of the initial model, if the request states it.
     """
     members = members_of(problem, Run(batch_size=1, rounds=1))
     clients = sum(member.clients for member in members)
@@ -113,30 +113,31 @@ def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:
-    """Return the release of one client over the whole run.
+    """Return the mechanism by which one client releases its messages over the whole run.
 
-    For the unit `client` the whole message is one contribution, and the draw of a batch gives no amplification.
+    A message is a Gaussian mechanism on a random batch. If whole clients are protected, the batch gives no
+    amplification by subsampling, because all records of the client may change.
 
     Args:
-        problem: the request.
+        problem: the request, with the sampling of batches and the protected unit.
         member: the kind of client.
-        noise_multiplier: σ over the norm bound of one contribution.
+        noise_multiplier: σ over the bound on the norm of one contribution to a message.
     """
     release = Gaussian(noise_multiplier=noise_multiplier)
     if problem.unit == "client":
         return Repeated(times=member.rounds, mechanism=release)
-    full = problem.sampling == "full"
+    is_full = problem.sampling == "full"
     batch = Subsampled(
         sampling=problem.sampling,
-        batch_size=None if full else member.batch_size,
-        population=None if full else member.samples_per_client,
+        batch_size=None if is_full else member.batch_size,
+        population=None if is_full else member.samples_per_client,
         mechanism=release,
     )
     return Repeated(times=member.rounds, mechanism=batch)
 
 
 def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
-    """Return an estimate of the noise multiplier by the central limit of composition.
+    """Estimate the noise multiplier that meets a client's target, by the central limit theorem for privacy losses.
 
     The estimate only compares runs and starts searches. No certificate depends on it.
     """
@@ -145,15 +146,21 @@ def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_noise(problem: PacedProblem, member: Member) -> float:
-    """Return the start of the search for the noise: the least on offer if a record is drawn with probability ≤ δ."""
-    if _rate(problem, member) * member.rounds <= math.exp(member.target.log_delta) * ROUNDED:
+    """Return the noise multiplier at which the search starts.
+
+    If a record is drawn in any round with probability at most δ, then δ covers that event, and the search starts at the
+    smallest noise that is offered.
+    """
+    rate = _rate(problem, member)
+    if rate * member.rounds <= math.exp(member.target.log_delta) * ROUNDED:
         return LEAST
-    guess = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
+    estimate = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
-    return guess(member.target, rate=_rate(problem, member), rounds=member.rounds, distance=distance)
+    return estimate(member.target, rate=rate, rounds=member.rounds, distance=distance)
 
 
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
+    """Return an estimate of the slope of the curve that is searched, at a noise multiplier."""
     distance, rate = sensitivity_factor(problem.relation), _rate(problem, member)
     if not _has_fixed_batches(problem):
         return likely_slope(member.target, rate=rate, noise=noise, distance=distance)
@@ -161,8 +168,9 @@ def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
 
 
 def _has_fixed_batches(problem: PacedProblem) -> bool:
-    drawn = problem.unit == "record" and problem.sampling == "without-replacement"
-    return drawn and problem.relation == "replace-one"
+    """Return whether records are protected under replace-one, with batches of fixed size without replacement."""
+    is_subsampled = problem.unit == "record" and problem.sampling == "without-replacement"
+    return is_subsampled and problem.relation == "replace-one"
 
 
 def _rate(problem: PacedProblem, member: Member) -> float:
@@ -209,11 +217,18 @@ def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run:
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
-    """Return the root mean square over clients of a figure of each kind of client."""
+    """Return the root mean square of a positive figure over all clients.
+
+    Values are divided by the largest one before they are squared, so that no square overflows.
+
+    Args:
+        values: the figure of each kind of client with that kind, which states the number of clients.
+    """
     counted = [(value, member.clients) for value, member in values]
     clients = sum(count for _, count in counted)
     largest = max(value for value, _ in counted)
-    return largest * math.sqrt(math.fsum(count / clients * (value / largest) ** 2 for value, count in counted))
+    mean_square = math.fsum(count / clients * (value / largest) ** 2 for value, count in counted)
+    return largest * math.sqrt(mean_square)
 
 
 def mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -> float:
@@ -223,15 +238,18 @@ def mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -
 
 
 def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federation:
-    """Return the federation of the printed statements, with members that the statements do not distinguish merged."""
-    counted: dict[tuple[int, int, float, float], int] = {}
+    """Return the clients as the printed theorems see them: groups with equal records, batches and targets.
+
+    The theorems depend on no other property of a client, so members that agree in these are merged.
+    """
+    clients_of: dict[tuple[int, int, float, float], int] = {}
     for member in members:
         target = member.target
         key = (member.samples_per_client, member.batch_size, target.epsilon, target.log_delta)
-        counted[key] = counted.get(key, 0) + member.clients
+        clients_of[key] = clients_of.get(key, 0) + member.clients
     groups = tuple(
-        ClientGroup(clients=count, samples_per_client=n, batch_size=batch, epsilon=epsilon, log_delta=log_delta)
-        for (n, batch, epsilon, log_delta), count in counted.items()
+        ClientGroup(clients=clients, samples_per_client=n, batch_size=batch, epsilon=epsilon, log_delta=log_delta)
+        for (n, batch, epsilon, log_delta), clients in clients_of.items()
     )
     return Federation(groups=groups, counts=problem.counts)
 

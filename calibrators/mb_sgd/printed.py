@@ -75,17 +75,19 @@ def theorem_of(problem: MbSgdProblem) -> str:
 def printed_readings(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth[Member]
 ) -> tuple[PrintedReading, ...]:
-    """Return every requested reading that exists, at the request's rounds or those that the reading prescribes.
+    """Return the parameters that the paper prints for the request, next to the guarantee that is certified at them.
 
-    The theorems prescribe no batch, so the run's is used. Appendix H prescribes a batch but no rounds, so the run's
-    rounds are used. The informal statements are for equal clients. The theorems are about records: the unit `client`
-    has no readings. With several groups each reading shows the group for which its promise is exceeded most.
+    A reading is one interpretation of a printed statement; the module lists them. The theorems prescribe no batch, so
+    that of the run is used. Appendix H prescribes a batch but no rounds, so the rounds of the run are used. The
+    informal statements are for equal clients. All statements are about records, so nothing is returned for the unit
+    `client`. With several groups each reading shows the group whose true ε exceeds the promised one by the largest
+    factor.
 
     Args:
-        problem: the request.
+        problem: the request; it may restrict the readings and fix the rounds.
         run: the run of the answer.
-        members: the kinds of clients.
-        truth: returns the figures certified of a member at a printed noise multiplier.
+        members: one entry for each kind of client.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
     """
     if problem.unit == "client":
         return ()
@@ -109,13 +111,13 @@ def _draws(problem: MbSgdProblem) -> bool:
 def theorem_inputs(
     problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
 ) -> SmoothInputs | NonsmoothInputs:
-    """Return the inputs of the registered theorem for a request.
+    """Return the inputs of Theorem 2.1 or 2.2 of Lowy and Razaviyayn for a request.
 
     Args:
-        problem: the request.
-        run: the run, whose batch size is used.
-        rounds: the rounds, or None for those that the theorem prescribes.
-        variant: the variant of the statement.
+        problem: the request. Its losses are smooth (Theorem 2.1) or not (Theorem 2.2).
+        run: the run, of which only the batch size is used.
+        rounds: the number of rounds, or None for the number that the theorem prescribes.
+        variant: `complete` for the full statement, `informal` for its short form for equal clients.
     """
     sampling: Literal["with-replacement", "without-replacement"]
     sampling = "with-replacement" if problem.sampling == "with-replacement" else "without-replacement"
@@ -131,21 +133,22 @@ def theorem_inputs(
 def prescription_of(
     problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
 ) -> Prescription:
-    """Return the rounds, step size and risk of the complete statement.
+    """Return the rounds, step size and risk of the full statement of Theorem 2.1 or 2.2.
 
     Args:
         problem: the request.
-        run: the run, whose batch size is used.
-        rounds: the rounds, or None for those that the theorem prescribes.
-        reading: the reading of the theorem.
+        run: the run, of which only the batch size is used.
+        rounds: the number of rounds, or None for the number that the theorem prescribes.
+        reading: whether the formula is as printed, or has its known errors corrected.
     """
     return theorem_inputs(problem, run, rounds).prescription(reading)
 
 
 def printed_noise_std(member: Member) -> float:
-    """Return σ of Theorem 2.1 for the member's own weighted Lipschitz constant, as in the corrected reading.
+    """Return σ of Theorem 2.1 of Lowy and Razaviyayn, at the member's own weighted Lipschitz constant.
 
-    The printed reading takes the largest constant of all clients for each client. Both agree if clients are equal.
+    The paper prints the largest constant of all clients for each client, which is corrected here. Both agree if clients
+    are equal.
     """
     return noise_std(
         lipschitz=member.lipschitz,
@@ -156,10 +159,10 @@ def printed_noise_std(member: Member) -> float:
     )
 
 
-# The client whose promise is kept least ----------------------------------------------------------------------------
+# The client whose true ε exceeds the printed one most --------------------------------------------------------------
 @dataclass(frozen=True)
 class AtPrinted:
-    """A member at the printed parameters, with the figures certified there."""
+    """A kind of client at the printed parameters: its printed σ, and the ε and δ certified at that σ, if known."""
 
     member: Member
     std: float
@@ -172,23 +175,23 @@ class AtPrinted:
 
     @property
     def exceeded(self) -> float:
-        """Ratio of the true ε to the promised ε; 1/multiplier stands for the true ε if it is unknown."""
+        """Ratio of the true ε to the ε of the target. If the true ε is unknown, 1/multiplier is used for it."""
         true = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
         return true / self.member.target.epsilon
 
 
 def worst_of(figures: Iterable[AtPrinted]) -> AtPrinted:
-    """Return the member whose promise is exceeded most."""
-    return max(figures, key=lambda member_figures: member_figures.exceeded)
+    """Return the entry with the largest ratio of its true ε to the ε of its target."""
+    return max(figures, key=lambda entry: entry.exceeded)
 
 
 def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) -> dict[str, float]:
-    """Return the parameters that a reading prescribes for a member, with the index of its group if there are groups.
+    """Return the parameters that a printed statement prescribes for one kind of client, by their names in the answer.
 
     Args:
-        problem: the request.
-        at: the member at the printed noise.
-        rounds: the prescribed rounds.
+        problem: the request. If it has groups of clients, the index of the client's group is added.
+        at: the kind of client with its printed σ.
+        rounds: the prescribed number of rounds; a float if it is too large for an integer field.
     """
     parameters = {
         "noise_std": at.std,
@@ -196,19 +199,21 @@ def noise_parameters(problem: MiniBatchProblem, at: AtPrinted, rounds: float) ->
         "batch_size": at.member.batch_size,
         "rounds": rounds,
     }
-    return parameters | ({"group": at.member.place} if problem.client_groups else {})
+    if problem.client_groups:
+        parameters["group"] = at.member.place
+    return parameters
 
 
 def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member], *, rounds: int) -> AtPrinted:
-    """Return the member whose promise is exceeded most at its printed σ and the printed rounds.
+    """Return the kind of client with the largest ratio of its true ε to the ε of its target, at the printed noise.
 
-    Nothing is certified if the rounds exceed `LARGEST_COUNT`.
+    If the rounds exceed `LARGEST_COUNT`, no true ε is computed, and 1/multiplier is used for it.
 
     Args:
-        members: the kinds of clients.
+        members: one entry for each kind of client.
         stds: the printed σ of each.
-        truth: returns the figures certified of a member at a printed noise multiplier.
-        rounds: the printed rounds.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+        rounds: the printed number of rounds.
     """
 
     def at(member: Member, std: float) -> AtPrinted:
@@ -224,15 +229,27 @@ def worst_at(members: Sequence[Member], stds: Sequence[float], truth: Truth[Memb
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
+    """Evaluate Theorem 2.1 or 2.2 in one reading, and state its parameters, its claims and the true figures.
+
+    The reading has the status `unproved` if its sampling of batches is not that of the proof. The reading `proof` has
+    this status also if a condition of the proof is not known to hold.
+
+    Args:
+        problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
+        run: the run, of which only the batch size is used.
+        members: one entry for each kind of client.
+        reading: the reading.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+    """
     variant, formula = READ_AS[reading]
     theorem = printed_theorem(problem)
-    question = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
-    outputs = question.outputs
+    evaluation = TheoremAtInputs(theorem, theorem_inputs(problem, run, problem.rounds, variant), formula)
+    outputs = evaluation.outputs
     rounds = outputs["rounds"]
     members = tuple(replace(member, rounds=rounds) for member in members)
     stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_at(members, stds, truth, rounds=rounds)
-    conditions = _conditions(problem, question, reading, members)
+    conditions = _conditions(problem, evaluation, reading, members)
     reason = REASONS.get(problem.sampling)
     failing = [condition.id for condition in conditions if condition.holds != Verdict.YES]
     if reading == "proof" and reason is None and failing:
@@ -241,7 +258,7 @@ def _reading(
     parameters = noise_parameters(problem, worst, rounds if rounds < LARGEST_COUNT else float(rounds))
     parameters |= {name: outputs[name] for name in names if name in outputs}
     return make_reading(
-        question,
+        evaluation,
         reading=reading,
         status=Status.PROVED if reason is None else Status.UNPROVED,
         parameters=parameters,
@@ -253,7 +270,11 @@ def _reading(
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
-    """Return the explicit bound of the statement; for `proof` the sum of (27) or Lemma E.9 and the stability."""
+    """Return the excess risk that the theorem claims, or for the reading `proof` the sum of the terms in its proof.
+
+    The result is None if records are not identically distributed, because the theorems then claim no risk, or if the
+    claim has no explicit constant.
+    """
     if not problem.identically_distributed:
         return None
     claimed: float | None = outputs.get("proof_excess_risk" if reading == "proof" else "excess_risk")
@@ -261,9 +282,18 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
 
 
 def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
-    """Return the reading of Appendix H at the run's rounds, with its own σ and its K rounded up, at most n."""
+    """Evaluate Appendix H of Lowy and Razaviyayn, the parameters of their experiments, at the run's rounds.
 
-    def of(member: Member) -> TheoremAtInputs:
+    The appendix prescribes σ and a batch size K, which is rounded up and is at most the number of records n. With
+    several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
+
+    Args:
+        problem: the request.
+        members: one entry for each kind of client, with the run's rounds.
+        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+    """
+
+    def evaluate(member: Member) -> TheoremAtInputs:
         target = member.target
         inputs = ExperimentInputs(
             epsilon=target.epsilon,
@@ -275,25 +305,26 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
         )
         return TheoremAtInputs(APPENDIX_H, inputs)
 
-    def at(member: Member) -> AtPrinted:
-        outputs = of(member).outputs
-        drawn = replace(member, batch_size=outputs["batch_size"])
-        return AtPrinted(drawn, outputs["noise_std"], truth(drawn, outputs["noise_multiplier"]))
+    def at_printed(member: Member) -> AtPrinted:
+        outputs = evaluate(member).outputs
+        with_printed_batch = replace(member, batch_size=outputs["batch_size"])
+        true = truth(with_printed_batch, outputs["noise_multiplier"])
+        return AtPrinted(with_printed_batch, outputs["noise_std"], true)
 
-    worst = worst_of([at(member) for member in members])
-    (fits,) = APPENDIX_H.conditions
+    worst = worst_of([at_printed(member) for member in members])
+    (batch_fits,) = APPENDIX_H.conditions
     sides = binding_sides(
-        [Sides.at_most(of(member).inputs.real_batch, member.samples_per_client) for member in members]
+        [Sides.at_most(evaluate(member).inputs.real_batch, member.samples_per_client) for member in members]
     )
     return make_reading(
-        of(worst.member),
+        evaluate(worst.member),
         reading="experimental",
         status=Status.REFUTED,
         parameters=noise_parameters(problem, worst, worst.member.rounds),
         claims=claims(worst.member.target),
         true=worst.true,
         conditions=(
-            ConditionResult(fits.id, fits.statement, sides.holds, sides.left, sides.right),
+            ConditionResult(batch_fits.id, batch_fits.statement, sides.holds, sides.left, sides.right),
             ConditionResult("side-condition", "c₁ > 4; the cited theorem does not give c₁", Verdict.UNDECIDABLE),
         ),
     )
@@ -313,13 +344,22 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
 
 
 def _conditions(
-    problem: MbSgdProblem, question: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
+    problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Return the conditions of the printed theorem or of the chain of its proof, and those the request violates."""
+    """Return the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
+
+    Poisson batches add a condition that fails. So do records that are not identically distributed, except for `proof`.
+
+    Args:
+        problem: the request.
+        evaluation: the theorem at the request's inputs.
+        reading: the reading, which determines the conditions that apply.
+        members: one entry for each kind of client, with the printed rounds.
+    """
     if reading == "proof":
-        results = [*_proof_conditions(members), DRAWN_ONCE.at(question.inputs)]
+        results = [*_proof_conditions(members), DRAWN_ONCE.at(evaluation.inputs)]
     else:
-        results = list(question.conditions(without=_excluded_conditions(problem, reading)))
+        results = list(evaluation.conditions(without=_excluded_conditions(problem, reading)))
     if problem.sampling == "poisson":
         results.append(POISSON_BATCHES)
     if not problem.identically_distributed and reading != "proof":
@@ -328,6 +368,10 @@ def _conditions(
 
 
 def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
+    """Check the two steps of the printed proof of privacy; each condition is shown for the client that is worst.
+
+    The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most ε.
+    """
     chains = [
         (
             member,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedParameters
     from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
 
-OF_THE_RISK = ("client-sampling", "claim-proved", "equal-shares")
+RISK_CONDITIONS = ("client-sampling", "claim-proved", "equal-shares")
 """Conditions of the printed theorems that are about the risk, except for the rounds."""
 
 
@@ -61,18 +60,21 @@ class MbSgdRiskProblem(MbSgdProblem, SteppedRiskFields):
 
 
 def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the explicit bound at the run's noise, and the printed bounds.
+    """Return the upper bounds on the excess risk of a run, and the figures that they are compared with.
+
+    The first upper bound has explicit constants and holds at the run's noise. It is absent if batches are not drawn
+    without replacement. The further ones are those that Lowy and Razaviyayn print in Theorems 2.1 and 2.2.
 
     Args:
-        problem: the request.
-        run: the run.
-        noise_std: σ per coordinate, root mean square over clients.
+        problem: losses, clients and target of the request.
+        run: its batch size and number of rounds.
+        noise_std: standard deviation σ per coordinate, root mean square over clients.
     """
-    seen = risk_problem(problem, run)
+    inputs = risk_problem(problem, run)
     explicit = None
-    if seen is not None:
+    if inputs is not None:
         explicit = explicit_bound(
-            seen, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
+            inputs, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
         )
     upper = [*_explicit(problem, explicit), *_printed_bounds(problem, run, noise_std)]
     declared = risk_theorem(problem).conditions if explicit else ()
@@ -89,9 +91,13 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
 
 
 def setting_of(problem: PacedProblem) -> LowerBoundSetting:
-    """Return the quantities that lower bounds depend on."""
-    run = Run(batch_size=1, rounds=1)
-    members = members_of(problem, run)
+    """Return the quantities that the lower bounds on the excess risk depend on.
+
+    The lower bounds are for equal clients. If clients differ, the largest ε, the smallest δ and the largest number of
+    records of any client are returned.
+    """
+    any_run = Run(batch_size=1, rounds=1)  # Targets and numbers of records do not depend on the run.
+    members = members_of(problem, any_run)
     targets = [member.target for member in members]
     samples = [member.samples_per_client for member in members]
     return LowerBoundSetting(
@@ -107,12 +113,12 @@ def setting_of(problem: PacedProblem) -> LowerBoundSetting:
 
 
 def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | AcceleratedParameters) -> float:
-    """Return σ of the parameters, root mean square over clients.
+    """Return the standard deviation σ of a calibrated run's noise per coordinate, root mean square over clients.
 
     Args:
-        problem: the request.
-        run: the run.
-        parameters: the parameters of the answer.
+        problem: the request, which groups the clients.
+        run: the calibrated run.
+        parameters: parameters of the calibration. They state σ for each group if there are groups, and once otherwise.
     """
     if parameters.groups is None:
         assert parameters.noise_std is not None
@@ -122,35 +128,48 @@ def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | Acce
 
 
 def _explicit(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[UpperBound]:
+    """Yield the bound with explicit constants in the form of the answer; nothing without a bound."""
     if explicit is None:
         return
     yield explicit.answer(risk_theorem(problem), problem.smoothness or 0.0, heaviest=max(1.0, *problem.scales))
 
 
 def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:
-    """Yield the bounds of the complete statement at the run's rounds, and of the informal statement.
+    """Yield the bounds on the excess risk that Lowy and Razaviyayn print in Theorem 2.1 or 2.2.
 
-    The complete statement is read as printed and as corrected. The informal statement is for equal clients. All bounds
-    are for the expected loss.
+    The paper states each theorem twice: in full ("complete") and in a short form for equal clients ("informal"). The
+    full statement is evaluated as printed, and again with the printed errors corrected. The short form is evaluated
+    only if all clients are equal, their number per round is fixed, and losses are smooth.
+
+    The theorems bound the expected loss under a guarantee for records. Nothing is yielded for the empirical risk, or if
+    the protected unit is a client.
+
+    Args:
+        problem: losses, clients and target of the request.
+        run: its batch size and number of rounds.
+        noise_std: standard deviation σ per coordinate, root mean square over clients.
     """
     if problem.problem != "population" or problem.unit != "record":
         return
-    inputs, theorem = theorem_inputs(problem, run, run.rounds), printed_theorem(problem)
-    readings: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
-    readings = (("printed", "complete"), ("corrected", "corrected"))
-    for formula, reading in readings:
-        conditions = (
-            condition for condition in theorem.evaluate(inputs, formula).conditions if condition.id in OF_THE_RISK
-        )
-        yield _upper(problem, run, noise_std, inputs.prescription(formula), reading, conditions)
+    theorem = printed_theorem(problem)
+    inputs = theorem_inputs(problem, run, run.rounds)
+    statements: tuple[tuple[TheoremReading, Literal["complete", "corrected"]], ...]
+    statements = (("printed", "complete"), ("corrected", "corrected"))
+    for formula, name in statements:
+        evaluation = theorem.evaluate(inputs, formula)
+        conditions = [condition for condition in evaluation.conditions if condition.id in RISK_CONDITIONS]
+        yield _printed_bound(problem, run, noise_std, inputs.prescription(formula), name, conditions)
+
     federation = federation_of(problem, members_of(problem, run))
-    if len(federation.groups) == 1 and len(federation.counts) == 1 and problem.smoothness is not None:
-        statement = of_same_fields(DescentRun, problem, federation=federation)
-        prescription = informal(statement, rounds=run.rounds)
-        yield _upper(problem, run, noise_std, prescription, "informal")
+    are_equal = len(federation.groups) == 1
+    has_fixed_participation = len(federation.counts) == 1
+    if are_equal and has_fixed_participation and problem.smoothness is not None:
+        inputs_of_short_form = of_same_fields(DescentRun, problem, federation=federation)
+        prescription = informal(inputs_of_short_form, rounds=run.rounds)
+        yield _printed_bound(problem, run, noise_std, prescription, "informal")
 
 
-def _upper(
+def _printed_bound(
     problem: MbSgdRiskProblem,
     run: Run,
     noise_std: float,
@@ -158,44 +177,69 @@ def _upper(
     reading: Literal["informal", "complete", "corrected"],
     further_conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
+    """Return one printed bound, with the conditions that the run's rounds and noise must meet for it.
+
+    Args:
+        problem: losses, clients and target of the request.
+        run: its batch size and number of rounds.
+        noise_std: standard deviation σ per coordinate, root mean square over clients.
+        prescription: the risk that the statement claims, and the rounds that it prescribes.
+        reading: name of the statement in the answer.
+        further_conditions: conditions of the theorem, already evaluated.
+
+    Returns:
+        The bound. The claimed risk is its `value` if the constants are explicit, and otherwise its `scale`.
+    """
     members = members_of(problem, run)
-    printed = root_mean_square((printed_noise_std(member), member) for member in members)
-    explicit = prescription.constants == "explicit"
-    enough = Sides.at_least(run.rounds, prescription.prescribed_rounds)
-    no_more = Sides.at_most(noise_std, printed)
-    sides = (
-        ("enough-rounds", "R is at least the prescribed number of rounds", enough),
-        ("at-most-the-printed-noise", "σ is at most the printed one", no_more),
-    )
-    results = [ConditionResult(name, text, both.holds, both.left, both.right) for name, text, both in sides]
-    terms = {name: value for name, value in prescription.terms.items() if abs(value) < math.inf}
+    printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
+    rounds = Sides.at_least(run.rounds, prescription.prescribed_rounds)
+    noise = Sides.at_most(noise_std, printed_std)
+    conditions = [
+        ConditionResult(
+            "enough-rounds", "R is at least the prescribed number of rounds", rounds.holds, rounds.left, rounds.right
+        ),
+        ConditionResult(
+            "at-most-the-printed-noise", "σ is at most the printed one", noise.holds, noise.left, noise.right
+        ),
+        *further_conditions,
+    ]
+    is_explicit = prescription.constants == "explicit"
+    finite_terms = {name: term for name, term in prescription.terms.items() if abs(term) < math.inf}
     return UpperBound(
         theorem=theorem_of(problem),
         reading=reading,
         constant=prescription.constants,
-        value=prescription.excess_risk if explicit else None,
-        scale=None if explicit else prescription.excess_risk,
-        terms=terms,
-        conditions=condition_answers(itertools.chain(results, further_conditions)),
+        value=prescription.excess_risk if is_explicit else None,
+        scale=None if is_explicit else prescription.excess_risk,
+        terms=finite_terms,
+        conditions=condition_answers(conditions),
     )
 
 
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
-    federation = federation_of(problem, members_of(problem, run))
-    seen, moments = aggregates(federation, run.rounds), federation.participation
-    squared = max(member.lipschitz for member in members_of(problem, run)) ** 2
+    """Return the figures of the whole federation that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
+
+    They are the mean and root mean square of the number of participants, and an average and the largest value of ξ.
+    ξ is the privacy cost of a client, from its target, its number of records and the rounds. ψ is L² ξ, for the largest
+    Lipschitz constant L of the weighted losses.
+    """
+    members = members_of(problem, run)
+    federation = federation_of(problem, members)
+    totals, participation = aggregates(federation, run.rounds), federation.participation
+    squared_lipschitz = max(member.lipschitz for member in members) ** 2
     return AggregatesAnswer(
-        participants=moments.mean,
-        rms_participants=moments.rms,
-        average_xi=seen.average_xi,
-        largest_xi=seen.largest_xi,
-        average_psi=squared * seen.average_xi,
-        largest_psi=squared * seen.largest_xi,
-        branch=seen.branch,
+        participants=participation.mean,
+        rms_participants=participation.rms,
+        average_xi=totals.average_xi,
+        largest_xi=totals.largest_xi,
+        average_psi=squared_lipschitz * totals.average_xi,
+        largest_psi=squared_lipschitz * totals.largest_xi,
+        branch=totals.branch,
     )
 
 
 def _cautions(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[Caution]:
+    """Warn of a missing bound, of lower bounds that are for equal clients, and of absent optional fields."""
     if explicit is None:
         yield Caution(
             code="no-risk-for-this-sampling",

@@ -83,13 +83,13 @@ class _Pace:
 def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
     """Return the inputs of the bound on the excess risk.
 
-    A loss that is not smooth has infinite smoothness here, and an envelope is chosen later. Gradient statistics are at
-    their largest values: the request's heterogeneity describes the populations, and does not bound that of the data at
-    hand.
+    A loss that is not smooth has infinite smoothness here; a smooth envelope of it is chosen later. Standard deviations
+    of gradients have the largest values that the Lipschitz constant allows. The request's heterogeneity is not used,
+    because it describes the populations, and the bound needs that of the data set.
 
     Args:
         problem: the request.
-        run: the run, whose batch size is used.
+        run: the run, of which only the batch size is used.
 
     Returns:
         The inputs; None if the bound does not apply, because batches are not drawn without replacement.
@@ -206,9 +206,10 @@ def _curvature(inputs: ExcessRiskProblem, pace: _Pace) -> float:
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """Return the run that the corrected statement prescribes at a run's batch size.
+    """Return the run with the number of rounds that Theorem 2.1 or 2.2, with its errors corrected, prescribes.
 
-    The result is None if the request gives rounds, if the unit is a client, or if the rounds exceed `LARGEST_COUNT`.
+    The batch size is that of `run`. The result is None if the request fixes the rounds, if the protected unit is a
+    client, or if the number of rounds exceeds `LARGEST_COUNT`.
     """
     if problem.rounds is not None or problem.unit == "client":
         return None
@@ -217,13 +218,16 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
 
 
 def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
-    """Add our bound at the printed rounds, step and envelope, both at the certified and at the printed noise.
+    """Return the plan with a comparison: the explicit risk bound at the run that the paper prescribes.
+
+    The bound is evaluated at the paper's rounds, step size and envelope, once with the certified and once with the
+    printed noise. The ratio is that of the first to the bound of the plan.
 
     Args:
-        plan: the steps of the answer.
+        plan: the chosen steps with their bound.
         problem: the request.
-        prescribed: the prescribed run.
-        noise_std: the certified σ of the prescribed run, root mean square over clients.
+        prescribed: the run that the paper prescribes.
+        noise_std: certified σ of the prescribed run, root mean square over clients.
     """
     prescription = prescription_of(problem, prescribed, prescribed.rounds)
     inputs = risk_problem(problem, prescribed)
@@ -232,11 +236,12 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     assert plan.risk.upper is not None
     pace = _Pace(prescription.step_size, prescription.envelope_smoothness)
 
-    def at(noise_std: float) -> float:
+    def bound_at(noise_std: float) -> float:
         return _bound(inputs, pace, noise_std=noise_std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)
-    certified = at(noise_std)
+    printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
+    certified = bound_at(noise_std)
     answer = PrescribedRisk(
         theorem=theorem_of(problem),
         reading="corrected",
@@ -246,17 +251,17 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
         envelope_smoothness=prescription.envelope_smoothness,
         within_budget=prescribed.rounds <= most_rounds(problem, prescribed.batch_size),
         certified_noise=certified,
-        printed_noise=at(root_mean_square((printed_noise_std(member), member) for member in members)),
+        printed_noise=bound_at(printed_std),
         ratio=certified / plan.risk.upper.value,
     )
     return replace(plan, risk=replace(plan.risk, as_prescribed=answer))
 
 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-    """Return the smallest run that is good enough and agrees with the request, and the frontier.
+    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
 
-    Noise is the root mean square over clients. Without a bound the largest batch is taken, with the rounds closest to
-    those that Theorem 2.2 prescribes.
+    "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
+    batch, and the number of rounds closest to that of Theorem 2.2 of Lowy and Razaviyayn.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -280,13 +285,16 @@ def choose_among(
     quick_risk: Callable[[Run, float], float],
     risk: Callable[[Run, float], float],
 ) -> Choice[Run]:
-    """Return the smallest run on a lattice whose risk is good enough.
+    """Return the smallest run with a bound on its excess risk within a factor 1 + `within` of the least.
+
+    The runs are those of a lattice of batch sizes and rounds within the request's budgets.
 
     Args:
-        problem: the request.
+        problem: the request, with the budgets and `within`.
         certificates: the certified noise of each kind of client.
-        has_bound: whether a theorem bounds the risk of a run. Otherwise the largest batch is taken.
-        closeness: how near a run is to the prescribed rounds; larger is nearer.
+        has_bound: function that returns whether a theorem bounds the risk of a run. If not, the run with the largest
+            batch is taken, and among those the closest one.
+        closeness: (run) ↦ closeness of its rounds to the prescribed rounds; larger is closer.
         quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
         risk: (run, σ) ↦ the bound on the excess risk.
 
@@ -309,9 +317,14 @@ def choose_among(
 
 
 def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
-    """Return n/(K√R), which is small near the central limit, for n records, batch size K and R rounds.
+    """Return n/(K√R), which measures how far the privacy loss of a run is from a normal distribution.
 
-    It is 0 if batches are full or the unit is a client; the certificate is then a closed form.
+    A record is drawn rarely if the value is large. It is 0 if batches are full or if whole clients are protected,
+    because the loss is then exactly normal.
+
+    Args:
+        problem: the request, with n records per client.
+        run: batch size K and number of rounds R.
     """
     if problem.unit == "client" or run.batch_size == problem.samples_per_client:
         return 0.0

@@ -56,16 +56,19 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
 def guarantees_of(
     certificates: Certificates[MiniBatchProblem, Member], members: Sequence[Member]
 ) -> tuple[GuaranteeAnswer, ...]:
-    """Return the guarantee of each member, in its own sensitivity; a curve is read once for members that share it."""
+    """Return the guarantee of each kind of client, with the sensitivity of its own messages.
+
+    Kinds of clients that share a certificate share its ε and δ too, which are computed once.
+    """
     problem = certificates.problem
-    read: dict[int, GuaranteeAnswer] = {}
+    answer_of_certificate: dict[int, GuaranteeAnswer] = {}
     answers = []
     for member in members:
         certified = certificates.of(member)
         sensitivity = sensitivity_factor(problem.relation) * certificates.norm(member)
-        shared = read.get(id(certified))
-        if shared is None:
-            shared = read[id(certified)] = guarantee_answer(
+        key = id(certified)
+        if key not in answer_of_certificate:
+            answer_of_certificate[key] = guarantee_answer(
                 certified,
                 member.target,
                 definition="local",
@@ -73,7 +76,7 @@ def guarantees_of(
                 sensitivity=sensitivity,
                 draws=draws_of(certificates.spec(member), problem.unit),
             )
-        answers.append(replace(shared, sensitivity=sensitivity))
+        answers.append(replace(answer_of_certificate[key], sensitivity=sensitivity))
     return tuple(answers)
 
 
@@ -94,7 +97,7 @@ class GroupParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class MembersParameters:
-    """A run and its noise. A figure in which client groups differ is absent: none of them is everyone's."""
+    """A run and its noise. A figure in which client groups differ is absent: no single value applies to all clients."""
 
     noise_std: Annotated[
         float | None,
@@ -154,44 +157,50 @@ def common(figures: Iterable[float]) -> float | None:
 
 
 def members_parameters(solution: MembersSolution) -> MembersParameters:
-    """Return the run, with the figures of its noise that all clients share.
+    """Return the run, with the figures of its noise that are equal for all clients; other figures are None.
 
     Guarantees: noise_multiplier and contribution_norm are both given, or neither is.
     """
-    multiplier, norm = common(member.noise for member in solution.certified_members), common(solution.norms)
-    both = multiplier is not None and norm is not None
+    multiplier = common(member.noise for member in solution.certified_members)
+    norm = common(solution.norms)
+    are_common = multiplier is not None and norm is not None
     return MembersParameters(
         noise_std=common(solution.noise_stds),
-        noise_multiplier=multiplier if both else None,
-        contribution_norm=norm if both else None,
+        noise_multiplier=multiplier if are_common else None,
+        contribution_norm=norm if are_common else None,
         batch_size=solution.run.batch_size,
         rounds=solution.run.rounds,
     )
 
 
 def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
-    """Return the guarantee that holds for every client, at the largest ε and δ promised to any client.
+    """Return the guarantee that holds for every client, at the largest ε and δ of the clients' targets.
 
-    At the largest δ the ε of a client is at most its ε at its own δ, so the largest upper bound covers all clients. The
-    lower bound is that of a client whose own δ is the largest. The same holds with ε and δ exchanged. The sensitivity
-    is absent if clients differ in it, as it would not belong to the ε of another client.
+    The ε of a client falls as δ grows. At the largest δ of all targets it is therefore at most the ε at the client's
+    own δ, and the largest upper bound on ε holds for all clients. The lower bound on ε is the largest of those clients
+    that have the largest δ as their own. The same holds with ε and δ exchanged.
+
+    The sensitivity is left out if clients differ in it.
+
+    Args:
+        answers: the guarantee of each kind of client at its own target; at least one.
     """
     if len(answers) == 1:
         return answers[0]
-    loosest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
-    loosest_epsilon = max(answer.target.epsilon for answer in answers)
-    at_delta = [answer for answer in answers if answer.target.log10_delta == loosest_delta.log10_delta]
-    at_epsilon = [answer for answer in answers if answer.target.epsilon == loosest_epsilon]
-    epsilon = _largest_ends([answer.epsilon for answer in answers], [answer.epsilon for answer in at_delta])
-    delta = _largest_ends([answer.delta for answer in answers], [answer.delta for answer in at_epsilon])
-    log10_delta = _largest_ends(
+    largest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
+    largest_epsilon = max(answer.target.epsilon for answer in answers)
+    at_delta = [answer for answer in answers if answer.target.log10_delta == largest_delta.log10_delta]
+    at_epsilon = [answer for answer in answers if answer.target.epsilon == largest_epsilon]
+    epsilon = _merge_bounds([answer.epsilon for answer in answers], [answer.epsilon for answer in at_delta])
+    delta = _merge_bounds([answer.delta for answer in answers], [answer.delta for answer in at_epsilon])
+    log10_delta = _merge_bounds(
         [answer.log10_delta for answer in answers], [answer.log10_delta for answer in at_epsilon]
     )
     sensitivities = [answer.sensitivity for answer in answers if answer.sensitivity is not None]
     return replace(
         answers[0],
         sensitivity=common(sensitivities),
-        target=TargetAnswer(epsilon=loosest_epsilon, delta=loosest_delta.delta, log10_delta=loosest_delta.log10_delta),
+        target=TargetAnswer(epsilon=largest_epsilon, delta=largest_delta.delta, log10_delta=largest_delta.log10_delta),
         epsilon=epsilon,
         delta=delta,
         log10_delta=log10_delta,
@@ -201,9 +210,9 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     )
 
 
-def _largest_ends(bounds: Iterable[Ends], bounds_at_loosest: Iterable[Ends]) -> Ends:
-    """Return the largest upper bound of all clients, and the largest lower bound of those at the loosest target."""
-    return Ends(max(ends.lower for ends in bounds_at_loosest), max(ends.upper for ends in bounds))
+def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]) -> Ends:
+    """Return the largest upper bound of all clients, with the largest lower bound of those at the largest target."""
+    return Ends(max(bounds.lower for bounds in at_largest_target), max(bounds.upper for bounds in all_clients))
 
 
 def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
@@ -216,13 +225,19 @@ def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) 
 
 
 def _tightness(answers: Sequence[GuaranteeAnswer]) -> Tightness:
-    """Return the common tightness if all targets are equal; otherwise lower bounds are those of some clients."""
+    """Return whether the merged upper bound is attained.
+
+    Clients with equal targets and equal tightness keep that tightness. Otherwise the result is `unknown` if it is
+    unknown for any client. It is `witnessed` in all other cases, because the lower bound then belongs to some of the
+    clients only.
+    """
     kinds = {answer.tight for answer in answers}
-    same = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1
-    if len(kinds) == 1 and (same or kinds == {"unknown"}):
+    has_one_target = len({(answer.target.epsilon, answer.target.log10_delta) for answer in answers}) == 1
+    if len(kinds) == 1 and (has_one_target or kinds == {"unknown"}):
         return answers[0].tight
     return "unknown" if "unknown" in kinds else "witnessed"
 
 
 def _minimal(answers: Sequence[GuaranteeAnswer]) -> Literal["proved", "searched"]:
+    """Return `proved` if the noise of every client is proved to be minimal, and otherwise `searched`."""
     return "proved" if all(answer.minimal == "proved" for answer in answers) else "searched"

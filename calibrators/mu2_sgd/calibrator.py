@@ -124,10 +124,18 @@ class Mu2SgdSolution(Solution[Mu2SgdProblem]):
 
 
 def conversion_of(mu: float, target: Target) -> ConversionAnswer:
-    """Return the three conversions at the answer's ρ and at the target."""
+    """Compare three conversions between (ε, δ) and the parameter μ of Gaussian differential privacy.
+
+    The conversions are the exact one, the best one by zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy. The
+    paper calls the parameter ρ.
+
+    Args:
+        mu: parameter of the certified noise; each conversion gives its ε at the target's δ.
+        target: target (ε, δ); each conversion gives the largest parameter for it. A larger parameter allows less noise.
+    """
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
-    reached = epsilons(mu=mu, log_delta=target.log_delta)
-    epsilon = {name: reached[f"{name}_epsilon"] for name in ("exact", "zcdp", "lemma")}
+    epsilon_at_mu = epsilons(mu=mu, log_delta=target.log_delta)
+    epsilon = {name: epsilon_at_mu[f"{name}_epsilon"] for name in ("exact", "zcdp", "lemma")}
     return ConversionAnswer(
         gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
         epsilon=ByConversion(**epsilon),
@@ -169,18 +177,20 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     plans = PLANS
 
     def cost(self, problem: Mu2SgdProblem) -> CostClass:
-        """Return search where the step size is searched or many groups have curves of their own."""
-        stepped = problem.server == "untrusted" and problem.printed_participation
-        return "search" if stepped or len(problem.taking_part.groups or ()) > MOST_QUICK else "closed-form"
+        """Return `search` if the step size is searched, or if more than `MOST_QUICK` groups need a curve each."""
+        is_step_searched = problem.server == "untrusted" and problem.printed_participation
+        has_many_groups = len(problem.taking_part.groups or ()) > MOST_QUICK
+        return "search" if is_step_searched or has_many_groups else "closed-form"
 
     def definition(self, problem: Mu2SgdProblem) -> Definition:
         """Return local for an untrusted server."""
         return "local" if problem.server == "untrusted" else "central"
 
     def find(self, problem: Mu2SgdProblem) -> Mu2SgdSolution:
-        """Return the smallest certified base of the noise schedule.
+        """Return the run with the smallest certified standard deviation of a client's first noise.
 
-        It holds for every record of every client of at most `most_participations` reports, for any other reports.
+        The guarantee holds for every record of every client that reports at most `most_participations` times. It does
+        not depend on the reports of other clients.
 
         Raises:
             Infeasible: no noise that is offered meets the target.
@@ -214,7 +224,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Mu2SgdParameters:
-        """Return the certified noise as a schedule, and the figures that follow from it."""
+        """Return the certified noise of every report, the steps, and the protection of each kind of client."""
         solution, training = outcome.solution, outcome.training
         problem, std = solution.problem, solution.noise.std
         if problem.server == "untrusted":

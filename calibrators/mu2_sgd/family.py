@@ -84,20 +84,35 @@ def contribution_norm(problem: Mu2SgdProblem) -> float:
 
 
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
-    """Return σ of the run, rounded up, from the multiplier of the Gaussian mechanism that releases a record."""
-    seen = harmonic(problem.cap) if problem.server == "untrusted" else releases_of(problem.rounds)
-    return noise_multiplier * contribution_norm(problem) * math.sqrt(seen) * (1.0 + 2.0 * PAD)
+    """Return the standard deviation σ of a client's first noise (untrusted server) or of every round's (trusted).
+
+    By Theorems 5.1 and F.1 of Reshef and Levy, all releases about a record are together one Gaussian mechanism. With an
+    untrusted server its variance is σ² over 1 + 1/2 + … + 1/K, for at most K reports of a client. With a trusted server
+    it is σ² over the number of released sums. The result is rounded up.
+
+    Args:
+        problem: the request.
+        noise_multiplier: noise multiplier of that single mechanism.
+    """
+    variance_factor = harmonic(problem.cap) if problem.server == "untrusted" else releases_of(problem.rounds)
+    return noise_multiplier * contribution_norm(problem) * math.sqrt(variance_factor) * (1.0 + 2.0 * PAD)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleNoise:
-    """The noise of a run: base of the schedule (untrusted), or σ of every round (trusted)."""
+    """The noise of a run.
+
+    `std` is the standard deviation of a client's first noise if clients add it (untrusted server), and of every round's
+    noise if the server adds it (trusted).
+    """
 
     problem: Mu2SgdProblem
     std: float
 
     def mu(self, participations: int, first_round: int = 1, relation: Relation | None = None) -> float:
-        """Return ρ_i of a client, rounded up; 0 if nothing of the client is released.
+        """Return the parameter μ of Gaussian differential privacy of a client, rounded up.
+
+        The paper calls it ρ_i. It is 0 if nothing of the client is released.
 
         Args:
             participations: number of reports of the client.
@@ -132,63 +147,72 @@ def guarantee_at(
     guarantee = guarantee_of(problem, mechanism, effort, relation=chosen)
     if problem.sees_all:
         return guarantee
-    # Who sees a function of the messages is no better off, but perhaps worse: nothing is known from below.
+    # This observer sees a function of the messages. The upper bound holds, and the lower bound need not.
     return replace(guarantee, curve=Curve(guarantee.curve.upper))
 
 
 def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
-    """Return the least noise of the equivalent single mechanism, and the target with its ε.
+    """Return the smallest noise multiplier of the single Gaussian mechanism that the run is equivalent to.
+
+    Returns:
+        The certified noise multiplier, and the target. If the request states a parameter μ in place of a target, the
+        multiplier follows from μ. The target then has the requested δ, or `ASSUMED_DELTA`, and the ε that μ has there.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
     """
-    distance = sensitivity_factor(problem.relation)
+    sensitivity = sensitivity_factor(problem.relation)
     target = problem.target
     if target is None:
         mu = problem.gaussian_dp_mu or 0.0
         guarantee = guarantee_at(problem, mu)
-        requested_delta = (problem.delta, problem.log10_delta)
-        delta, log10_delta = (ASSUMED_DELTA, None) if requested_delta == (None, None) else requested_delta
-        read = Target.of(0.0, delta, log10_delta)
-        epsilon = guarantee.curve.bound_epsilon(read.log_delta).upper
-        return Certified(distance / mu, guarantee, 0.0), replace(read, epsilon=epsilon)
+        delta, log10_delta = problem.delta, problem.log10_delta
+        if delta is None and log10_delta is None:
+            delta = ASSUMED_DELTA
+        at_zero = Target.of(0.0, delta, log10_delta)
+        epsilon = guarantee.curve.bound_epsilon(at_zero.log_delta).upper
+        return Certified(sensitivity / mu, guarantee, 0.0), replace(at_zero, epsilon=epsilon)
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
-        return guarantee_at(problem, distance / noise, effort)
+        return guarantee_at(problem, sensitivity / noise, effort)
 
-    exact = distance / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
-    closed = confirm(family, target, exact, SLACKS[0])
-    return closed or smallest_noise(family, target, guess=exact), target
+    closed_form = sensitivity / exact_mu(epsilon=target.epsilon, log_delta=target.log_delta) * (1.0 + PAD)
+    confirmed = confirm(family, target, closed_form, SLACKS[0])
+    return confirmed or smallest_noise(family, target, guess=closed_form), target
 
 
 def reports_of(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """Return the report of each group, or those of the clients with the most and with average participation.
+    """Describe the protection of each group of clients.
+
+    If participants are drawn uniformly, there are no groups. Two clients are then described: one that reports as often
+    as it may, and one that reports as often as clients do on average.
 
     Args:
         problem: the request.
         noise: the noise of the run.
-        target: the target; each report has its ε at this δ.
+        target: the target, of which only δ is used: each description has the ε at this δ.
     """
-    kinds: list[_Alike]
+    kinds: list[_EqualClients]
     if problem.taking_part.groups is not None:
         groups = problem.taking_part.groups
-        kinds = [_Alike(noise, "group", group.clients, group.reports, group.rounds) for group in groups]
+        kinds = [_EqualClients(noise, "group", group.clients, group.reports, group.rounds) for group in groups]
     else:
         average = max(1, min(round(problem.rounds * problem.reporting / problem.clients), problem.cap))
         kinds = [
-            _Alike(noise, "most", problem.clients, problem.cap),
-            _Alike(noise, "average", problem.clients, average),
+            _EqualClients(noise, "most", problem.clients, problem.cap),
+            _EqualClients(noise, "average", problem.clients, average),
         ]
-    distinct = sorted({kind.mu for kind in kinds if kind.mu > 0.0})
-    lower, upper = exact_epsilons(np.asarray(distinct), target.log_delta)
-    ends = (Ends(float(low), float(high)) for low, high in zip(lower, upper, strict=True))
-    epsilons = {0.0: Ends(0.0, 0.0), **dict(zip(distinct, ends, strict=True))}
+    positive_mus = sorted({kind.mu for kind in kinds if kind.mu > 0.0})
+    lower, upper = exact_epsilons(np.asarray(positive_mus), target.log_delta)
+    epsilons = {0.0: Ends(0.0, 0.0)}
+    for mu, low, high in zip(positive_mus, lower, upper, strict=True):
+        epsilons[mu] = Ends(float(low), float(high))
     return tuple(kind.report(epsilons) for kind in kinds)
 
 
-class _Alike:
-    """Clients with the same number of reports or the same rounds."""
+class _EqualClients:
+    """Clients with the same number of reports or the same rounds, and the parameter μ of their privacy."""
 
     def __init__(
         self,
@@ -202,26 +226,18 @@ class _Alike:
         self.mu = noise.mu(count, rounds[0] if rounds else 1)
 
     def report(self, epsilons: Mapping[float, Ends]) -> ClientReport:
-        """Return the report of these clients; with an untrusted server the last noise is the client's own."""
-        noise, problem, rounds = self.noise, self.noise.problem, self.rounds
-        own: Fields = {}
+        """Describe these clients: their privacy, their noise, and the rounds of their reports if these are given.
+
+        Args:
+            epsilons: ε at the target's δ for each parameter μ.
+        """
+        problem, rounds = self.noise.problem, self.rounds
+        rounds_after_last = problem.rounds - rounds[-1] if rounds else None
+        own_noise: Fields = {}
         if problem.server == "untrusted" and self.count > 0:
-            sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
-            last = noise.std * math.sqrt(self.count)
-            own = {
-                "last_record_gaussian_dp_mu": sensitivity / last,
-                "whole_client_gaussian_dp_mu": client_mu(
-                    sensitivity=sensitivity, base=noise.std, participations=self.count
-                ),
-                "last_noise_std": last,
-                "least_noise_std": base_std(
-                    sensitivity=sensitivity, mu=noise.mu(problem.cap), participations=self.count
-                ),
-            }
+            own_noise = {**self._own_noise(), "uncancelled_rounds": rounds_after_last}
         pattern: Fields = {}
-        left = None
         if rounds:
-            left = problem.rounds - rounds[-1]
             gaps = [later - earlier for earlier, later in itertools.pairwise(rounds)]
             pattern = {"first_round": rounds[0], "last_round": rounds[-1], "longest_gap": max(gaps, default=0)}
         return ClientReport(
@@ -230,14 +246,32 @@ class _Alike:
             participations=self.count,
             gaussian_dp_mu=self.mu,
             epsilon=epsilons[self.mu],
-            **own,
+            **own_noise,
             **pattern,
-            uncancelled_rounds=left if own else None,
             protected=tuple(self._protections()),
-            not_protected=tuple(self._not_protected(left)),
+            not_protected=tuple(self._not_protected(rounds_after_last)),
         )
 
+    def _own_noise(self) -> Fields:
+        """Return the figures of clients that add their own noise, because the server is not trusted.
+
+        The last noise of a client is never cancelled. It is the only protection of the last report's record.
+        """
+        noise, problem = self.noise, self.noise.problem
+        sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
+        last_std = noise.std * math.sqrt(self.count)
+        largest_mu = noise.mu(problem.cap)
+        return {
+            "last_record_gaussian_dp_mu": sensitivity / last_std,
+            "whole_client_gaussian_dp_mu": client_mu(
+                sensitivity=sensitivity, base=noise.std, participations=self.count
+            ),
+            "last_noise_std": last_std,
+            "least_noise_std": base_std(sensitivity=sensitivity, mu=largest_mu, participations=self.count),
+        }
+
     def _protections(self) -> Iterator[str]:
+        """Yield the statement on the protected data and the observers, for the answer."""
         if self.count == 0:
             yield "everything: such a client sends nothing"
         elif self.noise.problem.server == "untrusted":
@@ -251,7 +285,12 @@ class _Alike:
         else:
             yield "each of its records against every observer of the models; the server adds the noise of each round"
 
-    def _not_protected(self, left: int | None) -> Iterator[str]:
+    def _not_protected(self, rounds_after_last: int | None) -> Iterator[str]:
+        """Yield the statements on facts that the guarantee does not cover, for the answer.
+
+        Args:
+            rounds_after_last: number of rounds after the last report; None if the rounds are not given.
+        """
         yield "who reports, when and how often"
         if self.count == 0:
             return
@@ -259,10 +298,13 @@ class _Alike:
             yield "anything against the server, which sees every message"
             return
         yield "all its records at once: they are only whole_client_gaussian_dp_mu together"
-        if left is None:
+        if rounds_after_last is None:
             yield "the model's accuracy, if it leaves for good: then its last noise is never cancelled"
-        elif left > 0:
-            yield f"the model's accuracy in the {left} rounds after its last report: its last noise is never cancelled"
+        elif rounds_after_last > 0:
+            yield (
+                f"the model's accuracy in the {rounds_after_last} rounds after its last report: "
+                "its last noise is never cancelled"
+            )
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:

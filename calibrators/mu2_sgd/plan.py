@@ -20,24 +20,38 @@ READS = ("rounds", "samples_per_client", "identically_distributed", "heterogenei
 
 
 def computed_fields(server: Server, plan: PlanProblem) -> Fields:
-    """Return the server, a round per record if no rounds are given, and no heterogeneity of equal clients."""
-    equal = plan.identically_distributed
+    """Return the fields of the algorithm's request that a plan states in another way or not at all.
+
+    Without given rounds there is one round for each record of a client, within the plan's limits. Clients with
+    identically distributed records have no heterogeneity.
+
+    Args:
+        server: whether the clients (`untrusted`) or the server (`trusted`) add the noise.
+        plan: the plan.
+    """
+    are_identical = plan.identically_distributed
     return {
         "server": server,
         "rounds": plan.rounds or within_limits(plan),
-        "heterogeneity": 0.0 if equal else plan.heterogeneity,
-        "smoothness_heterogeneity": 0.0 if equal else None,
+        "heterogeneity": 0.0 if are_identical else plan.heterogeneity,
+        "smoothness_heterogeneity": 0.0 if are_identical else None,
     }
 
 
 def within_limits(plan: PlanProblem) -> int | None:
-    """Return a round for every record, within the limits."""
+    """Return the number of records of a client, cut to the rounds that the plan's limits allow, but at least 1.
+
+    If the plan has no limits, the result is the number of records. It is None if that number is unknown.
+    """
     most, records = most_rounds(plan), plan.samples_per_client
     return records if most is None or records is None else max(1, min(most, records))
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield a refusal if there are more rounds than a client has records."""
+    """Yield the reason why the algorithm does not apply if there are more rounds than a client has records.
+
+    A client uses a new record in every round that it reports in.
+    """
     rounds, records = plan.rounds, plan.samples_per_client
     if rounds is not None and records is not None and rounds > records:
         statement = "every report uses a new record: rounds ≤ samples_per_client"

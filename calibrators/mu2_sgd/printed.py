@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tuple[PrintedReading, ...]:
-    """Return the requested readings of the printed schedule.
+    """Return the noise schedules that Reshef and Levy print in Theorem 5.2 or F.2, with their true ε and δ.
 
-    `statement` is at the ρ of Lemma 2.6, and `corrected` at the exact ρ. Both claim the printed risk. The parameter
-    `certified_excess_risk` is the risk proved at the same noise and step. A target ρ is used unchanged.
+    Both theorems start from the parameter ρ of Gaussian differential privacy. There are two readings: `statement`
+    converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If the request states ρ,
+    both use it unchanged. Both claim the printed risk. The parameter `certified_excess_risk` is the risk that is proved
+    at the same noise and step.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings.
         target: the target (ε, δ).
         norm: bound on the norm of one contribution.
     """
@@ -34,10 +36,10 @@ def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tup
 
 
 def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
-    """Return ρ for the target.
+    """Return the parameter of Gaussian differential privacy (ρ in the paper) that a reading uses for the target.
 
     Args:
-        problem: the request.
+        problem: the request; a parameter that it states is returned unchanged.
         target: the target (ε, δ).
         reading: `statement` for Lemma 2.6, `corrected` for the exact conversion.
     """
@@ -48,16 +50,26 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
 
 
 def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Reading) -> PrintedReading:
-    untrusted = problem.server == "untrusted"
+    """Evaluate Theorem 5.2 (untrusted server) or F.2 (trusted server) at the parameter of one reading.
+
+    The reading has the status `proved` if the risk that the theorem claims is proved at these numbers.
+
+    Args:
+        problem: the request.
+        target: the target (ε, δ).
+        norm: bound on the norm of one contribution, by which the noise multiplier is defined.
+        reading: `statement` or `corrected`.
+    """
+    is_untrusted = problem.server == "untrusted"
     mu = mu_of(problem, target, reading)
-    question = TheoremAtInputs.of(
-        STATED if untrusted else TRUSTED_RUN, problem, participants=problem.reporting, gaussian_dp_mu=mu
+    evaluation = TheoremAtInputs.of(
+        STATED if is_untrusted else TRUSTED_RUN, problem, participants=problem.reporting, gaussian_dp_mu=mu
     )
-    outputs = question.outputs
-    std = outputs["base_std"] if untrusted else outputs["noise_std"]
+    outputs = evaluation.outputs
+    std = outputs["base_std"] if is_untrusted else outputs["noise_std"]
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
-    proved = all(
-        condition.holds == Verdict.YES for condition in question.conditions() if condition.id == PROVED_HERE.id
+    is_proved = all(
+        condition.holds == Verdict.YES for condition in evaluation.conditions() if condition.id == PROVED_HERE.id
     )
     parameters = {
         "noise_std": std,
@@ -71,9 +83,9 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
         risk = outputs["excess_risk"]
         parameters["certified_excess_risk"] = outputs.get("certified_excess_risk", outputs["excess_risk_at_step_size"])
     return make_reading(
-        question,
+        evaluation,
         reading=reading,
-        status=Status.PROVED if proved else Status.UNPROVED,
+        status=Status.PROVED if is_proved else Status.UNPROVED,
         parameters=parameters,
         claims=claims(target, risk),
         true=true_figures(guarantee_at(problem, true_mu, relation="replace-one"), target),

@@ -42,13 +42,17 @@ class Mu2Training:
 
 
 def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2Training:
-    """Return the bound where the participation is that of the theorems, and orders.
+    """Return the best step size with its bound on the excess risk, and the order of the lower bound.
 
-    The terms add up to the bound; `bound_by_…` are the three of which it is the least.
+    The theorems need participants that are drawn uniformly in each round, without a limit on the reports of a client,
+    or rounds of all clients. For other participation only the order is returned.
+
+    The answer shows the terms that add up to the bound. With an untrusted server the bound is the least of three, which
+    the answer shows as `bound_by_norm`, `bound_by_young` and `bound_by_stability`.
 
     Args:
         problem: the request.
-        noise_std: the base of the noise schedule.
+        noise_std: standard deviation of a client's first noise, or of every round of a trusted server.
         epsilon: ε of the target.
     """
     run = problem.federation

@@ -94,10 +94,15 @@ class NormFedavgTraining:
 
 
 def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTraining:
-    """Return the steps and bounds of equation (39), at compression error γ and at 0, and of Theorem 4.
+    """Return the step sizes for the certified noise, and bounds on the gradient norm of the clients' mean loss.
 
-    Each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, because the start w₀ is the model of a round. The minimiser w* is
-    that of the whole space, where the gradient vanishes.
+    There are three bounds: equation (39) of Das et al. for the noisy run and for a run without noise and rounding, and
+    their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds, and the initial model w₀ is the
+    model of the first. Each is therefore capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses with minimiser w*.
+
+    Args:
+        problem: the request.
+        compression: mean squared error γ of one message, from rounding and noise.
     """
     steps, without_noise = (
         TheoremAtInputs.of(
@@ -112,8 +117,8 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     )
     fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
     smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
-    start = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
-    baseline = Baseline(value=start, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
+    initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
+    baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
     mean = float(steps["gradient_norm"])
     vacuous = baseline.covers(mean)
     convergence = ConvergenceAnswer(
@@ -121,13 +126,13 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
         objective="empirical",
         baseline=baseline,
         vacuous=vacuous,
-        gradient_norm=min(mean, start),
+        gradient_norm=min(mean, initial_norm),
         mean_gradient_norm=mean,
         start_term=steps["start_term"],
         steps_term=steps["steps_term"],
         client_optima_term=steps["client_optima_term"],
-        without_noise=min(without_noise["gradient_norm"], start),
-        fedavg=min(fedavg["gradient_norm"], start),
+        without_noise=min(without_noise["gradient_norm"], initial_norm),
+        fedavg=min(fedavg["gradient_norm"], initial_norm),
     )
     cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
     return NormFedavgTraining(steps=steps, convergence=convergence, derivation=(cap,) if vacuous else ())

@@ -19,36 +19,50 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Yield Theorem 2 if δ is a double, and Theorem 3 if its inputs are given.
+    """Yield the figures that Theorems 2 and 3 of Das et al. print for the request.
 
-    The sensitivities of Theorem 3 are never used, as they hold with a probability over the data.
+    Theorem 2 needs a δ that is not below every double, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem
+    3 are shown and never used, because they hold only with a probability over the data.
     """
     if problem.readings == ():
         return
     if problem.target.delta is not None:
         yield _theorem_2(problem, problem.target.delta)
     if problem.growth_ratio is not None:
-        question = TheoremAtInputs.of(THEOREM_3, problem)
-        parameters = {name: float(value) for name, value in question.outputs.items()}
-        yield make_reading(question, claims=claims(problem.target), parameters=parameters)
+        evaluation = TheoremAtInputs.of(THEOREM_3, problem)
+        parameters = {name: float(value) for name, value in evaluation.outputs.items()}
+        yield make_reading(evaluation, claims=claims(problem.target), parameters=parameters)
 
 
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
-    """Return the reading at the ε for which (2r/n) ε̂ is the target, with its ε₀ and Theorem 1's noise at ε₀."""
+    """Evaluate Theorem 2 of Das et al. so that the ε that it claims for all rounds is the target's.
+
+    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composition of all rounds. Equation (22)
+    of the paper gives the theorem's parameter ε for it, and Theorem 2 the ε₀ of one round. Theorem 1 prescribes the
+    noise of a message at ε₀.
+
+    Args:
+        problem: the request.
+        delta: δ of the target.
+
+    Returns:
+        The claim, the parameters, and the true ε and δ at the printed noise. Noise and true figures are absent if
+        Theorem 1 has no noise for ε₀.
+    """
     composed = problem.epsilon * problem.clients / (2.0 * problem.reporting)
     inverse = TheoremAtInputs.of(EQUATION_22, problem, composed_epsilon=composed, delta=delta)
     epsilon = float(inverse.outputs["epsilon"])
-    run = TheoremAtInputs.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
-    claim = Target(problem.epsilon, float(run.outputs["log10_claimed_delta"]) * math.log(10.0))
-    round_epsilon = float(run.outputs["round_epsilon"])
-    round_question, noise = noise_of_theorem_1(problem, round_epsilon)
-    questions, true = [inverse], None
+    theorem_2 = TheoremAtInputs.of(THEOREM_2, problem, participants=problem.reporting, epsilon=epsilon, delta=delta)
+    claim = Target(problem.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
+    round_epsilon = float(theorem_2.outputs["round_epsilon"])
+    theorem_1, noise = noise_of_theorem_1(problem, round_epsilon)
+    further, true = [inverse], None
     if noise:
-        questions.append(round_question)
-        true = figures_at(round_question, claim, rounds=problem.rounds)
+        further.append(theorem_1)
+        true = figures_at(theorem_1, claim, rounds=problem.rounds)
     return make_reading(
-        run,
-        *questions,
+        theorem_2,
+        *further,
         claims=claims(claim),
         parameters={"epsilon": epsilon, "round_epsilon": round_epsilon} | noise,
         true=true,

@@ -46,11 +46,13 @@ class Draft:
 
 
 def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Draft:
-    """Make the adapter's request from a plan, or give the reasons why there is none. Never raises.
+    """Make the request of an algorithm from a plan, or give the reasons why the algorithm does not apply.
+
+    Faults of the plan's fields become reasons of the result. No `InvalidInput` is raised for them.
 
     Args:
         calibrator: the algorithm.
-        adapter: the adapter of one of its variants.
+        adapter: translation of the plan's fields into those of the algorithm, for one of its variants.
         plan: the plan.
     """
     kind = GuaranteeKind(
@@ -84,10 +86,11 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
     Args:
         calibrator: the algorithm.
         adapter: the adapter, which knows the plan's names of the fields.
-        values: the fields.
+        values: values of the algorithm's fields by name; absent ones have their defaults.
 
     Returns:
-        The request and no reasons; or None and a reason for each fault of the fields.
+        The request and no reasons; or None and a reason for each fault of the fields, with the plan's name of the
+        field.
     """
     try:
         request = calibrator.problem(**values)
@@ -141,11 +144,18 @@ def _values(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem, kin
 def _missing_reasons(
     calibrator: Calibrator, adapter: PlanAdapter, values: JsonObject, pointers: set[str | None]
 ) -> Iterable[Reason]:
-    """Yield a reason for each required field of the algorithm that the plan does not give."""
+    """Yield a reason for each required field of the algorithm that the plan does not give.
+
+    Args:
+        calibrator: the algorithm.
+        adapter: the adapter, which knows the plan's names of the fields.
+        values: values of the algorithm's fields that the plan gives.
+        pointers: pointers to fields of the plan that have a reason already; they get no second one.
+    """
     problem: type = calibrator.problem
-    for own, quantity in _required_fields(problem):
-        name = adapter.renamed.get(own, own)
-        if own in values or f"/{name}" in pointers:
+    for field_name, quantity in _required_fields(problem):
+        name = adapter.renamed.get(field_name, field_name)
+        if field_name in values or f"/{name}" in pointers:
             continue
         symbol = f" ({quantity.symbol})" if quantity is not None and quantity.symbol else ""
         meaning = f": {quantity.description}" if quantity is not None else ""
@@ -164,7 +174,7 @@ def _required_fields(problem: Hashable) -> tuple[tuple[str, Quantity | None], ..
 
 
 def _rename_pointer(reason: Reason, adapter: PlanAdapter) -> Reason:
-    """Return the reason with the pointer of the plan's field."""
+    """Return the reason with its pointer changed from the algorithm's name of a field to the plan's name of it."""
     first, *rest = (reason.pointer or "").removeprefix("/").split("/")
     pointer = "/" + "/".join([adapter.renamed.get(first, first), *rest])
     return Reason(message=reason.message, pointer=pointer, allowed=reason.allowed)

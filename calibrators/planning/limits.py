@@ -66,8 +66,8 @@ def as_budget(plan: PlanProblem) -> JsonObject:
     """Return all limits as one communication budget in bits, for algorithms that choose their rounds within it.
 
     Returns:
-        The field `communication_budget`, that of at least one bit; no field if nothing limits the rounds, or if the
-        dimension or the number of clients is unknown.
+        The field `communication_budget`, at least 1. No field if nothing limits the rounds, or if the dimension or the
+        number of clients is unknown.
     """
     most = most_rounds(plan)
     if most is None or plan.dimension is None or plan.clients is None:
@@ -107,15 +107,18 @@ def _exceeds(figure: Fraction | int | None, limit: float | None) -> bool:
 def likely_rounds(
     plan: PlanProblem, *, drawn: int, population: int, dimension: int, relation: Relation, seen: bool = False
 ) -> int | None:
-    """Return the rounds of the plan, or by the rule of this module those of noisy means of a random batch.
+    """Return the rounds of the plan, or the number that the rule of this module chooses at the estimated noise.
+
+    A round releases the noisy mean of a random batch, of records or of clients.
 
     Args:
         plan: the plan.
         drawn: size of the batch.
-        population: size of the population.
-        dimension: number of coordinates.
-        relation: the neighbour relation.
-        seen: whether the observer sees the draw. A unit then pays only for the rounds that it is drawn in.
+        population: number of records or clients that the batch is drawn from.
+        dimension: number of coordinates of the mean.
+        relation: neighbouring relation.
+        seen: whether the observer sees the batch's members. A member's guarantee then depends only on the rounds in
+            which it is drawn; the estimate uses their expected number.
 
     Returns:
         The rounds, or None if the plan gives neither rounds nor a target ε.
@@ -133,6 +136,7 @@ def likely_rounds(
             noise = likely_noise(target, rate=1.0, rounds=math.ceil(rate * rounds), distance=distance)
         else:
             noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
-        shares[rounds] = math.sqrt((1.0 + dimension * (noise / drawn) ** 2) / rounds)
-    least = min(shares.values())
-    return min(rounds for rounds, share in shares.items() if share <= WITHIN * least)
+        squared_noise_to_signal = dimension * (noise / drawn) ** 2
+        shares[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
+    least_share = min(shares.values())
+    return min(rounds for rounds, share in shares.items() if share <= WITHIN * least_share)

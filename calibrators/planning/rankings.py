@@ -39,7 +39,7 @@ from epsilond.calibrators.risk.baseline import no_better
 
 @dataclass(frozen=True)
 class Undecided:
-    """The outcome of a draft without an answer, for a reason that may not occur on another attempt."""
+    """The outcome of a request that was not completed, for a reason that may not occur on another attempt."""
 
     message: str
 
@@ -49,9 +49,16 @@ Outcome = Found | EpsilondError | Undecided
 
 
 def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft, ...]:
-    """Return a draft of every adapter of every algorithm in the plan. A draft that fails does not affect the others.
+    """Draft the request of every algorithm in the plan, one for each of its variants.
 
-    If the plan is to reach a risk, the unknown has an arbitrary value in the drafts.
+    An algorithm whose fields the plan does not provide has a draft without a request, which holds the reasons.
+
+    If the plan asks for the smallest value of a field that reaches a risk, that field has its first trial value in all
+    drafts.
+
+    Args:
+        calibrators: all algorithms; the plan may select some of them.
+        plan: the plan.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
@@ -60,10 +67,10 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
 
 
 def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -> Draft:
-    """Return the draft at one place among all drafts.
+    """Return one of the drafts that `drafts` returns, without making the others.
 
     Args:
-        calibrators: the algorithms.
+        calibrators: all algorithms; the plan may select some of them.
         plan: the plan.
         place: index of the draft in the result of `drafts`.
 
@@ -76,24 +83,33 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -
 def _draft_inputs(
     calibrators: Iterable[Calibrator], plan: PlanProblem
 ) -> tuple[tuple[Calibrator, PlanAdapter, PlanProblem], ...]:
-    """Return the calibrator, the adapter and the plan of each draft."""
-    listed = tuple(calibrators)
-    names = [calibrator.name for calibrator in listed]
-    for place, wanted in enumerate(plan.algorithms or ()):
-        if wanted not in names:
+    """Return the arguments of `draft` for each algorithm and each of its variants.
+
+    Args:
+        calibrators: all algorithms; the plan may select some of them.
+        plan: the plan. If one of its fields is to be solved for, the field gets its first trial value.
+
+    Raises:
+        InvalidInput: the plan names an algorithm that does not exist.
+    """
+    calibrators = tuple(calibrators)
+    names = [calibrator.name for calibrator in calibrators]
+    for index, name in enumerate(plan.algorithms or ()):
+        if name not in names:
             message = "there is no such algorithm"
-            raise InvalidInput.at(f"/algorithms/{place}", message, allowed=", ".join(names))
-    concrete = plan if plan.unknown is None else _at_first_value(plan)
+            raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
+    concrete_plan = plan if plan.unknown is None else _at_first_value(plan)
+    selected = names if plan.algorithms is None else plan.algorithms
     return tuple(
-        (calibrator, adapter, concrete)
-        for calibrator in listed
-        if plan.algorithms is None or calibrator.name in plan.algorithms
+        (calibrator, adapter, concrete_plan)
+        for calibrator in calibrators
+        if calibrator.name in selected
         for adapter in calibrator.plans
     )
 
 
 def _at_first_value(plan: PlanProblem) -> PlanProblem:
-    """Return the plan with the first trial value of its unknown."""
+    """Return the plan with the first trial value of the field that it solves for."""
     return _with(plan, first_value(plan))
 
 
@@ -103,7 +119,11 @@ def found_of(answer: Calibration | JsonObject, request: object) -> Found:
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
-    """Compute the outcome of a draft; None if it has no request."""
+    """Calibrate the drafted request, or solve for the field that is to reach the plan's risk.
+
+    Returns:
+        The calibration with its request, or the error that it raised. None if the draft has no request.
+    """
     if entry_draft.request is None:
         return None
     try:
@@ -115,14 +135,15 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
 
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
-    """Return the plan's answer: entries in groups with one kind of guarantee, ranked within each group.
+    """Return the plan's answer: one entry for each draft, in groups within which entries are ranked.
 
-    Groups are ordered by the trust that they require, the least first. After them come the entries that were not
-    decided, and then those that do not apply.
+    A group has one kind of guarantee, and its figures measure the same quantity. Groups are ordered by the trust that
+    they require, the least first. After the groups come entries whose calibration was not completed, and then those of
+    algorithms that do not apply.
 
     Args:
         plan: the plan.
-        settled: each draft with its outcome, None for a draft without a request.
+        settled: each draft with its outcome; None for a draft without a request.
     """
     entries = [_entry(entry_draft, outcome, plan) for entry_draft, outcome in settled]
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
@@ -158,9 +179,10 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
     """Return the entry of the answer for one draft.
 
     Args:
-        entry_draft: the draft.
-        outcome: its outcome; None if the draft has no request, so that the algorithm does not apply.
-        plan: the plan.
+        entry_draft: request of an algorithm, or the reasons why it has none.
+        outcome: result of the request; None without a request, so that the entry says that the algorithm does not
+            apply.
+        plan: the plan, by which a calibrated entry is measured.
     """
     entry = PlanEntry(
         algorithm=entry_draft.calibrator.name,
@@ -184,13 +206,13 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
 
 
 def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
-    """Return an entry with the figures of its calibration, by which it is ranked.
+    """Complete an entry by the figures of its calibration: noise, traffic, risk, and the limits that it exceeds.
 
     Args:
         entry: the entry without figures.
         outcome: the calibration and its request.
-        adapter: the adapter that made the request.
-        plan: the plan; its unknown, if any, takes the solved value.
+        adapter: the adapter that made the request from the plan.
+        plan: the plan. A field that was solved for gets the solved value.
     """
     concrete = plan if outcome.reached is None else _with(plan, outcome.reached.value)
     answer = as_json(outcome.calibration)
@@ -249,7 +271,7 @@ def _total_bits(communication: JsonObject) -> int | None:
 
 
 def _with(plan: PlanProblem, value: float) -> PlanProblem:
-    """Return the plan with a value for the unknown."""
+    """Return the plan with a value for the field that it solves for, and without the risk to reach."""
     assert plan.unknown is not None
     values: Fields = {plan.unknown: value, "reach": None}
     return replace(plan, **values)
@@ -258,15 +280,14 @@ def _with(plan: PlanProblem, value: float) -> PlanProblem:
 def _compare_with_start(
     risk: PlannedRisk | None, convergence: JsonObject | None
 ) -> tuple[bool | None, tuple[Reason, ...]]:
-    """Compare an entry's bound with the bound on the start, before any training.
+    """Decide whether an entry's bound is vacuous: no better than the bound on the initial model, before any training.
 
     Args:
-        risk: the bound on the excess risk, with the bound on the start as its baseline.
-        convergence: JSON form of the bound on the gradient norm; it is used if there is no comparable risk.
+        risk: the bound on the excess risk. Its `baseline` is the bound on the risk of the initial model.
+        convergence: JSON form of the bound on the gradient norm, which is used if there is no comparable risk.
 
     Returns:
-        Whether the bound is no better than that on the start, None without a bound; and the reason in words if it is
-        no better.
+        Whether the bound is vacuous, None without a bound; and the reason in words if it is vacuous.
     """
     if risk is not None and risk.baseline is not None:
         quantity, vacuous, baseline = "risk", risk.vacuous, risk.baseline
@@ -311,8 +332,11 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
 
 
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """Return the figure that an entry is ranked by, or None if it is absent or infinite."""
-    value = entry.reach.value if entry.reach is not None else FIGURES[plan.rank_by](entry)
+    """Return the figure that an entry is ranked by: the solved value of a field, or the one that `rank_by` names.
+
+    The result is None if the entry has no such figure, or if it is infinite.
+    """
+    value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
     return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
@@ -339,15 +363,16 @@ def _trust_key(key: tuple[GuaranteeKind, str]) -> tuple[int, str]:
 def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEntry], list[PlanEntry]]:
     """Rank entries with one kind of guarantee by their figures, the smallest first.
 
-    An entry is ranked if it has a finite figure and is informative: within the plan's limits, better than the start,
-    and not dominated by its noise. Equal figures have equal ranks.
+    An entry is ranked if it has a finite figure and passes `is_informative`: it keeps to the plan's limits, its bound
+    is better than that of the initial model, and its noise does not hide the updates. Equal figures have equal ranks.
 
     Args:
         plan: the plan, which determines the figure.
         members: entries whose figures measure the same quantity.
 
     Returns:
-        The ranked entries by rank, and the other entries: first those that are not informative, by their figures.
+        The ranked entries by rank; and the entries without a rank: first those that are not informative, then those
+        without a figure, each by their figures.
     """
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
     ranked_figures: dict[str, float] = {}
@@ -366,8 +391,8 @@ def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEnt
             unranked.append(entry)
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
 
-    def place_of(entry: PlanEntry) -> tuple[bool, float]:
+    def unranked_key(entry: PlanEntry) -> tuple[bool, float]:
         figure = figures[name_of(entry)]
         return is_informative(entry), math.inf if figure is None else figure
 
-    return ranked, sorted(unranked, key=place_of)
+    return ranked, sorted(unranked, key=unranked_key)

@@ -46,9 +46,9 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ValueGrid:
-    """A grid of values of four significant digits, addressed by integer places.
+    """A grid of values with at most four significant digits. Its values are numbered by integers, called places.
 
-    The value at place n is n up to 10000. Above that, values follow each other in relative steps of 1e-3 to 1e-4.
+    The value at place n is n up to 10000. Above that, adjacent values differ by a relative 1e-4 to 1e-3.
 
     Attributes:
         least: smallest place.
@@ -126,12 +126,12 @@ def _last_within(grid: ValueGrid, most: float) -> int:
 
 
 def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Found:
-    """Return the calibration at the smallest value of the unknown that meets the target.
+    """Return the calibration at the smallest value of one field for which the risk bound is at most a requested risk.
 
     Args:
         calibrator: the algorithm.
         adapter: the adapter of one of its variants.
-        plan: the plan.
+        plan: the plan; its member `reach` names the field and the risk.
 
     Raises:
         Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
@@ -160,13 +160,16 @@ class _Search:
         self._trials: dict[int, Trial] = {}
 
     def run(self) -> Found:
-        """Find a bracket, and narrow it to two neighbouring places.
+        """Bracket the smallest value that meets the target, and narrow the bracket to two adjacent places.
 
-        Each step tries the place that the power law suggests, its neighbour towards the root, and the middle if the
-        bracket is still wider than half.
+        A power law through both sides of the bracket suggests a place that meets the target. Each step tries this
+        place and its neighbour towards the root. If the bracket has not halved, its middle is tried, too.
 
         Raises:
-            EpsilondError: as `reach` says.
+            Infeasible: even the largest value misses the target.
+            ConditionViolated: no theorem gives an explicit bound on the algorithm's risk.
+            BeyondBudget: too many trials.
+            EpsilondError: the error of the algorithm itself at the largest value.
         """
         failing, meeting = self._bracket()
         while meeting - failing > 1:
@@ -178,7 +181,10 @@ class _Search:
         return self._answer(failing, meeting)
 
     def _narrow(self, failing: int, meeting: int, place: int, width: int) -> tuple[int, int]:
-        """Narrow a bracket at a place, unless it is outside, or the middle of a bracket that has already halved.
+        """Try a place inside a bracket, and return the narrower bracket.
+
+        The bracket is returned unchanged if the place is outside. The middle is not tried, either, if the bracket is at
+        most half as wide as at the start of the step.
 
         Args:
             failing: place that misses the target.
@@ -195,7 +201,9 @@ class _Search:
         return place, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Return two places of which only the larger meets the target; `least` − 1 if no smaller value exists.
+        """Return two places of which only the larger meets the target.
+
+        The smaller one is `least` − 1, just outside the grid, if even the smallest value meets the target.
 
         Raises:
             EpsilondError: the largest place misses the target.

@@ -52,12 +52,14 @@ class Signal:
 
 
 def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
-    """Return the noise in a round's mean and the bound on the mean, or None if either is unknown.
+    """Return the norm of the noise in a round's mean and the bound on the mean's norm; None if either is unknown.
+
+    The bound is the clipping norm for clipped updates and for shared gradients, and otherwise the Lipschitz constant.
 
     Args:
-        adapter: the adapter of the algorithm.
-        plan: the plan.
-        parameters: parameters of the answer.
+        adapter: the adapter of the algorithm, which knows where the noise is added.
+        plan: the plan, with the bounds and the number of coordinates.
+        parameters: JSON form of the calibrated parameters.
     """
     bound, dimension = plan.lipschitz, plan.dimension
     if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
@@ -73,7 +75,10 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
 def share_and_basis(
     risk: PlannedRisk | None, signal: Signal | None, rounds: int | None
 ) -> tuple[float | None, Basis | None]:
-    """Return the remaining share and its basis; both are None if neither the risk nor the noise gives it.
+    """Return the remaining share of the initial excess risk, as the module defines it, and the figure it comes from.
+
+    The basis is `risk` if there is a bound on the excess risk with explicit constants. Otherwise it is `noise`. Both
+    results are None if neither is known.
 
     Args:
         risk: the bound on the excess risk, if any.
@@ -98,7 +103,11 @@ def share_of(entry: PlanEntry) -> float:
 
 
 def is_informative(entry: PlanEntry) -> bool:
-    """Return whether an entry may be ranked: within the limits, better than the start, not drowned by its noise."""
+    """Return whether an entry may be ranked.
+
+    It must keep to the plan's limits, and its bound must be better than that of the initial model. Its remaining share
+    of the risk must be below 1, or unknown.
+    """
     share_is_known = entry.remaining_share is not None
     return not entry.vacuous and not entry.exceeds and not (share_is_known and share_of(entry) >= 1.0)
 
@@ -113,9 +122,9 @@ def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
     """Recommend the entry that requires the least trust among those whose remaining share is nearly the least.
 
-    Nearly means within the factor 1 + `within` of the plan. Among entries of equal trust, that with the fewest rounds
-    is chosen, and then that with the least share. If there are entries with a proved bound on the risk, those with only
-    a measure of the noise are left out. Likewise for the objective that the plan asks for.
+    "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the one with the fewest
+    rounds is chosen, and then the one with the least share. Entries with a proved bound on the risk take precedence
+    over those with only a measure of the noise, and entries with the plan's objective over all others.
 
     Args:
         plan: the plan.
@@ -139,9 +148,10 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
 
 
 def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice, ...]:
-    """Return the best entry of every accepted kind of trust, proved bounds first, with its price.
+    """Return the best entry of every kind of trust that the plan accepts, with the price of that trust.
 
-    The price is the remaining share over the least share of these entries.
+    Entries with a proved bound on the risk are preferred to those with only a measure of the noise. The price is the
+    entry's remaining share over the least share of all returned entries.
 
     Args:
         plan: the plan, which may restrict the kinds of trust.

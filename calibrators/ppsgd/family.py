@@ -58,12 +58,12 @@ class ParticipationFigures:
 
 
 def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSampling | None = None) -> Spec:
-    """Return the release of the whole run.
+    """Return the mechanism by which the server releases the noisy averages of all rounds.
 
     Args:
         problem: the request.
-        noise_multiplier: σ over the norm bound of one contribution.
-        sampling: a sampling of clients in place of the request's.
+        noise_multiplier: σ over the bound on the norm of one client's message.
+        sampling: sampling of clients; None for that of the request.
     """
     sampling = sampling or problem.sampling
     draw: Fields = {}
@@ -84,14 +84,14 @@ def guarantee_at(
     sampling: ClientSampling | None = None,
     relation: Relation | None = None,
 ) -> Guarantee:
-    """Return the joint guarantee at a noise.
+    """Return the guarantee of a client against all other clients together (joint differential privacy).
 
     Args:
         problem: the request.
-        noise_multiplier: σ over the norm bound of one contribution.
+        noise_multiplier: σ over the bound on the norm of one client's message.
         effort: the work that compositions may take.
-        sampling: a sampling of clients in place of the request's.
-        relation: a relation in place of the request's.
+        sampling: sampling of clients; None for that of the request.
+        relation: neighbouring relation; None for that of the request.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -103,12 +103,15 @@ def guarantee_at(
 def certify(
     problem: PpsgdProblem, *, sampling: ClientSampling | None = None, relation: Relation | None = None
 ) -> Certified:
-    """Return the smallest certified noise multiplier: exact if all clients take part, and searched otherwise.
+    """Return the smallest certified noise multiplier.
+
+    If all clients take part in every round, the closed form of the Gaussian mechanism is confirmed. Otherwise the noise
+    is searched from an estimate.
 
     Args:
         problem: the request.
-        sampling: a sampling of clients in place of the request's.
-        relation: a relation in place of the request's.
+        sampling: sampling of clients; None for that of the request.
+        relation: neighbouring relation; None for that of the request.
 
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
@@ -152,12 +155,19 @@ def certify(
 
 
 def _likely_seen_noise(problem: PpsgdProblem, once: float, factor: float) -> float:
-    """Return an estimate of the noise if the draw is seen, by the mean of δ over a client's number k of rounds.
+    """Estimate the noise multiplier if the other clients see who takes part in each round.
 
-    If there are too many values of k, the largest likely k is used. `once` is the exact noise of one round, and k
-    rounds need √k times that.
+    A client takes part in a binomial number k of rounds. The estimate solves mean over k of δ_k(ε) = δ, where δ_k is
+    that of k Gaussian mechanisms. If the likely k exceed `MOST_COUNTED`, the estimate is the noise for the largest of
+    them.
+
+    Args:
+        problem: the request.
+        once: exact noise multiplier of one round; k rounds need √k times that.
+        factor: sensitivity of one round in units of the bound on a message.
     """
     target, expected = problem.target, problem.rounds * problem.rate
+    # Bernstein's bound: more rounds than this have probability at most about δ.
     most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
     most = min(most, float(problem.rounds))
     guess = once * math.sqrt(max(most, 1.0))
@@ -182,19 +192,25 @@ def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:
-    """Return the figures at the certified noise; None unless the number of participants is fixed and below N."""
+    """Compare the certified ε with that of secret independent draws of clients, at the same noise.
+
+    The figures are for rounds with a fixed number of participants: all other clients together then know who takes part.
+
+    Returns:
+        The figures at the target's δ; None if the number of participants is random, or if all clients take part.
+    """
     if problem.sampling != "without-replacement" or problem.participants == problem.clients:
         return None
-    target, expected = problem.target, problem.rounds * problem.rate
-    unseen = guarantee_at(problem, certified.noise, sampling="poisson")
-    full_rounds = Repeated(times=max(1, round(expected)), mechanism=Gaussian(noise_multiplier=certified.noise))
-    rounds = guarantee_of(problem, full_rounds)
-    against = certified.guarantee.curve.epsilon(target.log_delta)
+    target, expected_rounds = problem.target, problem.rounds * problem.rate
+    if_unseen = guarantee_at(problem, certified.noise, sampling="poisson")
+    release = Gaussian(noise_multiplier=certified.noise)
+    of_expected_rounds = guarantee_of(problem, Repeated(times=max(1, round(expected_rounds)), mechanism=release))
+    epsilon = certified.guarantee.curve.epsilon(target.log_delta)
+    # The certificate meets the target, so its ε is at most that of the target.
+    capped = Interval(min(epsilon.lower, target.epsilon), min(epsilon.upper, target.epsilon))
     return ParticipationFigures(
-        epsilon_against_other_clients=Ends.of(
-            Interval(min(against.lower, target.epsilon), min(against.upper, target.epsilon))
-        ),
-        epsilon_of_expected_rounds=Ends.of(rounds.curve.epsilon(target.log_delta)),
-        epsilon_if_unseen=Ends.of(unseen.curve.epsilon(target.log_delta)),
-        expected_rounds=expected,
+        epsilon_against_other_clients=Ends.of(capped),
+        epsilon_of_expected_rounds=Ends.of(of_expected_rounds.curve.epsilon(target.log_delta)),
+        epsilon_if_unseen=Ends.of(if_unseen.curve.epsilon(target.log_delta)),
+        expected_rounds=expected_rounds,
     )

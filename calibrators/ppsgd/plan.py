@@ -12,7 +12,11 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
-    """Return the rounds of the plan, or an estimate; other clients see the draw of a fixed number of clients."""
+    """Return the rounds of the plan, or an estimate of the best number if the plan leaves it open.
+
+    The estimate assumes that the other clients know who takes part, unless clients are drawn independently. None is
+    returned if the plan gives no rounds, and lacks a field that the estimate needs.
+    """
     dimension = plan.shared_dimension or plan.dimension
     if plan.clients is None or plan.reporting is None or dimension is None:
         return plan.rounds
@@ -28,11 +32,11 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 def computed_fields(plan: PlanProblem) -> Fields:
     """Return the fields of the draw of clients, of the clipping, and of the shared part of the model."""
-    everyone = plan.clients is None or plan.reporting == plan.clients
+    is_full = plan.clients is None or plan.reporting == plan.clients
     return {
         "rounds": rounds_of(plan),
-        "sampling": "full" if everyone else plan.client_sampling or "without-replacement",
-        "participation_rate": None if everyone else (plan.reporting or 0) / (plan.clients or 1),
+        "sampling": "full" if is_full else plan.client_sampling or "without-replacement",
+        "participation_rate": None if is_full else (plan.reporting or 0) / (plan.clients or 1),
         "clipping_norm": plan.clipping_norm or plan.lipschitz,
         "shared_dimension": plan.shared_dimension or plan.dimension,
     }

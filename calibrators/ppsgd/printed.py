@@ -29,35 +29,43 @@ if TYPE_CHECKING:
 def printed_readings(
     problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
 ) -> tuple[PrintedReading, ...]:
-    """Return the requested readings. The theorems do not speak of a fixed number of participants.
+    """Return the printed results of Bietti et al. for the request, next to the figures that are certified for them.
+
+    The reading `statement` has the noise and the risk bound of the theorems. They are not for a fixed number of
+    participants below the number of clients. The reading `experimental` has the noise of Section 6, which is for such a
+    number.
 
     Args:
-        problem: the request.
+        problem: the request, which may select readings.
         certified: the smallest certified noise.
-        plan: how much to share at that noise; None where no bound applies.
+        plan: the share of the model to train jointly at that noise; None if no bound applies.
     """
     requested = READINGS if problem.readings is None else problem.readings
-    fixed = problem.sampling == "without-replacement"
+    has_fixed_number = problem.sampling == "without-replacement"
     readings: list[PrintedReading] = []
-    if "statement" in requested and not fixed:
+    if "statement" in requested and not has_fixed_number:
         readings += _noise(problem)
         readings += _bound(problem, certified, plan)
-    if "experimental" in requested and fixed and problem.participants != problem.clients:
+    if "experimental" in requested and has_fixed_number and problem.participants != problem.clients:
         readings.append(_experiments(problem))
     return tuple(readings)
 
 
 def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
-    """Yield the noise (4) for all clients with equal weights, (12) otherwise, with the constant of the request."""
+    """Yield the noise of Theorem 4.1, equation (4), or of Theorem 5.1, equation (12), of Bietti et al.
+
+    Equation (4) is for rounds of all clients with equal weights, and (12) for all other rounds. Both leave a constant
+    open. Nothing is yielded unless the request states it.
+    """
     if problem.noise_constant is None:
         return
-    if _all_alike(problem):
-        question = TheoremAtInputs.of(THEOREM_4_1, problem)
+    if _is_section_4(problem):
+        evaluation = TheoremAtInputs.of(THEOREM_4_1, problem)
     else:
-        question = TheoremAtInputs.of(
+        evaluation = TheoremAtInputs.of(
             THEOREM_5_1, problem, client_groups=problem.batches, participation_rate=problem.rate
         )
-    std = question.outputs["noise_std"]
+    std = evaluation.outputs["noise_std"]
     multiplier = noise_multiplier_of(
         noise_std=std,
         rate=problem.rate,
@@ -65,7 +73,7 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
         clipping_norm=problem.clipping_norm,
     )
     yield make_reading(
-        question,
+        evaluation,
         claims=claims(problem.target),
         parameters={
             "noise_std": std,
@@ -77,26 +85,29 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     )
 
 
-def _all_alike(problem: PpsgdProblem) -> bool:
-    """Return whether Section 4 covers the run: all clients in every round, with equal weights."""
+def _is_section_4(problem: PpsgdProblem) -> bool:
+    """Return whether Section 4 of Bietti et al. covers the run: all clients in every round, with equal weights."""
     return problem.sampling == "full" and problem.weighting == "clients"
 
 
 def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
-    """Yield the printed bound at the certified noise and the α to run with, where that is finite."""
+    """Yield the printed bound on the excess risk, at the certified noise and at the chosen share α of the model.
+
+    Nothing is yielded without a plan, or if all of the model is shared (α unbounded).
+    """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
     noise_std = noise_std_of(problem, certified.noise)
-    question = _bound_at(problem, noise_std, personalization_value(plan.chosen.personalization))
-    outputs = question.outputs
+    evaluation = _bound_at(problem, noise_std, personalization_value(plan.chosen.personalization))
+    outputs = evaluation.outputs
     yield make_reading(
-        question,
+        evaluation,
         claims=claims(problem.target, outputs["excess_risk"]),
         parameters={
             "noise_std": noise_std,
             "noise_multiplier": certified.noise,
-            "personalization": question.inputs.personalization,
-            "weighted_optimum_norm": question.inputs.norm,
+            "personalization": evaluation.inputs.personalization,
+            "weighted_optimum_norm": evaluation.inputs.norm,
             "weighted_smoothness": outputs["weighted_smoothness"],
             "step_size": outputs["step_size"],
         },
@@ -105,21 +116,31 @@ def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
 
 
 def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremAtInputs:
+    """Evaluate the printed bound on the excess risk: Theorem 4.5, 5.2 or B.4 of Bietti et al.
+
+    Theorem 4.5 is for rounds of all clients with equal weights. Otherwise it is Theorem 5.2 if clients are weighted by
+    their records, and B.4 if not.
+
+    Args:
+        problem: the request.
+        noise_std: standard deviation σ_ζ per coordinate of the noise in the average.
+        alpha: finite share α of the model.
+    """
     federation, optimum = problem.federation, problem.optimum_norm or 0.0
-    squared = minimal_norm(
+    squared_norm = minimal_norm(
         alpha=alpha,
         clients=problem.clients,
         mean_squared=optimum * optimum,
         spread_squared=problem.clients * problem.optimum_spread**2,
     )
-    # Their `optimum_norm` is an older name of `weighted_optimum_norm`, not the problem's.
     run: Fields = {
         "personalization": alpha,
+        # In the theorems' inputs this is an older name of the next field; the request's field means another norm.
         "optimum_norm": None,
-        "weighted_optimum_norm": math.sqrt(squared),
+        "weighted_optimum_norm": math.sqrt(squared_norm),
         "noise_std": noise_std,
     }
-    if _all_alike(problem):
+    if _is_section_4(problem):
         variances = federation.variances()
         return TheoremAtInputs.of(
             THEOREM_4_5,
@@ -134,7 +155,11 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremA
 
 
 def _experiments(problem: PpsgdProblem) -> PrintedReading:
-    """Return the noise of Section 6, by its accountant for independent draws and a removed client."""
+    """Return the noise of the experiments in Section 6 of Bietti et al., with its true ε and δ for this run.
+
+    The authors' accountant is for independent draws of clients and for a client whose data are removed. Their runs draw
+    a fixed number of clients.
+    """
     as_used = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(
         theorem=SECTION_6.id,

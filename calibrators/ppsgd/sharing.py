@@ -79,10 +79,11 @@ class SharingPlan:
 
 
 def start_of_run(problem: PpsgdProblem) -> Start | None:
-    """Return the bound on the risk of the start; None if optimum or smoothness is unknown.
+    """Return the bound on the excess risk before any training; None if the optima or the smoothness are unknown.
 
-    Every client's loss is smooth, with its own optimum v_i of w + θ_i, where the gradient is 0. The mean over clients
-    of ‖v_i‖² is ‖v̄‖² + S/N, whose root is at least the mean of ‖v_i‖.
+    The model of client i is w + θ_i, which starts at 0. Its loss is smooth, with gradient 0 at the optimum v_i. The
+    mean of ‖v_i‖² over N clients is ‖v̄‖² + S/N, where v̄ is the mean optimum and S/N the mean squared distance from
+    it. The root of this sum is used as the distance from the initial models to the optima.
     """
     if problem.optimum_norm is None or problem.smoothness is None:
         return None
@@ -100,9 +101,17 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
 
 
 def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
-    """Return the plan at the requested α, or at the α with the least proved bound, at the theorem's steps.
+    """Return the steps and the risk bound at the share α of the model that is trained jointly.
 
-    The result is None if an input of the bound is unknown, or if clipping may bind.
+    α is the requested value, or the one with the smallest proved bound.
+
+    Args:
+        problem: the request.
+        noise_std: standard deviation σ_ζ per coordinate of the noise in the average of the shared gradients.
+
+    Returns:
+        The chosen α, and the bound at other α for comparison. None if the smoothness or the optima are unknown, or if
+        a message may exceed the clipping norm, which the theorem excludes.
     """
     if problem.smoothness is None or problem.optimum_norm is None or problem.clipping_may_bind:
         return None
@@ -143,6 +152,11 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
+    """Return the rounds and the ε at which Lemma 4.6 of Bietti et al. prefers models that share nothing.
+
+    The lemma is for equal clients that all take part, with shared and own gradients of equal variance. The result is
+    None in other cases.
+    """
     groups = problem.federation.groups
     equal_batches = len({group.batch_size for group in groups}) == 1
     if problem.sampling != "full" or not equal_batches or groups[0].shared_gradient_std != groups[0].local_gradient_std:

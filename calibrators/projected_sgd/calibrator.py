@@ -93,6 +93,14 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
 
 
 def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: bool) -> ConsideredBound:
+    """Return a bound that applies, in the form of the answer.
+
+    Args:
+        theorem: id of the theorem.
+        problem: the request.
+        upper: upper bound on log δ at the target's ε; it is rounded up in the answer.
+        least: whether it is the least of all bounds.
+    """
     return ConsideredBound(
         theorem=theorem,
         observer=problem.observer,
@@ -104,9 +112,10 @@ def _bound(theorem: str, problem: ProjectedSgdProblem, upper: float, *, least: b
 
 
 def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
-    """Return the composition of equally many steps on batches drawn anew, if all models but no batches are seen.
+    """Return a bound for comparison: the observer sees every model, and each batch is drawn anew.
 
-    This sampling differs from the answer's, in which a record is used exactly once. The bound is for comparison only.
+    The number of steps and the noise are those of the answer. In the answer's run, batches are disjoint and only one
+    model is seen, so the bound does not apply to it.
     """
     problem, m, n = solution.problem, solution.plan.participants, solution.problem.clients
     batch: Spec = Gaussian(noise_multiplier=math.sqrt(m) * solution.noise_std / problem.lipschitz)
@@ -231,7 +240,9 @@ class ProjectedSgdCalibrator(
         return "central"
 
     def find(self, problem: ProjectedSgdProblem) -> ProjectedSgdSolution:
-        """Return the number that is open, certified for the released model only.
+        """Solve for the noise, the step size or the batch size, and certify the run with it.
+
+        The guarantee is against an observer of only the released model.
 
         Raises:
             ConditionViolated: no theorem covers this relation or observer.

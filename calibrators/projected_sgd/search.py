@@ -209,7 +209,12 @@ def smallest_step(problem: ProjectedSgdProblem, account_at: Accounted) -> Certif
 
 
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
-    """Return a grid around the steps that cross the ball, with the turning points of the map's Lipschitz constant."""
+    """Return the step sizes to try: a logarithmic grid, and two steps at which δ may turn from falling to rising.
+
+    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. At the step sizes
+    2/β and 2/(β + λ) the Lipschitz constant of a gradient step changes its form, for smoothness β and strong convexity
+    λ.
+    """
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))
     if problem.smoothness is not None:
@@ -246,7 +251,14 @@ class BatchRanges:
 
 
 def feasible_batches(problem: ProjectedSgdProblem, account_at: Accounted) -> BatchRanges:
-    """Return the batch sizes that meet the target, as far as the fixed budget allows; the smallest is the answer.
+    """Return the ranges of batch sizes that meet the target, and certify the smallest one.
+
+    For constant schedules, ranges of batch sizes are decided as a whole or halved. For changing schedules, batch sizes
+    are tried one by one. Both are limited by a fixed budget, so that some batch sizes may remain undecided.
+
+    Args:
+        problem: the request.
+        account_at: function from a batch size, by the name `participants`, to the guarantee of the run.
 
     Raises:
         Infeasible: no batch size that was tried meets the target.
@@ -307,12 +319,16 @@ class _RangeSearch:
         return tuple(ranges), not undecided
 
     def _decide(self, low: int, high: int) -> bool | None:
-        """Decide a range: True if every m meets the target, False if no m does, None if the bounds do not decide.
+        """Decide whether all batch sizes m of a range, or none, meet the target.
 
-        The bound at m is (m/n) Σ_v g_v over the T = ⌊n/m⌋ places. Here g rises with the shift 2L/(√m σ) of a use and
-        with the width 2ρ√m/(ησ) of the ball, and the weights rise with T. The largest values of these together give an
-        upper bound: that of a run of m T records with m = high, T = ⌊n/low⌋ and L √(high/low), with new weights. The
-        least values together give a lower bound.
+        The bound on δ at m is (m/n) Σ_v g_v over the T = ⌊n/m⌋ steps v in which a record may be used. Here g_v rises
+        with the sensitivity 2L/(√m σ) of a step and with the width 2ρ√m/(ησ) of the ball, and the sum rises with T. The
+        largest values of all of these within the range give an upper bound on all its δ. It is that of a run with m =
+        high, T = ⌊n/low⌋ and the Lipschitz constant L√(high/low), with another weight m/n. The least values give a
+        lower bound.
+
+        Returns:
+            True if every m meets the target, False if no m does, and None if the bounds do not decide.
         """
         wanted = self.problem.target.log_delta
         if high * (self.problem.clients // low) > LARGEST_COUNT:
@@ -326,7 +342,12 @@ class _RangeSearch:
         return False if self._corner(low, high).lower > wanted + MARGIN else None
 
     def _corner(self, batch: int, use: int) -> Interval:
-        """Return the bound with the ball and the share of `batch`, and the shift and number of places of `use`."""
+        """Return bounds on log δ that mix two batch sizes, for a bound on all batch sizes between them.
+
+        Args:
+            batch: batch size that determines the width of the ball and the weight m/n.
+            use: batch size that determines the sensitivity of a step and the number of steps.
+        """
         n = self.problem.clients
         places = n // use
         guarantee = self.account_at(
@@ -337,7 +358,11 @@ class _RangeSearch:
         return Interval(ends.lower + weight, ends.upper + weight)
 
     def scan(self) -> tuple[tuple[Feasible, ...], bool]:
-        """Return the feasible values of m, tried singly: all of them if they are few, else evenly by logarithm."""
+        """Try batch sizes one by one: all of them if they are few, and otherwise a logarithmic grid.
+
+        Returns:
+            The batch sizes that meet the target, as ranges; and whether every batch size was tried.
+        """
         n = self.problem.clients
         least = max(1, n // MOST_STEPS_TRIED)
         count = n - least + 1

@@ -131,11 +131,11 @@ class GridCalibrator(
         return math.sqrt(worst_shift(noise).square) if noise.l2_sensitivity is None else noise.l2_sensitivity
 
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
-        """Return all rounds of noisy integers.
+        """Return the mechanism that releases the noisy integers of all rounds, for a ledger.
 
         Raises:
-            ConditionViolated: roundings may move further than the sensitivities of the mechanism say; no spec states
-                that.
+            ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
+                small probability that a spec cannot state.
         """
         release = solution.certified_noise.release
         if math.isfinite(release.log_failure):
@@ -155,7 +155,11 @@ class GridCalibrator(
         return self.definition(problem)
 
     def guarantee(self, solution: GridSolution[Problem]) -> GuaranteeAnswer:
-        """Return the certificate; rounding does not raise a bound above the target that it meets by evaluation."""
+        """Return the guarantee in words and figures.
+
+        The upper bounds on δ are capped at the target's δ. This is valid because the noise meets the target, and it
+        removes the rounding error of the conversion to decimal logarithms.
+        """
         target = solution.target
         answer = guarantee_answer(
             solution.certified,

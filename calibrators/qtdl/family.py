@@ -47,7 +47,10 @@ class IntegerRelease:
         )
 
     def guarantee(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Return the guarantee of all rounds with the failure of rounding, without the instance on the grid."""
+        """Return the guarantee of all rounds, with the probability that rounding fails added to δ.
+
+        Rounding fails in a round if it moves two updates further apart than `movement`.
+        """
         return with_failure(self.run_guarantee(noise, "default"), self.log_failure)
 
     def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
@@ -60,7 +63,10 @@ class IntegerRelease:
         return guarantee_of(self.problem, self.spec(noise), effort)
 
     def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Return a guarantee with the instance on the grid, which rounding does not change, among its witnesses."""
+        """Add the lower bounds on δ of two neighbours on the grid, which rounding leaves unchanged, to a guarantee.
+
+        The guarantee is returned unchanged if the problem has no such neighbours.
+        """
         realised = self.problem.realised
         if realised is None:
             return guarantee
@@ -69,7 +75,10 @@ class IntegerRelease:
         return replace(guarantee, curve=Curve(guarantee.curve.upper, (*guarantee.curve.witnesses, *seen)))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Return `guarantee` in closed form, if only escapes count."""
+        """Return the guarantee of all rounds in closed form, for ε that no privacy loss exceeds except by an escape.
+
+        An escape is a message that only one of two neighbours can send.
+        """
         problem = self.problem
         setting = Setting(relation=problem.relation, unit=problem.unit, observer=problem.observer)
         return with_failure(escape_guarantee(noise, setting, problem.rounds), self.log_failure)

@@ -32,16 +32,25 @@ if TYPE_CHECKING:
 
 
 def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtInputs, dict[str, float]]:
-    """Return Theorem 1 for one message at ε, and the noise that it prescribes; no noise if its m is not defined."""
+    """Evaluate Theorem 1 of Das et al. for one message, and return the noise that it prescribes.
+
+    Args:
+        problem: the request.
+        epsilon: ε of one message.
+
+    Returns:
+        The theorem at its inputs; and the parameters of the noise, or none if the theorem's number m of noise levels is
+        not defined at these inputs.
+    """
     movement, grid = problem.movement, problem.quantization_levels
-    question = TheoremAtInputs.of(
+    theorem_1 = TheoremAtInputs.of(
         THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
     )
     try:
-        rate, levels = (question.outputs[name] for name in ("decay_rate", "noise_levels"))
+        rate, levels = (theorem_1.outputs[name] for name in ("decay_rate", "noise_levels"))
     except InvalidInput:
-        return question, {}
-    return question, {
+        return theorem_1, {}
+    return theorem_1, {
         "noise_levels": levels,
         "decay_rate": rate,
         "noise_std": math.sqrt(variance(rate, levels)) / grid,
@@ -50,13 +59,17 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
 
 
 def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
-    """Return the reading for one message at ε: the printed m and α, the claim, and the true δ and ε."""
+    """Return the noise that Theorem 1 of Das et al. prints for one message, with its claim and its true ε and δ.
+
+    The theorem claims the requested ε with δ = 2^(−d), for d coordinates. Without a noise, only the claim and the
+    conditions are returned. The result is empty if the request excludes printed statements.
+    """
     if problem.readings == ():
         return ()
-    question, noise = noise_of_theorem_1(problem, problem.epsilon)
+    theorem_1, noise = noise_of_theorem_1(problem, problem.epsilon)
     claim = Target(problem.epsilon, -problem.dimension * math.log(2.0))
     if not noise:
-        conditions = (condition.at(question.inputs) for condition in THEOREM_1.conditions if condition.checked)
+        conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
         return (
             PrintedReading(
                 theorem=THEOREM_1.id,
@@ -68,14 +81,15 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
             ),
         )
     extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
-    return (make_reading(question, claims=claims(claim), parameters=noise | extra, true=figures_at(question, claim)),)
+    return (make_reading(theorem_1, claims=claims(claim), parameters=noise | extra, true=figures_at(theorem_1, claim)),)
 
 
 def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:
-    """Return the true figures at the printed noise.
+    """Return the true ε and δ at the noise of Theorem 1.
 
-    The probability of an escape over the rounds is a lower bound on δ at every ε. If it exceeds the claim, no ε has the
-    claimed δ. In one round at ε it is all of δ.
+    An output escapes if it is impossible on the neighbouring data set. The probability of an escape in any round is a
+    lower bound on δ at every ε. If it exceeds the claimed δ, that δ holds at no ε, and the true ε is infinite. In a
+    single round the probability is equal to δ at the theorem's own ε.
 
     Args:
         question: Theorem 1 at its inputs.
@@ -85,11 +99,11 @@ def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> 
     inputs, noise = question.inputs, question.outputs["noise_levels"]
     truth = true_delta(inputs, noise, rounds)
     if truth.log_delta > claim.log_delta:
-        # Decimals were rounded to the nearest double: half a unit either way.
+        # The value was rounded to the nearest double, so its neighbours enclose the exact one.
         low, high = (math.nextafter(truth.log_delta, side) for side in (-math.inf, 0.0))
-        ends = Interval(low, high if rounds == 1 else 0.0)
+        log_delta = Interval(low, high if rounds == 1 else 0.0)
         unbounded = Ends(math.inf, math.inf)
-        figures = TrueFigures(epsilon=unbounded, delta=Ends.delta(ends), log10_delta=Ends.log10(ends))
+        figures = TrueFigures(epsilon=unbounded, delta=Ends.delta(log_delta), log10_delta=Ends.log10(log_delta))
     else:
         spec = TruncatedDiscreteLaplace(
             noise_levels=noise,
@@ -100,12 +114,18 @@ def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> 
         )
         run = Repeated(times=rounds, mechanism=spec)
         figures = true_figures(account(run, relation="replace-one").guarantee, claim)
-    near_one = truth.log_one_minus_delta < math.log(0.5)
-    return replace(figures, log10_one_minus_delta=truth.log_one_minus_delta / math.log(10.0) if near_one else None)
+    is_near_one = truth.log_one_minus_delta < math.log(0.5)
+    if not is_near_one:
+        return figures
+    return replace(figures, log10_one_minus_delta=truth.log_one_minus_delta / math.log(10.0))
 
 
 def binomial_trials(problem: GridProblem) -> int | None:
-    """Return N of the Binomial mechanism for one message; None if its theorem proves nothing, or δ is not a double."""
+    """Return the number N of trials with which the Binomial mechanism meets the target for one message.
+
+    The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates. The result is None if one of
+    them is missing, for several rounds, and for a δ below every double.
+    """
     movement, delta = problem.movement, problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None

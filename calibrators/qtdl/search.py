@@ -97,10 +97,11 @@ class Candidate:
 def candidates(
     release: IntegerRelease, method: Method, proof: Method, *, beat: float = math.inf
 ) -> Iterator[Candidate]:
-    """Yield noise that needs about the fewest levels by a proof; nothing is certified yet.
+    """Yield noises that probably meet the target with about the fewest levels, by one method of proof.
 
-    Nothing is yielded if the failures of rounding use up δ, if the losses of every rate α do, or if every candidate
-    certainly needs more than `beat` levels.
+    They are found by estimates, and `_certify` proves them later. Nothing is yielded in three cases: the probability
+    that rounding fails uses up δ; the privacy losses do so at every decay rate; or every noise needs more than `beat`
+    levels.
 
     Args:
         release: the rounds of noisy integers.
@@ -130,10 +131,10 @@ def candidates(
 
 
 def _common(release: IntegerRelease, rate: float) -> float:
-    """Return approximately log δ at the target ε of the losses inside the common support.
+    """Return about the part of log δ at the target ε that does not come from escapes.
 
-    The common support is the set of messages that both neighbours can send. Escapes from it are made negligible by many
-    levels.
+    An escape is a message that only one of two neighbours can send. All other messages form the common support. Here
+    the number of levels is so large that escapes are negligible.
 
     Args:
         release: the rounds of noisy integers.
@@ -253,9 +254,9 @@ def _cannot_beat(
 
 
 def _certify(candidate: Candidate, best: CertifiedNoise | None) -> CertifiedNoise | None:
-    """Certify the least number of levels near a candidate's at which the upper bound on δ meets the target.
+    """Certify the least number of levels, near that of a candidate, at which the upper bound on δ meets the target.
 
-    The guarantee does not include the lower bounds that neighbours on the grid attain.
+    The guarantee has no lower bound from an example of neighbours yet; `least_noise` adds it to the best noise.
 
     Args:
         candidate: the noise that probably meets the target.

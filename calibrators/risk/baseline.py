@@ -46,7 +46,7 @@ class Start:
 
 
 def no_better(baseline: Baseline) -> str:
-    """Return the mark in words, for example: no better than the start (L·D = 2)."""
+    """Return the words for a vacuous bound, for example: no better than the start (L·D = 2)."""
     return f"no better than the start ({baseline})"
 
 
@@ -61,19 +61,22 @@ def start_of(
     minimiser_gradient_norm: float | None = None,
     gap: float | None = None,
 ) -> Start:
-    """Return the least known upper bound on the excess risk of the start.
+    """Return the least known upper bound on the excess risk of the initial model, before any training.
+
+    There are up to three bounds from the constants of the objective: L·D for a Lipschitz one, a smaller one if it is
+    also strongly convex, and G*·D + β·D²/2 for a smooth one. Here D is the distance to a minimiser.
 
     Args:
-        objective: the objective of the risk.
-        distance: bound on the distance from the start to a minimiser.
-        distance_symbol: symbol of the distance in texts.
-        lipschitz: Lipschitz constant of the objective.
-        strong_convexity: that of the objective.
-        smoothness: that of the objective, of use where `minimiser_gradient_norm` is known.
-        minimiser_gradient_norm: bound on the norm of the objective's gradient at the minimiser.
-        gap: the excess risk of the start, where the caller gives it.
+        objective: the objective of the risk: population, empirical or personalized.
+        distance: bound on the distance D from the initial model to a minimiser.
+        distance_symbol: symbol of the distance in the formula of the answer.
+        lipschitz: Lipschitz constant L of the objective, if known.
+        strong_convexity: strong convexity μ of the objective.
+        smoothness: smoothness β of the objective; it is used only with `minimiser_gradient_norm`.
+        minimiser_gradient_norm: bound G* on the norm of the objective's gradient at the minimiser, if known.
+        gap: excess risk of the initial model, if the request states it.
     """
-    far = distance_symbol
+    symbol = distance_symbol
     bounds = excess_risk_bounds(
         distance=distance,
         lipschitz=lipschitz,
@@ -81,26 +84,28 @@ def start_of(
         smoothness=smoothness,
         minimiser_gradient_norm=minimiser_gradient_norm,
     )
-    curved = lipschitz is not None and strong_convexity > 0.0 and distance * strong_convexity >= lipschitz
-    smooth = f"β·{far}²/2" if minimiser_gradient_norm == 0.0 else f"G*·{far} + β·{far}²/2"
-    words = {
-        "by_lipschitz": f"L·{far}",
-        "by_strong_convexity": "L²/(2μ)" if curved else f"L·{far} − μ·{far}²/2",
-        "by_smoothness": smooth,
+    is_far = lipschitz is not None and strong_convexity > 0.0 and distance * strong_convexity >= lipschitz
+    formulas = {
+        "by_lipschitz": f"L·{symbol}",
+        "by_strong_convexity": "L²/(2μ)" if is_far else f"L·{symbol} − μ·{symbol}²/2",
+        "by_smoothness": f"β·{symbol}²/2" if minimiser_gradient_norm == 0.0 else f"G*·{symbol} + β·{symbol}²/2",
     }
     least = min(bounds, key=bounds.__getitem__)
-    value, formula = bounds[least], words[least]
+    value, formula = bounds[least], formulas[least]
     if gap is not None and gap < value:
         value, formula = gap, "the initial_gap given"
     return Start(objective=objective, baseline=Baseline(value=value, formula=formula))
 
 
 def measured_risk(risk: Risk | None, start: Start | None) -> Risk | None:
-    """Compare the bounds on a risk with the start: a bound is `vacuous` exactly where it is at least the baseline.
+    """Mark the bounds on a risk that are vacuous: no smaller than the bound on the risk of the initial model.
 
     Args:
-        risk: the bounds; None where no theorem bounds the risk.
-        start: the bound on the risk before training; None where nothing is known.
+        risk: the bounds; None if no theorem bounds the risk.
+        start: the bound on the risk before training; None if there is none.
+
+    Returns:
+        The risk with the marks, the objective and the bound on the initial risk. It is unchanged if either is None.
     """
     if risk is None or start is None:
         return risk
@@ -136,7 +141,15 @@ def measured_readings(readings: Iterable[PrintedReading], start: Start | None) -
 
 
 def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
-    """Compare the upper bounds of an answer about risk bounds with the start; all have the start's objective."""
+    """Mark the upper bounds that are vacuous, and add a warning for each.
+
+    A bound is vacuous if it is no smaller than the bound on the risk of the initial model. Orders without a value are
+    not compared.
+
+    Args:
+        answer: the answer about risk bounds.
+        start: the bound on the risk before training, for the same objective as the upper bounds.
+    """
     assert start.objective in ("population", "empirical")
 
     def mark(bound: UpperBound) -> UpperBound:
@@ -158,6 +171,7 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
 
 
 def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
+    """Mark the claimed risk of a printed statement as vacuous if it is no smaller than the initial bound."""
     claims = reading.claims
     if claims.excess_risk is None:
         return reading

@@ -73,7 +73,10 @@ class RiskBounder:
         return "closed-form" if self.part.quick(problem) else self.calibrator.cost(problem)
 
     def solve(self, problem: RiskFields) -> RiskBoundsAnswer:
-        """Return every bound that applies to the run, at the given noise or else at the smallest certified noise.
+        """Return the upper and lower bounds on the excess risk of a run, with their ratios.
+
+        The run and its noise are those of the request if it gives a noise. Otherwise they are calibrated, with the
+        smallest certified noise.
 
         Raises:
             InvalidInput: the budgets leave no run.
@@ -106,6 +109,7 @@ class RiskBounder:
         return measured_bounds(answer, bounds.start)
 
     def _run_and_noise(self, problem: RiskFields) -> tuple[Run, float]:
+        """Return the run and its σ per coordinate: as given, or calibrated if the request gives no noise."""
         assert isinstance(problem, PacedProblem)
         if problem.noise_std is not None:
             assert problem.batch_size is not None

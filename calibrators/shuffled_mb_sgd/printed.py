@@ -44,31 +44,46 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run])
 
 
 def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
-    """Return the statement: no σ and certified figures without `noise_constant`, and no risk without smoothness."""
-    smooth = problem.smoothness is not None
+    """Evaluate Theorem 4.1 of Lowy and Razaviyayn for the request.
+
+    The theorem leaves a constant of the noise open. Unless the request states `noise_constant`, there is no σ, and no
+    true ε and δ. The theorem's order of the risk and its rounds are only for smooth losses.
+
+    Args:
+        problem: the request; its rounds are used if given, and otherwise those that the theorem prescribes.
+        run: the run, with the batch size, and with the rounds if losses are not smooth.
+        reading: name of the reading.
+        truth: function that certifies the ε and δ of a run at a printed noise multiplier.
+    """
+    is_smooth = problem.smoothness is not None
     inputs = inputs_of(
         ShuffledInputs,
         problem,
         participants=problem.reporting,
         smoothness=max(problem.smoothness or problem.strong_convexity, 1e-100),
-        rounds=problem.rounds if smooth else run.rounds,
+        rounds=problem.rounds if is_smooth else run.rounds,
     )
-    question = TheoremAtInputs(THEOREM_4_1, inputs)
-    evaluation = question.evaluation
-    at = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
-    names = ["noise_std_over_root_constant", *(["excess_risk_scale", "prescribed_rounds"] if smooth else [])]
+    theorem_at_inputs = TheoremAtInputs(THEOREM_4_1, inputs)
+    evaluation = theorem_at_inputs.evaluation
+    printed_run = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
+    names = ["noise_std_over_root_constant"]
+    if is_smooth:
+        names += ["excess_risk_scale", "prescribed_rounds"]
     parameters = {name: float(evaluation.outputs[name]) for name in names if name in evaluation.outputs}
     noise_std = evaluation.outputs.get("noise_std")
     true = None
-    if noise_std is not None and at.rounds <= LARGEST_COUNT:
-        true = truth(at, noise_std / contribution_norm(problem, run))
-    about_risk = ["logarithm"] if problem.strong_convexity == 0.0 else []
-    about_risk += [] if smooth else ["prescribed-rounds", "logarithm"]
-    conditions = _decidable_conditions(THEOREM_4_1, evaluation.conditions, without=about_risk)
+    if noise_std is not None and printed_run.rounds <= LARGEST_COUNT:
+        true = truth(printed_run, noise_std / contribution_norm(problem, run))
+    excluded = []
+    if problem.strong_convexity == 0.0:
+        excluded.append("logarithm")
+    if not is_smooth:
+        excluded += ["prescribed-rounds", "logarithm"]
+    conditions = _decidable_conditions(THEOREM_4_1, evaluation.conditions, without=excluded)
     return make_reading(
-        question,
+        theorem_at_inputs,
         reading=reading,
-        parameters=_run_with(problem, at, noise_std) | parameters,
+        parameters=_run_with(problem, printed_run, noise_std) | parameters,
         claims=claims(problem.target),
         true=true,
         conditions=(*conditions, _single_record_condition(run)),
@@ -76,16 +91,26 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth:
 
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: Truth[Run]) -> PrintedReading:
+    """Evaluate the noise with explicit constants that our own theorem states in place of Theorem 4.1.
+
+    The reading is proved if all its conditions hold, among them batches of a single record.
+
+    Args:
+        problem: the request.
+        run: the run of the answer, with its batch size and rounds.
+        reading: name of the reading.
+        truth: function that certifies the ε and δ of a run at a printed noise multiplier.
+    """
     inputs = inputs_of(ExplicitNoiseInputs, problem, participants=problem.reporting, rounds=run.rounds)
-    question = TheoremAtInputs(EXPLICIT_NOISE, inputs)
-    evaluation = question.evaluation
+    theorem_at_inputs = TheoremAtInputs(EXPLICIT_NOISE, inputs)
+    evaluation = theorem_at_inputs.evaluation
     noise_std = evaluation.outputs["noise_std"]
     conditions = (*_decidable_conditions(EXPLICIT_NOISE, evaluation.conditions), _single_record_condition(run))
-    proved = all(condition.holds == Verdict.YES for condition in conditions)
+    is_proved = all(condition.holds == Verdict.YES for condition in conditions)
     return make_reading(
-        question,
+        theorem_at_inputs,
         reading=reading,
-        status=Status.PROVED if proved else Status.UNPROVED,
+        status=Status.PROVED if is_proved else Status.UNPROVED,
         parameters=_run_with(problem, run, noise_std),
         claims=claims(problem.target),
         true=truth(run, noise_std / contribution_norm(problem, run)),
@@ -94,11 +119,12 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, reading: Reading, truth: 
 
 
 def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) -> dict[str, float]:
+    """Return the parameters of a run by their names in the answer, with its noise if that is known."""
     rounds = run.rounds if run.rounds < LARGEST_COUNT else float(run.rounds)
-    paced: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
+    shape: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
     if noise_std is None:
-        return paced
-    return {"noise_std": noise_std, "noise_multiplier": noise_std * run.batch_size / problem.lipschitz, **paced}
+        return shape
+    return {"noise_std": noise_std, "noise_multiplier": noise_std * run.batch_size / problem.lipschitz, **shape}
 
 
 def _single_record_condition(run: Run) -> ConditionResult:

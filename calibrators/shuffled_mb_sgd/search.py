@@ -47,19 +47,22 @@ FURTHEST = math.log(2.0)
 def smallest_noise_in_few_trials(
     family: Family, target: Target, *, guess: float, trail: Trail | None = None
 ) -> Certified:
-    """Return a certified noise such that a noise smaller by at most a thousandth misses the target.
+    """Return a noise that meets the target, such that a noise smaller by a thousandth or less misses it.
 
-    The bound is a minimum over choices made by estimates. Its curve is therefore not smooth below about 1e-4, and
-    further refinement would not settle.
+    A finer search would not converge: the bound on δ is the least of several estimates, and its curve is irregular on a
+    relative scale of 1e-4.
+
+    If the guarantee is the least of several bounds, the search follows one of them at a time. It starts with the one
+    that is probably the least, and continues with each bound that may need less noise than the result so far.
 
     Args:
         family: function from a noise to its guarantee.
         target: the target (ε, δ).
         guess: initial estimate of the noise.
-        trail: results of earlier searches, which save coarse trials.
+        trail: results of earlier searches, from which a better estimate is made.
 
     Guarantees: the upper bound on δ at the target ε is at most the target δ, by evaluation. `slack` is 1e-3 if the
-    bound's own lower bound misses the target at a noise lower by at most that.
+    lower bound on δ proves that a noise smaller by at most that misses the target.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
@@ -67,8 +70,8 @@ def smallest_noise_in_few_trials(
     log_mu = math.log(central_mu(target))
     near = trail.likely(log_mu) if trail else None
     start = math.log(min(max(guess, LEAST), MOST))
+    # Index of the bound to follow next; None once no further bound may need less noise.
     following: int | None = near.way if near else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
-    # If several bounds are composed, one is followed, and then each other one that may need less noise.
     trials_by_bound = dict[int, _Trials]()
     while following is not None:
         trials = _Trials(family, target, following)
@@ -91,9 +94,9 @@ def smallest_noise_in_few_trials(
 
 
 def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
-    """Return the guarantee with only that bound, of several, which is probably the least at ε.
+    """Return a guarantee with only one of its several bounds, the one that is probably the least at ε.
 
-    The result is valid, and may be looser.
+    The result is valid, and it is looser if the estimate is wrong.
 
     Args:
         guarantee: a guarantee whose curve is the minimum of several bounds.

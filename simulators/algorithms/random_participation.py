@@ -41,7 +41,9 @@ def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
 
 
 def read_participation(run: AnyRun) -> None:
-    """Convert the mappings in a run's `participation` to requests, and check them.
+    """Convert the mappings in a run's `participation` to `ReportingCount`s, and check them.
+
+    The field of the run is replaced, although the run is frozen. A run without the field is left unchanged.
 
     Raises:
         InvalidInput: the entries are no distribution, or `participants` is given too.

@@ -150,13 +150,16 @@ def one_pass_rounds(
 
 
 def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
-    """Return each participant's sum of gradients over K, times its weight p_i N.
+    """Return each participant's sum of gradients over its batch, divided by the batch size K.
+
+    If clients differ, the gradients of client i are multiplied by p_i N, for its weight p_i in the objective and N
+    clients.
 
     Args:
         problem: learning problem.
-        models: server models, (S, d).
-        draws: draws of the round.
-        reporting: participation in the run.
+        models: server models of S repetitions, (S, d).
+        draws: the round's M participants and their records.
+        reporting: participation in the run, with batch sizes and weights.
 
     Returns:
         Gradients, (S, M, d).
@@ -186,12 +189,15 @@ def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, nois
 
 
 def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
-    """Return the largest norm of a mean gradient of the round's batches, before the weights p_i N.
+    """Return the largest norm of a batch's mean gradient in a round, to compare with the Lipschitz constant.
+
+    The weights of the clients are divided out. The mean of a Poisson batch is over the records drawn, while messages
+    are divided by K.
 
     Args:
-        gradients: sums of gradients over K, (S, M, d).
-        draws: draws of the round; the mean of a Poisson batch divides by the number of records drawn.
-        reporting: participation in the run.
+        gradients: sums of gradients divided by K, with the clients' weights, (S, M, d).
+        draws: the round's participants and their records.
+        reporting: participation in the run, with batch sizes and weights.
 
     Returns:
         The norms, (S).
@@ -252,7 +258,15 @@ def _rounds(
 def _draw_chunk(
     problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, rounds: int
 ) -> _ChunkDraws:
-    """Draw the clients, then the batches, then the noise of some rounds of one repetition."""
+    """Draw the clients, then the batches, then the noise of some rounds of one repetition.
+
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generator: generator of the repetition.
+        data: places of the records of each client, (N, n).
+        rounds: number of rounds to draw.
+    """
     n, m, k = data.shape[1], reporting.participants, reporting.batch_size
     clients = subsets(generator, (rounds,), problem.clients, m)
     counted = None
@@ -273,7 +287,15 @@ def _draw_chunk(
 def _deal_chunk(
     problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
 ) -> _ChunkDraws:
-    """Draw clients and noise of some rounds, and read the batches from records that are already shuffled."""
+    """Draw the clients and the noise of some rounds, and take the batches from records that are already shuffled.
+
+    Args:
+        problem: learning problem.
+        reporting: participation in the run.
+        generator: generator of the repetition.
+        data: places of the records of each client in shuffled order, (N, n).
+        wanted: numbers of the rounds, from 0; round t takes the t-th K records of a client.
+    """
     m, k = reporting.participants, reporting.batch_size
     clients = subsets(generator, (len(wanted),), problem.clients, m)
     if reporting.client_arrays is not None:

@@ -46,7 +46,7 @@ class CountedTest:
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """Sorted statistics of both worlds, split into halves for selecting a test and for counting."""
+    """Sorted statistics on both data sets ("worlds"), in halves: one for selecting a test, and one for counting."""
 
     choose: tuple[Floats, Floats]
     count: tuple[Floats, Floats]
@@ -79,35 +79,54 @@ class AttackBound:
 
 
 def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
-    """Return the bound of the best test, selected on the first halves and evaluated on the second halves.
+    """Return a lower bound on a quantity such as ε, from the test that suggests the largest bound.
+
+    The test is selected on the first halves of both samples, and the bound is computed on the second halves. Tests
+    compare the statistic with a threshold, in both directions, with either data set as the positive one.
 
     Args:
-        halves: statistics of both worlds.
-        score: quantity to bound.
+        halves: statistics on both data sets.
+        score: function of a test's two rates that bounds the quantity.
         error: probability that the bound fails; half of it is used for each rate.
 
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
     """
-    choosing = min(error / 2, CHOOSING_ERROR)
-    selected: tuple[float, float, bool, bool] | None = None
-    thresholds = _thresholds(halves.choose)
-    trials = halves.choose[0].size
-    for above in (True, False):
-        counts = [_hits(sample, thresholds, above=above) for sample in halves.choose]
-        for first_is_positive in (True, False):
-            positives, negatives = counts if first_is_positive else counts[::-1]
-            scores = score(lower_rate(positives, trials, choosing), upper_rate(negatives, trials, choosing))
-            place = int(np.argmax(scores))
-            if selected is None or scores[place] > selected[0]:
-                selected = (float(scores[place]), float(thresholds[place]), above, first_is_positive)
-    assert selected is not None
-    _, threshold, above, first_is_positive = selected
+    threshold, above, first_is_positive = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
     hits = [int(_hits(sample, np.asarray([threshold]), above=above)[0]) for sample in halves.count]
     true, false = hits if first_is_positive else hits[::-1]
     rule = CountedTest(threshold, above, first_is_positive, true, false, halves.trials)
     value = score(lower_rate([true], halves.trials, error / 2), upper_rate([false], halves.trials, error / 2))
     return AttackBound(float(value[0]), rule)
+
+
+def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> tuple[float, bool, bool]:
+    """Return the test with the largest score on two sorted samples.
+
+    Args:
+        samples: statistics on both data sets, for the selection only.
+        score: function of a test's two rates.
+        error: error probability of each rate.
+
+    Returns:
+        The threshold; whether the test is positive above it; and whether true positives are counted on the first data
+        set.
+    """
+    selected: tuple[float, bool, bool] | None = None
+    largest_score = -math.inf
+    thresholds = _thresholds(samples)
+    trials = samples[0].size
+    for above in (True, False):
+        counts = [_hits(sample, thresholds, above=above) for sample in samples]
+        for first_is_positive in (True, False):
+            positives, negatives = counts if first_is_positive else counts[::-1]
+            scores = score(lower_rate(positives, trials, error), upper_rate(negatives, trials, error))
+            index = int(np.argmax(scores))
+            if selected is None or scores[index] > largest_score:
+                selected = (float(thresholds[index]), above, first_is_positive)
+                largest_score = float(scores[index])
+    assert selected is not None
+    return selected
 
 
 def epsilon_score(delta: float) -> Score:
@@ -161,21 +180,27 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
 
 
 def escape_probability(halves: SplitStatistics, error: float) -> float:
-    """Return a lower bound on the probability of an output that is impossible on the other data set.
+    """Return a lower bound on the probability of an escape: an output that is impossible on the other data set.
 
-    The bound is the larger of both data sets. An output is impossible if it is outside the support of the other
-    distribution, which the attacker knows.
+    The attacker knows both distributions, and gives such outputs an infinite statistic. The bound is the larger of
+    those for the two data sets.
+
+    Args:
+        halves: statistics on both data sets, of which the second halves are used.
+        error: probability that the bound fails.
     """
     return _most_escaping(halves.count, error)
 
 
 def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
-    """Return whether the first halves suggest that impossible outputs have probability above δ, so that no ε holds.
+    """Return whether the first halves of both samples suggest that escapes are more probable than δ.
+
+    An escape is an output that is impossible on the other data set. If they are more probable than δ, no ε holds.
 
     Args:
-        halves: statistics of both worlds.
-        delta: δ of the claim.
-        error: error probability of the rate.
+        halves: statistics on both data sets, of which the first halves are used.
+        delta: δ of the audit.
+        error: probability that the bound on the escapes fails.
     """
     return _most_escaping(halves.choose, error) > delta
 

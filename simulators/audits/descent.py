@@ -61,7 +61,10 @@ class Descent:
         return released
 
     def _pull(self, world: int) -> float:
-        """Return the negative gradient of the victim at 0, before the mean over the batch."""
+        """Return the negative gradient of the victim's loss at 0 in a world, before it is divided by the batch size.
+
+        Its size is the largest with which gradients are within L on the whole ball.
+        """
         strength = max(self.spec.lipschitz - self.spec.strong_convexity * self.spec.radius, 0.0)
         if world == FIRST:
             return strength

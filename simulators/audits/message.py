@@ -71,7 +71,10 @@ class QuantizedMessage:
 
 @dataclass(frozen=True)
 class Message:
-    """Exact likelihood ratio of a message, a mixture over both directions of rounding in each coordinate."""
+    """Attack on a message of one client by the exact likelihood ratio of two updates.
+
+    Each coordinate of an update is rounded up or down at random, so that its probability is a mixture of two.
+    """
 
     spec: QuantizedMessage
     attack: Attack = "implemented"

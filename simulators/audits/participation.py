@@ -16,7 +16,11 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class SampledParticipation:
-    """Participation with probability `rate`; with `population`, the implemented schedule draws the whole batch."""
+    """Random participation of the victim, with probability `rate`.
+
+    With a `population`, whole batches are drawn by the program that a training runs. Without it, a single random number
+    decides whether the victim is in a batch.
+    """
 
     rate: float
     batch_size: int | None = None

@@ -53,7 +53,11 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
-    """Attack a report by name. A zeroed record is answered as one of the second category would be."""
+    """Attack randomized response on categories. A client with a zeroed record reports as one of the second category.
+
+    Raises:
+        InvalidInput: the relation adds or removes a record, which the number of reports reveals.
+    """
     if setting.relation == "add-or-remove-one":
         message = "whether a record reports is seen by everyone"
         raise InvalidInput.at("/relation", message, allowed="replace-one, zero-out-one")
@@ -61,7 +65,14 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
-    """Attack integers under geometric noise, by the whole shift on one coordinate where the noise has no bound."""
+    """Attack integers with discrete Laplace noise.
+
+    Untruncated noise is attacked by neighbours that differ in one coordinate, if the bounds allow it. Truncated noise
+    is attacked by neighbours that differ in several coordinates, chosen by `realised_shift`.
+
+    Raises:
+        InvalidInput: the noise has more levels than an attack can draw.
+    """
     if integers.noise_levels is None and integers.shift.fits_one_axis:
         noise = IntegerNoise(integers.decay_rate, None)
         return noisy_shift(noise, setting.relation, math.floor(integers.shift.l1))
@@ -75,10 +86,13 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
 
 
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
-    """Return an integer vector within the bounds, as (size, number of coordinates of that size).
+    """Return a difference of neighbours' integer vectors within the bounds, as (size, number of coordinates) pairs.
 
-    It has coordinates of one size and one remainder. Among all sizes it has the largest ℓ1 norm, and among those the
-    largest size.
+    It has coordinates of one size, and at most one smaller coordinate. Among all such vectors it has the largest ℓ1
+    norm, and among those the largest size.
+
+    Args:
+        bounds: bounds on the norms of the difference, and the number of coordinates.
     """
     l1, linf = math.floor(bounds.l1), math.floor(bounds.linf)
     square = math.inf if bounds.l2 is None else math.floor(Fraction(bounds.l2) ** 2)

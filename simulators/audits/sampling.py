@@ -27,7 +27,10 @@ LEAST_WEIGHT = 1e-18
 
 @dataclass(frozen=True)
 class HiddenDraw:
-    """A secret draw. A record that is not drawn is absent: from a Poisson batch, or among zero contributions."""
+    """A secret random batch. A record outside the batch adds nothing to the output.
+
+    This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero.
+    """
 
     inner: AttackedMechanism
     participation: SampledParticipation
@@ -56,9 +59,10 @@ class HiddenDraw:
 
 @dataclass(frozen=True)
 class FixedSizeDraw:
-    """A secret draw of a batch of fixed size; an output without the victim is distributed as in SECOND.
+    """A secret random batch of fixed size, in which all records except the victim's are equal.
 
-    All other records equal the victim's second record.
+    They equal the victim's record in the world SECOND. An output without the victim is therefore distributed as in
+    SECOND.
     """
 
     inner: AttackedMechanism

@@ -16,10 +16,10 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class ShuffledReports:
-    """The victim's report among those of `clients` − 1 others, with contributions equal to the victim's second one.
+    """Attack on shuffled reports, in which the records of all other clients equal the victim's record in SECOND.
 
-    Any report may be the victim's. The density in FIRST is therefore the density in SECOND times the mean likelihood
-    ratio of the reports.
+    FIRST and SECOND are the two data sets. Any of the reports may be the victim's, with equal probability. The density
+    of the reports in FIRST is therefore their density in SECOND times the mean likelihood ratio of a report.
     """
 
     report: AttackedMechanism
@@ -32,13 +32,16 @@ class ShuffledReports:
         return 1.5 * self.clients * max(self.report.work, 1.0)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log likelihood ratio of the multiset of reports, in chunks."""
+        """Return the log densities of the multisets of reports in FIRST and SECOND, relative to SECOND.
+
+        They are computed in chunks, which limits the memory.
+        """
         rows = max(1, CELLS // self.clients)
         chunks = [self._chunk(generator, world[start : start + rows]) for start in range(0, world.size, rows)]
         return np.concatenate(chunks, axis=1) if chunks else np.zeros((2, 0))
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of some outputs."""
+        """Return the log densities of some outputs; −inf in SECOND if a report is impossible there."""
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         logs = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
@@ -63,9 +66,10 @@ class ShuffledResponses:
     work: float = 3.0
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return log Σ_r v_r h_r/g_r in each world.
+        """Return the log densities of the counts of reports in FIRST and SECOND, up to a common term.
 
-        v is the victim's distribution of reports, h the counts, and g the distribution of the others' reports.
+        The density is proportional to Σ_r v_r h_r/g_r over the categories r. Here h_r is the number of reports of r.
+        The victim reports r with probability v_r, and any other client with probability g_r.
         """
         sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
         of_others = self._probabilities(2 if self.categories > 2 else 1, sizes)

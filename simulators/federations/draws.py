@@ -17,17 +17,18 @@ ABSENT = 2.0
 def draw_places(
     generator: np.random.Generator, data: Indices, clients: Indices, client_arrays: ClientArrays, sampling: Sampling
 ) -> tuple[Indices, Bools]:
-    """Draw fresh batches of clients with different numbers of records.
+    """Draw fresh batches of clients with different numbers of records, for T rounds.
 
     Args:
         generator: source of randomness.
-        data: each client's data set as places in its population, (N, n).
-        clients: participants, (T, M).
-        client_arrays: records and batch size of each client.
+        data: records of each client, as indices into its population, (N, n) for the largest number n of records.
+        clients: participants of each round, (T, M).
+        client_arrays: number of records and batch size of each client.
         sampling: sampling of a client's batches.
 
     Returns:
-        Places in the clients' populations and whether each counts: both (T, M, n or K).
+        Indices into the clients' populations, and a mask that is True for the records of a batch. Both have the shape
+        (T, M, n) for full and Poisson batches, and (T, M, K) otherwise, for the largest batch size K.
     """
     sizes, batches = client_arrays.sizes[clients][..., None], client_arrays.batches[clients][..., None]
     width = data.shape[1]
@@ -57,16 +58,17 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
 
 
 def deal_places(data: Indices, clients: Indices, client_arrays: ClientArrays, wanted: range) -> tuple[Indices, Bools]:
-    """Return the disjoint batches of the given rounds: round t reads the t-th K shuffled records of a client.
+    """Return the disjoint batches of some rounds: in round t a client uses the t-th block of its shuffled records.
 
     Args:
-        data: shuffled data sets as places in the clients' populations, (N, n).
-        clients: participants, (T, M).
-        client_arrays: records and batch size of each client.
-        wanted: numbers of the T rounds.
+        data: shuffled records of each client, as indices into its population, (N, n).
+        clients: participants of T rounds, (T, M).
+        client_arrays: number of records and batch size of each client.
+        wanted: numbers of the T rounds, from 0.
 
     Returns:
-        Places in the clients' populations and whether each counts: both (T, M, K).
+        Indices into the clients' populations, (T, M, K) for the largest batch size K; and a mask of the same shape that
+        is False for the padding of smaller batches.
     """
     batches = client_arrays.batches[clients][..., None]
     counted = np.arange(client_arrays.largest_batch) < batches

@@ -68,7 +68,9 @@ Groups = tuple[RunGroup, ...]
 
 
 def read_groups(run: AnyRun) -> None:
-    """Convert a run's groups to requests and check them against the run's noise.
+    """Convert the mappings in a run's `client_groups` to `RunGroup`s, and check them.
+
+    The field of the run is replaced, although the run is frozen. A run without groups is left unchanged.
 
     Raises:
         InvalidInput: there are too many groups, or their targets or noise do not fit the run's noise.
@@ -157,10 +159,10 @@ def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampl
 
 
 def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling) -> ClientArrays:
-    """Return the clients of a run with groups, on a problem built for them by `weighted_data.build_for`.
+    """Return the numbers of records, batch sizes, noise and weights of all clients of a run with groups.
 
     Args:
-        problem: learning problem.
+        problem: learning problem, built for these groups by `weighted_data.build_for`.
         run: a run with `client_groups`.
         sampling: sampling of a client's batches.
 

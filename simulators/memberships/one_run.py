@@ -65,16 +65,16 @@ def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
 
 
 def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, error: float) -> float:
-    """Return the largest ε that the right guesses refute, or 0 if they refute none.
+    """Return the largest ε that the number of right guesses disproves, or 0 if it disproves none.
 
-    An ε is refuted if so many right guesses have probability at most `error` under (ε, δ)-differential privacy. Error
-    probabilities increase with ε, so that bisection finds the largest.
+    An ε is disproved if as many right guesses, or more, have probability at most `error` under (ε, δ)-differential
+    privacy. This probability increases with ε, so that bisection finds the largest such ε.
 
     Args:
-        canaries: number of canaries.
-        guesses: number of guesses.
-        right: number of right guesses.
-        delta: δ of the claim.
+        canaries: number m of canaries.
+        guesses: number r of guesses, 1 ≤ r ≤ m.
+        right: number of right guesses, at most r.
+        delta: δ at which ε is bounded.
         error: probability that the bound fails.
 
     Guarantees:

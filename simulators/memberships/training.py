@@ -192,15 +192,17 @@ class TrainedRuns:
 
 
 def train(spec: CanaryTraining, generators: list[np.random.Generator], members: Bools) -> TrainedRuns:
-    """Train one run per generator and score all canaries.
+    """Train one model per generator, and score how likely each canary was in the data.
 
-    The attacker of `alignment` knows all ordinary members and every model, but neither the participants nor the noise.
-    It subtracts the expected sum and treats the rest as normal. Its test is valid even if the rest is not normal.
+    In each round the server releases the noisy sum of the participants' clipped contributions, and steps by it. The
+    attacker of the score `alignment` knows all ordinary members and every model, but neither the participants nor the
+    noise. It subtracts the expected sum of contributions from each round's sum and compares the rest with each canary's
+    contribution, as if the rest was normal. The attack is valid in any case; a wrong model only weakens it.
 
     Args:
         spec: parameters of the training.
-        generators: one per run.
-        members: which canaries are in the data, (S, m).
+        generators: one per run; S in all.
+        members: which of the m canaries are in the data of each run, (S, m).
     """
     population = Members.of(spec)
     d, q = population.problem.dimension, spec.sampling_rate
@@ -224,7 +226,10 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
 
 
 def _canary_variance(population: Members, canaries: Floats) -> Floats:
-    """Return the mean square of the canaries' sum per direction; 0 if every canary has a direction of its own."""
+    """Return the squared norms of the canaries' contributions, summed and divided by the number of coordinates.
+
+    The result is 0 if every canary has a direction of its own: no canary then changes the score of another.
+    """
     if population.directions is not None:
         return np.zeros(len(canaries))
     return np.asarray(np.sum(np.square(canaries), axis=(1, 2)) / canaries.shape[-1])

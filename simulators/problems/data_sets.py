@@ -163,7 +163,16 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
 
 
 def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Split the records over the clients: (N, records of a client). Surplus records are left out."""
+    """Assign the records of a data set to the clients, the same number to each. Surplus records are left out.
+
+    Args:
+        spec: the problem, with the kind of split.
+        labels: class or target of each record.
+        generator: source of randomness.
+
+    Returns:
+        Indices of the records of each of N clients, (N, records of a client).
+    """
     order = generator.permutation(len(labels))
     if spec.split == "odd-even-pairs":
         fifths = [order[labels[order] == digit][: 5 * PAIR_RECORDS].reshape(5, PAIR_RECORDS) for digit in range(10)]

@@ -15,7 +15,11 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 @dataclass(frozen=True)
 class Batch:
-    """Records of M clients: places (M, K) in each client's data, and whether each counts (None if all do)."""
+    """Batches of M clients with up to K records each.
+
+    `places` (M, K) are indices into each client's data. `counted` (M, K) marks the entries that belong to the batch, if
+    batches differ in size; the other entries are padding. It is None if all entries belong to it.
+    """
 
     clients: Indices
     places: Indices
@@ -34,7 +38,7 @@ class Batch:
         return cls(clients, filled, np.arange(largest) < sizes[:, None])
 
     def own(self, row: int) -> Indices:
-        """Return the places of one client that count."""
+        """Return the indices of one client's records, without padding."""
         places: Indices = self.places[row]
         return places if self.counted is None else places[self.counted[row]]
 
@@ -108,14 +112,15 @@ def integers(source: RandomSource, count: int, size: int) -> Indices:
 
 
 def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indices, batch_sizes: Indices) -> Batch:
-    """Draw fresh batches of M clients.
+    """Draw a batch of records for each of M clients, independently of earlier batches.
 
     Args:
         source: source of randomness.
-        sampling: sampling of a client's records.
-        clients: the clients, (M,).
-        sizes: records of each client, (M,).
-        batch_sizes: records of each batch, (M,); with Poisson sampling the expected number.
+        sampling: distribution of a batch; `full` takes all records of a client.
+        clients: indices of the clients, (M,).
+        sizes: number of records of each client, (M,).
+        batch_sizes: number of records of each batch, (M,); the expected number for Poisson batches. It is not used for
+            full batches.
     """
     rows = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))
     if sampling == "full":

@@ -50,10 +50,12 @@ class CallableClients:
         return any(client.returns == "means" for client in self.clients)
 
     def sums(self, models: Floats, batch: Batch, bounds: Floats) -> tuple[Floats, GradientStatistics]:
-        """Return the sums of clipped gradients; see `Gradients.sums`.
+        """Return the sum of the clipped gradients of each client in a batch, (M, d), and statistics of their norms.
+
+        If a client returns only means, its mean is clipped and multiplied by the number of its records.
 
         Args:
-            models: one model (d,), or one per client (M, d).
+            models: one model (d,) for all clients, or one per client (M, d).
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
@@ -73,12 +75,27 @@ class CallableClients:
         return sums, statistics
 
     def _request_gradients(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
-        """Return a client's gradients as rows, and the number of records that each row counts for."""
+        """Call a client's gradient function, and check the shape of its result.
+
+        Args:
+            name: index of the client.
+            model: model at which the gradients are taken, (d,).
+            places: indices of the records in the client's data, (K,).
+
+        Returns:
+            Rows (K, d) of the records' gradients with the factor 1, or a single row (1, d), their mean, with the factor
+            K. The factor times the sum of the rows is the sum of all gradients.
+
+        Raises:
+            InvalidInput: the client returned an array of another shape.
+        """
         client = self.clients[name]
-        means = client.returns == "means"
-        expected_shape = (self.dimension,) if means else (len(places), self.dimension)
+        returns_mean = client.returns == "means"
+        expected_shape = (self.dimension,) if returns_mean else (len(places), self.dimension)
         gradients = as_floats(client.gradient(model, np.array(places)), pointer=f"/clients/{name}")
         if gradients.shape != expected_shape:
             message = f"returned an array of shape {gradients.shape}"
             raise InvalidInput.at(f"/clients/{name}", message, allowed=f"shape {expected_shape}")
-        return (gradients[None], len(places)) if means else (gradients, 1)
+        if returns_mean:
+            return gradients[None], len(places)
+        return gradients, 1

@@ -33,7 +33,11 @@ def _or_default(value: Number | None, default: Number) -> Number:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgRun:
-    """DP-FedAvg. `count_std` is the noise of the sum of shifted bits; None if the bound is fixed."""
+    """A run of DP-FedAvg with calibrated noise.
+
+    With adaptive clipping, `count_std` is the standard deviation of the noise on the clients' bits. Each bit is ½ if
+    the update was within the clipping norm, and −½ otherwise. It is None if the clipping norm is fixed.
+    """
 
     rounds: int
     participants: int
@@ -59,16 +63,13 @@ class DpFedavgRun:
     ) -> DpFedavgRun:
         """Build a run from a problem and its calibrated parameters.
 
-        By default a client takes one step of length 1, so that it sends its gradient, and β is the calibrated step or
-        1.
-
         Args:
             problem: problem of the calibration.
             parameters: calibrated parameters.
-            session: clients, randomness and log of the run.
-            step_size: β.
-            local_step_size: length of a client's step.
-            local_steps: number E of a client's steps.
+            session: not used.
+            step_size: step size β of the server; None for the calibrated one, or 1 if there is none.
+            local_step_size: step size of a client; None for 1, with which a single step sends the gradient.
+            local_steps: number E of a client's steps; None for 1.
         """
         del session
         adaptive = parameters.adaptive_clipping
@@ -116,9 +117,18 @@ class DpFedavgRun:
         return np.sort(session.source.subsets((), session.count, self.participants))
 
     def _next_bound(self, session: Session, clipped: Floats, updates: Floats, bound: float) -> float:
-        """Adapt the bound to the noisy share of unclipped updates; an update with NaN entries counts as clipped."""
-        short = np.all(clipped == updates, axis=-1)
+        """Return the clipping norm of the next round, by the noisy share of updates that were not clipped.
+
+        An update with NaN entries counts as clipped.
+
+        Args:
+            session: randomness of the run.
+            clipped: updates after clipping, (m, d).
+            updates: updates before clipping, (m, d).
+            bound: clipping norm of this round.
+        """
+        is_unclipped = np.all(clipped == updates, axis=-1)
         assert self.count_std is not None
         noise = self.count_std * float(session.source.normal(()))
-        next_bound = adapted_bound(bound, short, self.participants, noise, target=TARGET_SHARE, rate=RATE)
+        next_bound = adapted_bound(bound, is_unclipped, self.participants, noise, target=TARGET_SHARE, rate=RATE)
         return float(np.clip(next_bound, LEAST_BOUND, MOST_BOUND))

@@ -40,12 +40,12 @@ class RoundMessages:
 
     @classmethod
     def of(cls, problem: Problem, parameters: Parameters, count: int) -> RoundMessages:
-        """Build the messages of a mini-batch problem and its calibrated parameters.
+        """Collect the batch sizes, clipping norms, weights and noise of each client from a calibration.
 
         Args:
-            problem: problem of the calibration, with or without groups of clients.
-            parameters: calibrated parameters.
-            count: number of clients.
+            problem: request of the calibration. If it has groups of clients, figures are repeated for their clients.
+            parameters: parameters that the calibration returned.
+            count: number of clients; it is used if there are no groups.
         """
         calibrated_groups = getattr(parameters, "groups", None)
         if calibrated_groups:
@@ -104,7 +104,10 @@ class RoundMessages:
             yield draw(session.source, self.sampling, clients, sizes, self.batch_sizes[clients])
 
     def deal_batches(self, session: Session) -> Iterator[Batch]:
-        """Yield disjoint batches: each client shuffles its records once and reads the t-th K of them in round t."""
+        """Yield the disjoint batches of a run with one pass over the data.
+
+        Each client shuffles its records once. In round t its batch has the t-th block of K records.
+        """
         sizes = session.clients.sizes.tolist()
         orders = [session.source.permutations((), n) for n in sizes]
         for number in range(self.rounds):
@@ -117,7 +120,7 @@ class RoundMessages:
 
 
 def required_sizes(problem: Problem, count: int) -> Indices:
-    """Return the number of records that the noise was calibrated for, per client."""
+    """Return the number of records that the noise was calibrated for, for each client, (N,)."""
     groups = getattr(problem, "client_groups", None)
     if not groups:
         return np.full(count, problem.samples_per_client)

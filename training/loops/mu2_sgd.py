@@ -28,10 +28,10 @@ from epsilond.training.steps.noise_cancellation import (
 
 @dataclass(frozen=True, kw_only=True)
 class Mu2SgdRun:
-    """Algorithm 1, or Algorithm 2 with a trusted server.
+    """A run of Algorithm 1 of Reshef and Levy, or of Algorithm 2 if the server is trusted.
 
-    `schedule` has the size of each group of clients and its rounds. None means m of N clients uniformly in each round,
-    each at most `cap` times.
+    `schedule` has the size of each group of clients, and the rounds in which they report. If it is None, m of N clients
+    are drawn uniformly in each round, and a client that has reported `cap` times does not report again.
     """
 
     rounds: int
@@ -133,7 +133,17 @@ class Mu2SgdRun:
     def _reports(
         self, session: Session, server: CancellingServer, batch: Batch, number: int
     ) -> tuple[Floats, GradientStatistics]:
-        """Return the weighted differences, each scaled down to S by its client: (m, d)."""
+        """Return the reports s = t∇f(x_t) − (t − 1)∇f(x_{t−1}) of a round, each scaled down to norm S.
+
+        Args:
+            session: clients of the run.
+            server: the server, with its models x_t and x_{t−1}.
+            batch: one new record of each of the m clients.
+            number: number t of the round, from 1 on.
+
+        Returns:
+            Reports without noise, (m, d), and statistics of their norms before clipping.
+        """
         unbounded = np.full(len(batch.clients), np.inf)
         now, of_now = session.clients.sums(server.model, batch, unbounded)
         before, of_before = session.clients.sums(server.before, batch, unbounded)
@@ -143,7 +153,10 @@ class Mu2SgdRun:
         return reports, GradientStatistics(of_reports.largest_norm, of_reports.clipped, not_finite)
 
     def _draw_reporters(self, session: Session) -> Iterator[Indices]:
-        """Yield the clients that report in each round, independently of the data."""
+        """Yield the clients that report in each round: by the schedule, or drawn uniformly with the cap on reports.
+
+        The draws do not depend on the data.
+        """
         if self.schedule is not None:
             sizes = [size for size, _ in self.schedule]
             for number in range(1, self.rounds + 1):

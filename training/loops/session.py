@@ -102,14 +102,15 @@ class Session:
         return lambda model: self.start + on_ball(model - self.start, radius)
 
     def record_round(self, model: Floats, participants: Indices, statistics: GradientStatistics) -> bool:
-        """Append a round to the log, call `on_round`, and return whether the run ends.
+        """Append a round to the log, call the caller's `on_round`, and return whether the run is to end.
 
-        A model that the guarantee hides is not passed to the callback, and then the run continues in any case.
+        The callback ends the run by returning True. If the guarantee assumes that intermediate models are not seen, the
+        callback gets no model and cannot end the run.
 
         Args:
-            model: model that would be the output now.
-            participants: participants of the round.
-            statistics: statistics of their gradients.
+            model: model that would be the output if the run ended now.
+            participants: clients of the round.
+            statistics: statistics of their gradients, which are logged only with `log_unprotected`.
         """
         places = tuple(map(int, participants))
         unprotected = None
@@ -136,15 +137,15 @@ class Session:
 
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
-    """Reject clients without the number of records that the calibration is for.
+    """Raise an error unless every client has the number of records that the noise was calibrated for.
 
     Args:
-        sizes: records of each client, (N,).
-        wanted: records that the calibration is for, (N,).
-        exactly: whether more records are rejected too.
+        sizes: number of records of each client, (N,).
+        wanted: number that the noise was calibrated for, (N,).
+        exactly: whether a client with more records is an error, too.
 
     Raises:
-        InvalidInput: at the first client.
+        InvalidInput: a client has another number; the error points to the first such client.
     """
     wrong = np.flatnonzero(sizes != wanted if exactly else sizes < wanted)
     if wrong.size:
@@ -158,10 +159,14 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
 
 
 def reject_steps(algorithm: str, caller_steps: Mapping[str, float | None]) -> None:
-    """Reject step sizes that a run does not take from its caller.
+    """Raise an error if the caller gives a step size that the algorithm does not have.
+
+    Args:
+        algorithm: name of the algorithm, for the message.
+        caller_steps: step sizes by name; None if not given.
 
     Raises:
-        InvalidInput: at the first step size that is given.
+        InvalidInput: a step size is given; the error points to the first one.
     """
     for name, value in caller_steps.items():
         if value is not None:

@@ -28,12 +28,12 @@ def projected_step(models: Floats, direction: Floats, step_size: float, project:
 
 
 def stopping_step(first: Indices, last: Indices, uniform: Floats) -> Indices:
-    """Return τ, uniform on first, …, last.
+    """Return the step with the released model, uniform on first, …, last.
 
     Args:
-        first: smallest τ.
-        last: largest τ.
-        uniform: uniform variables in [0, 1).
+        first: number of the first step with a model that may be released.
+        last: number of the last step.
+        uniform: uniform variables in [0, 1), one for each result.
     """
     stops: Indices = np.minimum(first + np.floor(uniform * (last - first + 1)).astype(np.int64), last)
     return stops

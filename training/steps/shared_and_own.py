@@ -28,10 +28,10 @@ class SharedPart:
         self._noise_std = noise_std
 
     def receive(self, mean: Floats, normal: Floats, number: int) -> None:
-        """Apply one round.
+        """Take the noisy step of one round: w ← w − αη(mean + σ_ζ · normal).
 
         Args:
-            mean: (1/(qW)) Σ of clipped messages, (…, d).
+            mean: sum of the clipped messages over qW, for the participation rate q and the total weight W, (…, d).
             normal: standard normal variables, (…, d).
             number: number of the round, from 1 on.
         """

@@ -66,7 +66,14 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
 
 
 def plan(request: AuditSimulation) -> SimulationPlan:
-    """Plan the samples on two data sets; all statistics are kept until the end, with 16 bytes for each sample."""
+    """Estimate the blocks, the time and the memory of an audit.
+
+    Each sample is a run of the mechanism on one of two neighbouring data sets. Two statistics of 8 bytes are stored for
+    each of the `samples`, one for each data set, until the end.
+
+    Raises:
+        InvalidInput: no attack is known for the spec in this setting.
+    """
     work = request.target().work
     sizes = block_sizes(request.samples, work)
     return SimulationPlan(
@@ -77,7 +84,11 @@ def plan(request: AuditSimulation) -> SimulationPlan:
 
 
 def prepare(request: AuditSimulation) -> PreparedAudit:
-    """Build the target and its certificate; a spec without a theorem is rejected before anything is drawn."""
+    """Build the attack, and certify the ε that it is compared with.
+
+    Raises:
+        NoCertificate: no theorem covers the spec in this setting; nothing is drawn then.
+    """
     target = request.target()
     return PreparedAudit(target, block_sizes(request.samples, target.work), request.seed, certify(request))
 
@@ -92,12 +103,12 @@ def run_block(prepared: PreparedAudit, index: int) -> Losses:
 
 
 def assemble(request: AuditSimulation, prepared: PreparedAudit, blocks: Sequence[Losses]) -> AuditAnswer:
-    """Compute the bounds from all samples, and the verdict.
+    """Compute the lower bounds on ε from all samples, and compare them with the certified ε.
 
     Args:
-        request: the request.
-        prepared: the prepared request.
-        blocks: all blocks in order.
+        request: the audit, with its δ and its confidence level.
+        prepared: the audit with its certificate.
+        blocks: the attacker's statistics in all blocks, in order.
     """
     first = np.concatenate([block.first for block in blocks])
     second = np.concatenate([block.second for block in blocks])

@@ -27,7 +27,7 @@ class FamilyAnswer:
 
 
 def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
-    """Return the audits with the confidence at which all their bounds on ε hold together with `confidence`.
+    """Raise the confidence level of each audit, so that all lower bounds on ε hold together with `confidence`.
 
     Args:
         requests: the audits.

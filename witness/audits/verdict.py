@@ -40,13 +40,18 @@ if TYPE_CHECKING:
 
 
 def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second: Floats) -> AuditAnswer:
-    """Make the answer from the statistics of all runs on both data sets.
+    """Compute lower bounds on ε from the attacker's statistics, and compare them with the certified ε.
+
+    There are three lower bounds. The first is for any mechanism, by the error rates of a test. The second is for a
+    Gaussian mechanism. The third comes from escapes: outputs that are impossible on the other data set. If they are
+    more probable than δ, no ε holds. The first halves of both samples decide whether the third or the first bound
+    counts as the evidence.
 
     Args:
-        request: the request.
-        certified: the certified enclosure of ε at the audit's δ.
-        first: statistics on the first data set, in the order of the blocks.
-        second: statistics on the second data set, in the same order.
+        request: the audit, with its δ and its confidence level.
+        certified: certified enclosure of ε at the audit's δ.
+        first: statistics of the runs on the first data set, in the order of the blocks.
+        second: statistics of the runs on the second data set, in the same order.
     """
     error = 1.0 - request.confidence
     halves = SplitStatistics.of(first, second)
@@ -96,7 +101,7 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
 
 
 def _test(bound: AttackBound) -> RuleAnswer:
-    """Return the test of a bound, with its counts."""
+    """Return the attacker's test that proves a bound, with the counts of its answers, in the form of the answer."""
     rule = bound.rule
     return RuleAnswer(
         threshold=rule.threshold,
@@ -109,9 +114,23 @@ def _test(bound: AttackBound) -> RuleAnswer:
 
 
 def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistics, error: float) -> ClaimChecked:
-    """Judge the claimed ε: refuted by the samples, confirmed by the certificate, or undecidable."""
-    certain = Verdict.NO if certified.upper <= claimed else Verdict.UNDECIDABLE
-    violated = Verdict.YES if lower > claimed else certain
+    """Decide whether a mechanism violates a claimed ε at the audit's δ.
+
+    It does if the lower bound from the samples exceeds the claim. It does not if the certified upper bound is at most
+    the claim. Otherwise the samples decide nothing.
+
+    Args:
+        claimed: the claimed ε.
+        lower: lower bound on ε from the samples.
+        certified: certified enclosure of ε.
+        halves: the attacker's statistics, for a lower bound on δ at the claimed ε.
+        error: probability that the bound on δ fails.
+    """
+    violated = Verdict.UNDECIDABLE
+    if lower > claimed:
+        violated = Verdict.YES
+    elif certified.upper <= claimed:
+        violated = Verdict.NO
     return ClaimChecked(
         epsilon=claimed,
         violated=violated,
@@ -121,7 +140,7 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 
 
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """State the bounds in one to three sentences."""
+    """Return one to three sentences: the disproved ε, its agreement with the certificate, and a disproved claim."""
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"
     sentences = [f"With {request.confidence:.6g} confidence {disproved} at δ = {delta}."]

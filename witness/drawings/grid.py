@@ -82,7 +82,14 @@ def grid(answer: JsonObject) -> Figure:
 
 
 def _draw_panel(axes: Axes, cells: Cells, looks: JsonRecord, answer: JsonObject) -> Labels:
-    """Draw all lines of one panel and its horizontal axis, and return the labels of the lines."""
+    """Draw all lines of one panel and its horizontal axis, and return the labels of the lines.
+
+    Args:
+        axes: axes of the panel.
+        cells: cells of the panel.
+        looks: dash and marker of each entry of the legend, by its words. New entries are added to it.
+        answer: the answer of the experiment.
+    """
     across, lines = answer["across"], answer.get("lines")
     scale = AxisScale(_values(answer["cells"], across), across["scale"])
     labels: Labels = []
@@ -117,18 +124,20 @@ def _draw_line(
     looks: JsonRecord,
     answer: JsonObject,
 ) -> Labels:
-    """Draw everything of one line.
+    """Draw one line of a panel: the measured means, the bound on them, and the runs that they are compared with.
+
+    Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
 
     Args:
-        axes: the axes.
+        axes: axes of the panel.
         places: horizontal positions of the cells.
-        cells: the cells of the line.
-        colour: colour of the line, or None for one colour for each run.
-        looks: dash and marker by legend, to which new legends are added.
-        answer: the answer.
+        cells: cells of the line, in the order of `places`.
+        colour: colour of the line; None if the panel has only one line, and each run gets a colour.
+        looks: dash and marker of each entry of the legend, by its words. New entries are added to it.
+        answer: the answer of the experiment.
 
     Returns:
-        The labels at the right of the line, the measured one first.
+        The labels to write at the right of the line, the measured one first.
     """
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]
@@ -175,7 +184,11 @@ def _draw_comparisons(
     looks: JsonRecord,
     answer: JsonObject,
 ) -> Labels:
-    """Draw the means of the runs that are compared with the private ones, and return their labels."""
+    """Draw the means of the runs that are compared with the private ones, and return their labels.
+
+    A run without noise is grey, and other runs have the colours of the palette, unless the line has a colour. Entries
+    of the legend are added to `looks`.
+    """
     labels: Labels = []
     titles, run_colours = answer.get("beside", {}), iter(style.COLOURS[1:])
     for number, name in enumerate(cells[0].get("beside", {})):
@@ -189,7 +202,11 @@ def _draw_comparisons(
 
 
 def _draw_audits(axes: Axes, places: npt.NDArray[np.float64], cells: Cells, colour: str, looks: JsonRecord) -> Labels:
-    """Draw the lower bounds of audits, with the certified and the claimed ε."""
+    """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
+
+    Statements that hold for all cells and that no line can show are written at the top. Entries of the legend are added
+    to `looks`.
+    """
     proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in cells)
     looks.setdefault(PROVED, ("-", "o"))
     axes.plot(places, proved_epsilon, color=colour, linewidth=2.0, marker="o", markersize=4)

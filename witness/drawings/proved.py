@@ -37,15 +37,18 @@ def draw_formulas(
     looks: JsonRecord,
     _: JsonObject,
 ) -> Labels:
-    """Draw log₁₀ δ of each reading of a formula, with the lower bounds of attacks.
+    """Draw log₁₀ δ of a paper's formula as printed, corrected and certified, with the lower bounds by attacks.
 
     Args:
-        axes: the axes.
+        axes: axes of the panel.
         places: horizontal positions of the cells.
-        cells: the cells of the line.
-        colour: colour of the line, or None for one colour for each name.
-        looks: dash and marker by legend, to which new legends are added.
-        _: not used.
+        cells: cells of the line, in the order of `places`.
+        colour: colour of the line; None for the colour of measurements.
+        looks: dash and marker of each entry of the legend, by its words. New entries are added to it.
+        _: not used; the answer of the experiment, which other drawing functions need.
+
+    Returns:
+        The labels to write at the right of the line.
     """
     labels: Labels = []
     line_colour = colour or style.MEASURED
@@ -70,15 +73,18 @@ def draw_attacks(
     looks: JsonRecord,
     _: JsonObject,
 ) -> Labels:
-    """Draw the lower bound of each attack on trained models, with the certified upper bound.
+    """Draw the lower bound on ε by each attack on trained models, with the certified upper bound.
 
     Args:
-        axes: the axes.
+        axes: axes of the panel.
         places: horizontal positions of the cells.
-        cells: the cells of the line.
-        colour: colour of the line, or None for one colour for each name.
-        looks: dash and marker by legend, to which new legends are added.
-        _: not used.
+        cells: cells of the line, in the order of `places`.
+        colour: colour of the line; None for one colour for each attack.
+        looks: dash and marker of each entry of the legend, by its words. New entries are added to it.
+        _: not used; the answer of the experiment, which other drawing functions need.
+
+    Returns:
+        The labels to write at the right of the line.
     """
     order = np.argsort(places)
     places, cells = places[order], [cells[index] for index in order]

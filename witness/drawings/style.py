@@ -145,7 +145,14 @@ def _share(axes: Axes, value: float, low: float, high: float) -> float:
 
 
 def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Move labels at these heights apart, in a few sweeps, until labels of these sizes do not overlap."""
+    """Return heights at which labels do not overlap, close to the given heights.
+
+    Overlapping neighbours are moved apart by equal amounts, in at most `SWEEPS` passes over all labels.
+
+    Args:
+        heights: heights of the centres of the labels, in units of the axes' height.
+        sizes: heights of the labels themselves, in the same units.
+    """
     order = sorted(range(len(heights)), key=heights.__getitem__)
     places = [heights[index] for index in order]
     distances = [(sizes[below] + sizes[above]) / 2 for below, above in pairwise(order)]

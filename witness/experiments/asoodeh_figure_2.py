@@ -100,7 +100,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _judge_privacy(points: Sequence[Point]) -> Finding:
-    """Judge whether the printed δ is valid, and compare it with the certified and the corrected δ."""
+    """Judge whether the δ that the figure prints at each ε is valid, and compare it with two other values.
+
+    These are the smallest δ that is certified, and that of the paper's theorem for the whole number of steps that can
+    be run (corrected). The printed δ is confirmed if it is at least the certified one, and refuted by an attack.
+
+    Args:
+        points: a cell for each ε and batch size, with log₁₀ of these δ.
+    """
     confirmed = sum(deltas[CERTIFIED] <= deltas[PRINTED] for _, deltas in points)
     refuted = sum(cell.claim is not None and cell.claim.violated == Verdict.YES for cell, _ in points)
     certified_ratios = [10.0 ** (deltas[PRINTED] - deltas[CERTIFIED]) for _, deltas in points]

@@ -93,7 +93,17 @@ def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tu
 
 
 def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-    """Return the cell of one arm; Binomial noise is given and accounted, and other noise is calibrated."""
+    """Return the cell of one arm: a kind of noise and of updates, at one ε and one step of the server.
+
+    Binomial noise is that of its own theorem, and its ε is accounted for. All other noise is calibrated.
+
+    Args:
+        arm: one of `ARMS`.
+        epsilon: ε of each client's data, for all rounds.
+        step: largest distance that the server moves in a round.
+        repetitions: independent runs.
+        seed: seed of all randomness.
+    """
     place: Place = {"arm": arm, "epsilon": epsilon, "step": step}
     shared: Fields = {"problem": digits_problem(), "repetitions": repetitions, "seed": seed, "points": 1}
     run = _noisy_run(arm, epsilon, step)
@@ -106,7 +116,7 @@ def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: i
 
 
 def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
-    """Return the run of one arm, with noise only if it is Binomial."""
+    """Return the run of one arm. It has Binomial noise, or no noise yet if the noise is to be calibrated."""
     if arm == QTDL:
         return NormFedavgRun(**SHAPE, server_step_size=step)
     if arm == BINOMIAL:
@@ -124,7 +134,11 @@ def _noisy_run(arm: str, epsilon: float, step: float) -> Any:
 
 
 def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the paper's claims on the noise and on normalisation."""
+    """Judge the paper's claims on the noise and on normalisation.
+
+    Above ε = 1 in a round the theorem of Binomial noise is not proved, and its noise meets a smaller ε than required.
+    Such ε are left out of the comparison of both noises.
+    """
     by_arm = {arm: _accuracies(cells, arm) for arm in ARMS}
     limited = {
         cell.place["epsilon"]
@@ -206,7 +220,11 @@ def _laplace_bits(cell: CellAnswer) -> int:
 
 
 def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether the printed noise has the claimed δ, and state its accuracy; no finding without such noise."""
+    """Judge whether the paper's noise has the claimed δ, and state its accuracy.
+
+    Returns:
+        One finding; none if no cell has a run with the paper's noise.
+    """
     printed = [cell for cell in cells if cell.place["arm"] == QTDL and cell.parameters.printed_noise_levels is not None]
     bounds = []
     for cell in printed:

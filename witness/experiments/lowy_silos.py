@@ -109,7 +109,18 @@ class Silos:
         )
 
     def _cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-        """Return the cell of one arm; printed noise has a claim, and other noise is calibrated."""
+        """Return the cell of one arm: an algorithm and its noise, at one ε and one step size.
+
+        The paper's own noise is taken as printed, with the ε that it claims. All other noise is calibrated.
+
+        Args:
+            value: value of the second axis, the number of silos or of silos in a round.
+            arm: one of `arms`.
+            epsilon: ε of each record.
+            step: step size in units of the problem's own step.
+            repetitions: independent runs.
+            seed: seed of all runs.
+        """
         problem = self.problems[value]
         records = problem.dealt - problem.tested
         delta = records**-2.0
@@ -126,7 +137,15 @@ class Silos:
         return Cell(place=place, simulation=simulation)
 
     def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
-        """Return the run of one arm; without noise unless the arm has the printed noise."""
+        """Return the run of one arm. It has the paper's noise, or no noise yet if the noise is to be calibrated.
+
+        Args:
+            arm: one of `arms`.
+            participants: silos in a round.
+            batch: records of a silo in a round; local SGD divides them among its steps.
+            step_size: step size of a round.
+            printed_std: standard deviation σ of the paper's noise.
+        """
         shape: Fields = {"rounds": self.rounds, "participants": participants}
         if arm == LOCAL:
             steps = min(LOCAL_STEPS, batch)
@@ -180,7 +199,7 @@ class Silos:
         )
 
     def _printed_noise(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-        """Decide whether the printed noise has its ε, if the paper prints one for this loss."""
+        """Judge the paper's claim on the privacy of its noise; no finding for a loss without printed noise."""
         if self.printed_lipschitz is None:
             return ()
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)

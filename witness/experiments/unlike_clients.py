@@ -54,6 +54,15 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: int) -> Cell:
+    """Return the cell of one kind of clients and one algorithm at an ε.
+
+    Args:
+        clients: `EQUAL`; `DIFFERENT` for two groups of clients; or `RANDOM` for these and a random number per round.
+        algorithm: a name in `RUNS`.
+        epsilon: ε of each record; clients of the second group have half of it.
+        repetitions: independent runs.
+        seed: seed of all randomness.
+    """
     run_type, shape = RUNS[algorithm]
     participants: dict[str, object] = {"participation": LAW} if clients == RANDOM else {"participants": CLIENTS // 2}
     if clients != EQUAL:

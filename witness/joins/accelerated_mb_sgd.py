@@ -118,7 +118,7 @@ def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBound, ...]:
-    """Return `epsilond.accelerated-sgd-excess-risk` for the data at hand, at the run's own σ and stages."""
+    """Return the bound of theorem `epsilond.accelerated-sgd-excess-risk` on the empirical risk, for the run's noise."""
     return (
         bound_for_stages(
             problem,
@@ -133,18 +133,17 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
 def bound_for_stages(
     problem: SimulatedProblem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
 ) -> PromisedBound:
-    """Return the explicit bound on the excess risk for the stages of the run.
+    """Return the bound with explicit constants on the excess risk of an accelerated run, for its stages.
+
+    There is one theorem for equal clients and one for clients that differ. With unequal weights of the clients' losses
+    the statistics of gradients are not used, because they are for losses of equal weight.
 
     Args:
         problem: the simulated problem.
         run: the run with its noise and stages.
-        objective: objective of the bound. The bound's conditions fail unless it is the problem's objective.
+        objective: objective of the bound. A condition of the bound fails unless it is the problem's objective.
         gradient_std: bound on the standard deviation of gradients for that objective.
-        heterogeneity: bound on the heterogeneity for that objective.
-
-    Returns:
-        The bound. Clients that differ use the bound with groups, without statistics unless all losses have equal
-        weights.
+        heterogeneity: bound on the heterogeneity of the clients for that objective.
     """
     constants = problem.constants
     shared: Fields = {
@@ -187,9 +186,10 @@ def bound_for_stages(
 def _equal_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[AcceleratedRiskInputs, AcceleratedProblem]:
-    """Return the inputs of the bound for equal clients, and its problem with the mean number of participants.
+    """Return the inputs of the theorem for equal clients, and the problem at which its bound is evaluated.
 
-    The mean is the harmonic mean of a random number. The inputs have an integral number, rounded down.
+    A random number of participants enters the bound by its harmonic mean. The theorem's inputs have an integer, the
+    mean rounded down. The problem has the mean itself.
     """
     shape = run_fields(problem, run)
     mean = shape["participants"] if run.participation is None else harmonic_mean(run.participation)

@@ -141,10 +141,11 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
 
 
 def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
-    """Return the σ with the error of a message that is compressed after noise was added (Remark 2.1).
+    """Return the standard deviation of noise with the same mean squared error as a noisy and compressed message.
 
-    Compression adds ω(L² + dσ²) to a message's mean squared error. Noise of variance σ² + ω(L²/d + σ²) has the same
-    error without compression.
+    A message has d coordinates and a gradient of norm at most L. Compression after the noise adds ω(L² + dσ²) to its
+    error (Lowy and Razaviyayn, Remark 2.1). Noise of variance σ² + ω(L²/d + σ²) per coordinate has the same error
+    without compression.
 
     Args:
         problem: the simulated problem.

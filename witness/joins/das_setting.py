@@ -92,10 +92,18 @@ def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
 
 
 def _client_distances(problem: AnyProblem, gradients: Floats, hessians: Floats | None) -> Floats | None:
-    """Return upper bounds on ‖w*_i − w*‖ for each client, of shape (N), or None if none is known.
+    """Return upper bounds on the distance of each client's own minimiser w*_i from the minimiser w* of their mean.
 
-    The distance is 0 for equal clients, the length of Newton's step for quadratic losses, and at most ‖∇f_i(w*)‖/μ for
-    μ-strongly convex losses.
+    The distance is 0 for equal clients. For quadratic losses it is the length of Newton's step from w*. For μ-strongly
+    convex losses it is at most ‖∇f_i(w*)‖/μ.
+
+    Args:
+        problem: the simulated problem.
+        gradients: gradient of each client's loss at w*, (N, d).
+        hessians: Hessian of each client's loss if losses are quadratic, (N, d, d), or None.
+
+    Returns:
+        The bounds, (N,). None if none of these cases applies, or if the rank of a Hessian is uncertain.
     """
     if problem.population.own == 0 or problem.clients == 1:
         return np.zeros(problem.clients)

@@ -195,9 +195,9 @@ def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, .
 
 
 def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups) -> PromisedBound:
-    """Return `epsilond.federated-sgd-excess-risk`, for clients that differ.
+    """Return the bound of theorem `epsilond.federated-sgd-excess-risk`, for clients that differ.
 
-    The bound is stated for the population's risk. It is valid for the risk on the data at hand too, where it is looser.
+    The bound is stated for the risk of the population. It is valid for the empirical risk too, and looser there.
 
     Args:
         problem: the simulated problem.
@@ -234,11 +234,12 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
 
 
 def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
-    """Return `epsilond.mini-batch-sgd-excess-risk` at the run's own parameters.
+    """Return the bound of theorem `epsilond.mini-batch-sgd-excess-risk` at the run's own noise, rounds and step.
 
-    The weights of the average may grow by less than 1/(1 − ημ) per round. The bound then uses the smaller μ of these
-    weights, with which the loss is strongly convex as well. For a larger growth nothing is proved, and a condition
-    fails.
+    The theorem averages the models with weights that grow by the factor 1/(1 − ημ) per round, for step size η and
+    strong convexity μ. The weights of a run may grow more slowly. The bound then uses the smaller μ that belongs to
+    them, which is valid because the loss is strongly convex with it as well. For faster growth nothing is proved, and a
+    condition of the bound fails.
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
@@ -273,7 +274,12 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
 
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield Theorem 2.1, complete and convex: 272 L D ν/√M at its prescribed step size, if it applies."""
+    """Yield the bound that Lowy and Razaviyayn print in Theorem 2.1 for convex losses, at its prescribed step size.
+
+    The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
+    statistical and the privacy cost. Nothing is yielded for the empirical risk, for strongly convex losses, without
+    noise, for a random number of participants, or for quantised messages.
+    """
     constants = problem.constants
     if problem.objective != "population" or constants.strong_convexity > 0.0 or not run.noise_std:
         return

@@ -1,16 +1,15 @@
 """norm-fedavg: its calibrator and its convergence bounds, and the noise that its paper prints.
 
-Noise is certified for any two unit updates of a client, in every round, to the observer of the run. Theorem 1 as
-printed has too few levels at every ε: one coordinate leaves the common support with probability 0.14 or more, so that
-no ε is valid for it at a small δ. Runs next to the private one have either their true guarantee or none, and take the
-steps that the paper prescribes for their own noise:
+The calibrator certifies noise for any two unit updates of a client, in every round. The noise of Theorem 1 of Das et
+al. has too few levels at every ε: a coordinate takes a value that is impossible for the other update (an escape) with
+probability 0.14 or more, so that no ε is valid at a small δ. Two runs with printed noise are compared with the
+certified one. They take the steps that the paper prescribes for their own noise:
 
-`as-printed` has the printed noise at the ε₀ that Theorem 2 gives for the target. The calibration's `as_printed` has its
-true δ, which is close to 1.
+`as-printed` has the printed noise at the ε₀ that Theorem 2 gives for the target. Its true δ is close to 1; the
+calibration's `as_printed` states it.
 
-`as-printed-raised` is the nearest noise with the target's ε. It has the printed decay α = ε₀/Δ₁, with ε₀ from the
-paper's composition without its amplification. Half of δ is reserved for escapes. The number of levels is the least that
-is certified at the target.
+`as-printed-raised` has the printed decay rate α = ε₀/Δ₁ and enough levels for the target to be certified. Here ε₀ comes
+from the paper's composition of rounds, without its amplification by client sampling. Half of δ is reserved for escapes.
 """
 
 from __future__ import annotations
@@ -62,10 +61,10 @@ MOST_DOUBLINGS = 20
 
 
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
-    """Return the calibrator's problem: whole updates of clients, with any two unit vectors as neighbours.
+    """Return the request for the calibrator: neighbours differ in one client's update, by any two unit vectors.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run without noise, with its quantization levels.
         target: the (ε, δ) to meet.
     """
@@ -93,7 +92,10 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
 
 
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
-    """Calibrate the least certified noise, and add the printed noise and the raised printed noise to the run.
+    """Calibrate the least certified noise of a run, and add the printed noises that it is compared with.
+
+    The run also gets the noise of Theorem 1, if it is defined, and the same noise with enough levels for the target, if
+    one is certified.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -106,8 +108,8 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    question = calibration_problem(problem, run, target)
-    answer = solve(question)
+    calibrator_problem = calibration_problem(problem, run, target)
+    answer = solve(calibrator_problem)
     noisy = replace(run, noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate)
     readings = (reading.parameters for reading in answer.readings)
     printed = next((parameters for parameters in readings if "noise_levels" in parameters), None)
@@ -115,7 +117,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
         noisy = replace(
             noisy, printed_noise_levels=int(printed["noise_levels"]), printed_decay_rate=printed["decay_rate"]
         )
-    raised = raise_printed_noise(question)
+    raised = raise_printed_noise(calibrator_problem)
     if raised is not None:
         levels, rate = raised
         noisy = replace(noisy, raised_noise_levels=levels, raised_decay_rate=rate)
@@ -123,54 +125,69 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
-def solve(question: NormFedavgProblem) -> Calibration:
+def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
     """Return the calibrator's answer, cached because the cells of an experiment repeat the same problem.
 
     Raises:
         NoCertificate: the calibrator certifies no noise for the target.
     """
-    answer: Calibration = CALIBRATOR.solve(question)
+    answer: Calibration = CALIBRATOR.solve(calibrator_problem)
     return answer
 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
-def raise_printed_noise(question: NormFedavgProblem) -> tuple[int, float] | None:
-    """Return the printed decay rate α for the target, with about the fewest levels m that are certified: (m, α).
+def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, float] | None:
+    """Return the noise with the paper's decay rate α, and with about the fewest levels m that meet the target.
 
     The number of levels exceeds the least certified one by at most 0.1 %, or by 1.
 
+    Args:
+        calibrator_problem: the request for the calibrator.
+
     Returns:
-        (m, α), or None if clients are sampled, if δ is no double, or if no number of levels is certified.
+        (m, α). None if the observer does not see which clients are drawn, if δ is below every double, or if no number
+        of levels is certified.
     """
-    delta = question.target.delta
-    if delta is None or question.rate < 1.0:
+    delta = calibrator_problem.target.delta
+    if delta is None or calibrator_problem.rate < 1.0:
         return None
-    composed = equation_22(InverseInputs(composed_epsilon=question.epsilon, delta=ESCAPE_SHARE * delta))
+    composed = equation_22(InverseInputs(composed_epsilon=calibrator_problem.epsilon, delta=ESCAPE_SHARE * delta))
     inputs = RunInputs(
         epsilon=float(composed["epsilon"]),
         delta=ESCAPE_SHARE * delta,
-        rounds=question.rounds,
-        clients=question.clients,
-        participants=question.reporting,
-        dimension=question.dimension,
+        rounds=calibrator_problem.rounds,
+        clients=calibrator_problem.clients,
+        participants=calibrator_problem.reporting,
+        dimension=calibrator_problem.dimension,
     )
-    rate = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"]) / question.movement.l1
-    levels = _least_certified_levels(question, rate)
+    rate = float(THEOREM_2.evaluate(inputs).outputs["round_epsilon"]) / calibrator_problem.movement.l1
+    levels = _least_certified_levels(calibrator_problem, rate)
     return None if levels is None else (levels, rate)
 
 
-def _least_certified_levels(question: NormFedavgProblem, rate: float) -> int | None:
-    """Return a certified number of levels for the decay rate, within 0.1 % or 1 of the least, or None."""
-    release = IntegerRelease(problem=question, movement=question.movement)
+def _least_certified_levels(calibrator_problem: NormFedavgProblem, rate: float) -> int | None:
+    """Return a number of levels with which noise of a decay rate meets the target.
+
+    The search starts at the least number for which escapes are less probable than δ. It doubles the number until the
+    target is certified, and then bisects.
+
+    Args:
+        calibrator_problem: the request for the calibrator, with the target.
+        rate: decay rate α of the noise.
+
+    Returns:
+        A number within 0.1 %, or 1, of the least; None if `MOST_DOUBLINGS` doublings do not suffice.
+    """
+    release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
 
     def is_certified(levels: int) -> bool:
         try:
             curve = release.guarantee(release.noise(rate, levels)).curve
         except NoCertificate:
             return False
-        return curve.bound_log_delta(question.epsilon).upper <= question.target.log_delta
+        return curve.bound_log_delta(calibrator_problem.epsilon).upper <= calibrator_problem.target.log_delta
 
-    upper = max(least_levels(rate, release.parts, question.target.log_delta), 1)
+    upper = max(least_levels(rate, release.parts, calibrator_problem.target.log_delta), 1)
     lower = upper - 1
     for _ in range(MOST_DOUBLINGS):
         if is_certified(upper):
@@ -190,7 +207,8 @@ def _least_certified_levels(question: NormFedavgProblem, rate: float) -> int | N
 def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
     """Return a lower bound on log δ at ε for all rounds with the run's printed noise.
 
-    The bound is the probability of leaving the common support, for the two updates that are furthest apart.
+    The bound is the probability of an escape, an output that is impossible for the neighbouring update. The two updates
+    are those that are furthest apart.
 
     Args:
         problem: the simulated problem.
@@ -202,8 +220,8 @@ def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: fl
     """
     if run.printed_noise_levels is None or run.printed_decay_rate is None:
         raise InvalidInput.at("/printed_noise_levels", "is needed")
-    question = calibration_problem(problem, run, Target.of(epsilon, 0.5, None))
-    release = IntegerRelease(problem=question, movement=question.movement)
+    calibrator_problem = calibration_problem(problem, run, Target.of(epsilon, 0.5, None))
+    release = IntegerRelease(problem=calibrator_problem, movement=calibrator_problem.movement)
     escape = release.escapes(release.noise(run.printed_decay_rate, run.printed_noise_levels))
     return escape.curve.bound_log_delta(epsilon).lower
 

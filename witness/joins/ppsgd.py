@@ -44,7 +44,7 @@ ROUNDING = 1e-12
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """Calibrate the least certified noise, and α and the steps if the run leaves them open.
+    """Calibrate the least certified noise of a run, and the share α of the model and the steps if it has none.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -136,9 +136,13 @@ def _finite(value: float) -> float | None:
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, ...]:
-    """Return the theorems' bounds at their prescribed step, and the bound that holds at every small step.
+    """Return the bounds of Bietti et al. on the excess risk at their prescribed step, and one for any small step.
 
-    Squared losses have no Lipschitz constant. Whether a run clips their gradients is therefore undecidable.
+    A bound is compared with the measurement only if the run takes the prescribed step, and if no message is clipped.
+    Gradients of squared losses have no bound, so that it is undecidable whether messages are clipped.
+
+    Returns:
+        The bounds; empty if the loss is not smooth.
     """
     if not math.isfinite(problem.constants.smoothness):
         return ()
@@ -180,7 +184,11 @@ def decide_conditions(problem: PersonalizedProblem, run: PpsgdRun) -> Mapping[st
 
 
 def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds for a finite weight α of the shared model."""
+    """Yield the bounds for models w + θ_i with a finite weight α of the shared part w.
+
+    They are the theorem for all samplings of clients, the bound for any small step, and the printed theorem for the
+    run's sampling: Theorem 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
+    """
     constants, alpha, step = problem.constants, run.alpha, steps_of(problem, run)[0]
     norm = math.sqrt(
         minimal_norm(
@@ -263,7 +271,19 @@ def _bound_at_prescribed_step(
 def _bounds_at_any_step(
     problem: PersonalizedProblem, run: PpsgdRun, *, step: float, smoothness: float, norm: float, gradient_std: float
 ) -> Iterator[PromisedBound]:
-    """Yield the smaller of the two bounds of `ANY_STEP` that apply; nothing for a step of 0."""
+    """Yield the bound on the excess risk that holds at every small step size; nothing for a step of 0.
+
+    The theorem has two bounds. The second needs a step of at most a quarter of the inverse smoothness. The smaller of
+    those that apply is used.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise.
+        step: step size of the run, > 0.
+        smoothness: smoothness of the weighted objective.
+        norm: norm of the weighted optimum.
+        gradient_std: standard deviation of the noisy gradients.
+    """
     if step == 0.0:
         return
     inputs = AnyStepInputs(
@@ -295,7 +315,10 @@ def _bounds_at_any_step(
 
 
 def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds in the limit α → ∞, which are infinite unless all clients share one optimum."""
+    """Yield the bounds for one model of all clients, the limit α → ∞.
+
+    The bounds are infinite unless all clients have the same optimum.
+    """
     constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0
     limit = Landscape.of(

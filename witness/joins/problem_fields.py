@@ -79,7 +79,10 @@ def empirical_gradient_std(problem: SimulatedProblem) -> float:
 
 
 def empirical_heterogeneity(problem: SimulatedProblem) -> float:
-    """Return an upper bound on v̂, the heterogeneity of the data at hand: L if the data is drawn anew."""
+    """Return an upper bound on v̂, the heterogeneity of the clients' data sets.
+
+    If data sets are drawn anew from the populations, only the Lipschitz constant L bounds it.
+    """
     constants = problem.constants
     if problem.objective != "empirical":
         return constants.lipschitz

@@ -45,7 +45,7 @@ def block_runs(request: MembershipSimulation) -> int:
 
 
 def plan(request: MembershipSimulation) -> SimulationPlan:
-    """Plan all runs and references."""
+    """Estimate the blocks, the time and the memory of all trainings: attacked runs and reference runs."""
     block, runs = block_runs(request), request.runs + request.references
     blocks = math.ceil(runs / block)
     training = request.training
@@ -60,7 +60,11 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
 
 
 def prepare(request: MembershipSimulation) -> PreparedMembership:
-    """Certify the training; a training without a theorem is rejected before anything is drawn."""
+    """Certify the ε of the training, with which the attacks are compared.
+
+    Raises:
+        NoCertificate: no theorem covers the training; nothing is drawn then.
+    """
     certificate = account(
         request.training.spec, relation="add-or-remove-one", unit=request.training.unit, observer="released-models"
     )
@@ -81,12 +85,12 @@ def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
 def assemble(
     request: MembershipSimulation, prepared: PreparedMembership, blocks: Sequence[TrainedRuns]
 ) -> MembershipAnswer:
-    """Attack all runs, and assemble the answer.
+    """Attack all runs, and compare the lower bounds on ε with the certified ε.
 
     Args:
-        request: the request.
-        prepared: the prepared request.
-        blocks: all blocks in order.
+        request: the attacks to make, with their δ and confidence level.
+        prepared: the request with its certificate and the number of ordinary members.
+        blocks: results of the trainings in all blocks, in order.
     """
     return make_answer(request, prepared.certified, prepared.members, concatenate_runs(blocks))
 

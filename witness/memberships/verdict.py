@@ -43,12 +43,14 @@ def _concatenate(blocks: Sequence[TrainedRuns], field: str) -> Any:
 
 
 def make_answer(request: MembershipSimulation, certified: Ends, members: int, trained: TrainedRuns) -> MembershipAnswer:
-    """Make the answer. The first `request.runs` runs are attacked, and the others are references.
+    """Attack the trained models, and compare the lower bounds on ε with the certified ε.
+
+    The first `request.runs` runs are attacked. The remaining runs are references, with which attacks compare them.
 
     Args:
-        request: the request.
-        certified: the certified enclosure of ε at the request's δ.
-        members: number of ordinary members.
+        request: the attacks to make, with their δ and confidence level.
+        certified: certified enclosure of ε at that δ.
+        members: number of members of the data that are not canaries.
         trained: all runs, in order.
     """
     attacks = tuple(_attack(request, certified, name, trained) for name in request.made)
@@ -97,7 +99,17 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
 def _attack(
     request: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: TrainedRuns
 ) -> MembershipAttackAnswer:
-    """Return the error rates of the named attack, with its lower bound on ε."""
+    """Return the error rates of an attack, with its lower bound on ε.
+
+    With a single canary, the bound comes from its inclusion in independent runs. With several canaries, it comes from
+    guesses about all of them (Steinke, Nasr and Jagielski 2023).
+
+    Args:
+        request: δ, the confidence level, and the numbers of canaries and of attacked runs.
+        certified: certified enclosure of ε at that δ.
+        name: the attack.
+        trained: all runs; those after the attacked ones are references.
+    """
     members, run_scores = trained.members[: request.runs], scores(name, trained, request.runs)
     inside, outside = run_scores[members], run_scores[~members]
     observer: Observer = "released-models" if name == EVERY_MODEL else "final-model"
@@ -165,7 +177,7 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 
 
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
-    """State the strongest lower bound, and whether it agrees with the certificate."""
+    """Return the sentences on the largest lower bound of all attacks, and on its agreement with the certified ε."""
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"

@@ -158,9 +158,10 @@ class ResolvedRuns:
 
 
 def plan(request: RiskSimulation) -> SimulationPlan:
-    """Plan the private run and its alternatives: the number of blocks, their time and their memory.
+    """Estimate the cost of a request before it runs: the number of blocks, their time and their memory.
 
-    The time includes that of the calibration. It is estimated from the algorithm's operations and calls of numpy.
+    A block is a number of repetitions of the private run and of the runs that are compared with it. The time includes
+    that of the calibration. It is estimated from the algorithm's operations and calls of numpy.
 
     Raises:
         InvalidInput: the problem or the runs are not possible.
@@ -178,7 +179,9 @@ def plan(request: RiskSimulation) -> SimulationPlan:
 
 
 def prepare(request: RiskSimulation) -> ResolvedRuns:
-    """Calibrate the noise if a target is given, and choose the alternatives at the same parameters.
+    """Complete the runs of a request: calibrate the noise for its target (ε, δ), and derive the runs to compare with.
+
+    The compared runs have the parameters of the private run, including a calibrated noise and step.
 
     Raises:
         InvalidInput: the problem or the runs are not possible.
@@ -188,7 +191,7 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
     _, block = _sizes(request, problem)
     run, calibration = request.run, None
     if request.target is not None:
-        with point_into(request):
+        with point_into(request):  # errors of the calibrator point to fields of this request
             run, calibration = find_join(run.algorithm).calibrate(problem, run, request.target)
     return ResolvedRuns(
         problem=request.problem,
@@ -207,62 +210,67 @@ def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
     """Run the repetitions of one block.
 
     Args:
-        resolved: the prepared request.
+        resolved: the runs with their noise, and the sizes of the blocks.
         index: number of the block, from 0.
 
     Returns:
-        Excess risk, diagnostics and scores of each run by name. The first block has the first model too, if requested.
+        Excess risk, diagnostics and scores of each run, by the run's name. The first block also has the model of its
+        first repetition, if the request asks for it.
     """
     problem = build(resolved.problem, resolved.runs[PRIVATE])
     first = index * resolved.block
     repetitions = range(first, min(first + resolved.block, resolved.repetitions))
     is_model_returned = resolved.return_model and index == 0
-    measured = {}
+    results = {}
     for name, run in resolved.runs.items():
         rounds = rounds_to_measure(resolved, run)
         # The runs see the same data if they draw it first, because their generators have the same seeds.
         curves = algorithm_of(run).simulate(problem, run, generators(resolved.seed, repetitions), rounds)
-        model = curves.models[0] if is_model_returned and curves.models is not None else None
-        measured[name] = (curves.excess, dict(curves.diagnostics), dict(curves.scores), model)
-    return measured
+        model = None
+        if is_model_returned and curves.models is not None:
+            model = curves.models[0]
+        results[name] = (curves.excess, dict(curves.diagnostics), dict(curves.scores), model)
+    return results
 
 
 def assemble(request: RiskSimulation, resolved: ResolvedRuns, blocks: Sequence[Mapping[str, BlockOfRun]]) -> RiskAnswer:
-    """Compute the bounds, and assemble the answer.
+    """Collect the blocks of each run, and compare the private run with its theorems' bounds on the excess risk.
 
     Args:
-        request: the request.
-        resolved: the prepared request.
-        blocks: all blocks in order.
+        request: the request, with the confidence level of the bands and the spec of the problem.
+        resolved: the runs with their noise, as `prepare` returned them.
+        blocks: results of all blocks, in order.
+
+    Raises:
+        InvalidInput: a theorem has no bound at these parameters; its pointers are into the request.
     """
-    measurements = [
-        Measurement(
-            name=name, run=run, rounds=rounds_to_measure(resolved, run), blocks=[block[name] for block in blocks]
-        )
-        for name, run in resolved.runs.items()
-    ]
-    run = resolved.runs[PRIVATE]
-    problem = build(resolved.problem, run)
-    with point_into(request):
-        bounds = find_join(run.algorithm).bounds(problem, run)
+    measurements = []
+    for name, run in resolved.runs.items():
+        blocks_of_run = [block[name] for block in blocks]
+        rounds = rounds_to_measure(resolved, run)
+        measurements.append(Measurement(name=name, run=run, rounds=rounds, blocks=blocks_of_run))
+    private_run = resolved.runs[PRIVATE]
+    problem = build(resolved.problem, private_run)
+    with point_into(request):  # errors of the theorems point to fields of this request
+        bounds = find_join(private_run.algorithm).bounds(problem, private_run)
     return make_answer(request, problem, resolved.calibration, measurements, bounds)
 
 
 def rounds_to_measure(resolved: ResolvedRuns, run: Run) -> tuple[int, ...]:
-    """Return the rounds after which the run is measured."""
+    """Return the rounds after which the excess risk of a run is measured, ascending; the last round is among them."""
     last = algorithm_of(run).rounds(build(resolved.problem, run), run)
     return measured_rounds(last, resolved.points, resolved.spacing)
 
 
 def build(spec: Any, run: Run) -> SimulatedProblem:
-    """Build the problem that the run's clients have.
+    """Build the learning problem that a run is measured on.
 
     Args:
-        spec: request of the problem.
-        run: the run; its groups of clients may change the data.
+        spec: spec of the problem in the request.
+        run: the run. Its groups of clients, if any, change the numbers of records and the weights of the problem.
 
     Raises:
-        InvalidInput: the problem or its groups are not possible; pointers are into the request.
+        InvalidInput: the problem cannot be built (pointers below /problem), or not with these groups (below /run).
     """
     try:
         spec.build()
@@ -276,14 +284,18 @@ def build(spec: Any, run: Run) -> SimulatedProblem:
 
 
 def _below(parent: str, fault: Fault) -> Fault:
-    """Return the fault with its pointer below `parent`."""
+    """Return the fault with a pointer into the request, where the member `parent` holds the faulty field."""
     return Fault(parent + fault.pointer, fault.message, fault.allowed)
 
 
 def _sizes(request: RiskSimulation, problem: SimulatedProblem) -> tuple[tuple[Work, ...], int]:
     """Return the work of one repetition of every run, and the number of repetitions in a block.
 
-    The number is the largest that fits into the time and memory of a block. It depends only on the request.
+    The number is the largest that fits into `BLOCK_SECONDS` and `BLOCK_BYTES`, and at least 1. It depends only on the
+    request, so that every machine divides the repetitions in the same way.
+
+    Raises:
+        InvalidInput: the run is not possible on the problem, or the requested model is too large to return.
     """
     algorithm: SimulatedAlgorithm = algorithm_of(request.run)
     if request.return_model:
@@ -315,7 +327,14 @@ def _requested_alternatives(request: RiskSimulation) -> tuple[str, ...]:
 
 
 def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:
-    """Return the alternatives in the algorithm's order; names without a run at these parameters are left out."""
+    """Return the requested runs to compare with, by name and in the algorithm's order.
+
+    Names that have no run at these parameters are left out.
+
+    Args:
+        request: the request, which may select alternatives.
+        run: the private run; the alternatives have the same parameters.
+    """
     names = _requested_alternatives(request)
     return {name: run for name, run in algorithm_of(run).alternatives(run).items() if name in names}
 

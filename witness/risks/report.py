@@ -89,21 +89,21 @@ def make_answer(
     measurements: Sequence[Measurement],
     bounds: Sequence[PromisedBound],
 ) -> RiskAnswer:
-    """Make the answer; the first measurement is the private run.
+    """Make the answer: the measured excess risk of every run, and the comparison of the private run with its bounds.
 
     Args:
-        request: the request.
-        problem: the problem of the run.
-        calibration: the calibration's answer, or None if noise was given.
-        measurements: numbers of every run.
-        bounds: bounds for the private run.
+        request: the request, with the confidence level of the bands.
+        problem: the learning problem, with its exact constants.
+        calibration: answer of the calibrator, or None if the noise was given.
+        measurements: numbers of every run; the first one is the private run.
+        bounds: theorems' bounds on the private run.
     """
     algorithm = algorithm_of(measurements[0].run)
     titles = {"private": algorithm.title, **algorithm.titles}
     series = tuple(_series(measurement, request.confidence, titles) for measurement in measurements)
     private = series[0]
     constants: Any = problem.constants
-    # Personalised problems have exact optima.
+    # The minimum of the risk is known up to this error. Personalised problems have exact optima.
     gap = getattr(constants, "optimum_gap", 0.0)
     compared = tuple(_compare_bound(bound, private.final, measurements[0], request.confidence, gap) for bound in bounds)
     return RiskAnswer(
@@ -219,9 +219,10 @@ def _mean_of(values: Floats, confidence: float, most: float = math.inf) -> Measu
 
 
 def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
-    """Return a bound with its comparison to the measured mean.
+    """Return a theorem's bound, compared with the measured mean of the quantity that it bounds.
 
-    The ratio of bound and mean is left out if it would depend only on the error of the minimum.
+    A bound with a hidden constant, or with a condition that fails, is shown and not compared. The ratio of bound and
+    mean is left out if both are smaller than `gap`: it would depend only on the error of the minimum.
 
     Args:
         bound: the bound.
@@ -230,7 +231,6 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
     """
     reason = reason_not_compared(bound)
     is_compared = reason is None
-    # If both are below the gap, the ratio depends on the error of the optimum only.
     is_informative = is_compared and 0.0 < measured.mean < math.inf and max(bound.value, measured.mean) >= gap
     return BoundAnswer(
         theorem=bound.theorem,

@@ -108,12 +108,15 @@ def chunk_size(clients: int, noises: int) -> int:
 
 @dataclass(frozen=True)
 class Reports:
-    """Draws for some rounds of all repetitions, with m places for reports in each round."""
+    """Random draws for some rounds of all repetitions; arrays have m entries per round, the largest number of reports.
+
+    If fewer clients report in a round, the remaining entries are padding, which `present` marks.
+    """
 
     clients: Indices
     """(rounds, repetitions, m): clients that report, ascending."""
     present: npt.NDArray[np.bool_]
-    """(rounds, repetitions, m): False where fewer than m clients report and the place is empty."""
+    """(rounds, repetitions, m): True for a client that reports, False for padding."""
     places: Indices
     """(rounds, repetitions, m): index of the record in the client's population."""
     noise: Floats
@@ -143,7 +146,7 @@ def draw(
         participation: which clients report.
         first: number of the first round to draw.
         rounds: number of rounds to draw.
-        participants: places m for reports in a round.
+        participants: largest number m of reports in a round.
         noises: noise vectors in a round.
     """
     clients, present, places, noise = [], [], [], []
@@ -167,9 +170,19 @@ def _draw_reporters(
     rounds: int,
     participants: int,
 ) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """Return the clients in the m places of each round, and whether each place is taken: both (rounds, m).
+    """Draw the clients that report in some rounds of one repetition.
 
-    An empty place holds a client that does not report.
+    Args:
+        generator: source of randomness; it is not used for a pattern.
+        clients: number N of clients.
+        participation: uniform draws, or the rounds of each group.
+        first: number of the first round.
+        rounds: number of rounds to draw.
+        participants: largest number m of reports in a round.
+
+    Returns:
+        Clients, (rounds, m), and a mask of the same shape that is False for padding: entries with a client that does
+        not report.
     """
     if participation.groups is not None:
         starts = np.cumsum([0, *(group.clients for group in participation.groups)])

@@ -41,7 +41,11 @@ class Scales:
 
 
 class State:
-    """The sequences x, w and q of every repetition, the noise in q, and q without noise."""
+    """State of all repetitions of a run: the server's sequences, and the noise that clients or the server hold.
+
+    `server` has the models x and w and the sum q of reports. `plain` is q without noise. `total` is the sum of the
+    models of noisy SGD.
+    """
 
     def __init__(self, problem: SimulatedProblem, run: Mu2SgdRun, step: float, repetitions: int) -> None:
         dimension = problem.dimension
@@ -117,7 +121,24 @@ def _run_gap_round(
     *,
     number: int,
 ) -> Floats:
-    """Run a round of Alternative 1 and return the norms of the reports over the rounds since the last report."""
+    """Run a round of Alternative 1 of Reshef and Levy, and update the state.
+
+    A client reports s = t∇f(x_t) − τ∇f(x_τ) for one record, where τ is the round of its previous report, or 0. The
+    report is scaled down, and noise is added, in proportion to the gap t − τ.
+
+    Args:
+        problem: learning problem.
+        scales: step size, clipping norm and noise of the run.
+        state: state before the round, which is updated.
+        draws: random draws of a chunk of rounds.
+        place: index of the round in the chunk.
+        gradients: gradients at x_t, (repetitions, m, d).
+        number: number t of the round in the run, from 1 on.
+
+    Returns:
+        Norms of the reports before scaling, divided by their gaps, (repetitions, m); 0 for a client that does not
+        report.
+    """
     clients, present, server = draws.clients[place], draws.present[place], state.server
     models, last = state.gaps.last_reports(clients)
     gaps = number - last
@@ -132,7 +153,15 @@ def _run_gap_round(
 
 
 def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: int) -> Floats:
-    """Return the change of the noise in q in this round: (repetitions, d)."""
+    """Return the noise that this round adds to the sum q, (repetitions, d): new noise, minus cancelled noise if any.
+
+    Args:
+        run: method, and the party that adds the noise.
+        scales: noise of the run.
+        state: noise of earlier rounds, which is replaced if it is cancelled.
+        draws: random draws of a chunk of rounds.
+        place: index of the round in the chunk.
+    """
     normal, present = draws.noise[place], draws.present[place]
     trusted = run.server == "trusted"
     if run.method != "cancelled-noise":

@@ -161,6 +161,7 @@ def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats
 
 
 def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> float:
+    """Return the excess risk of the clients' models; infinite if a run diverged to NaN."""
     excess = float(problem.excess(models, shares))
     return math.inf if math.isnan(excess) else excess
 
@@ -168,7 +169,19 @@ def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> flo
 def _round(
     problem: PersonalizedProblem, plan: _Plan, state: _ModelState, draws: Rounds, place: int, *, number: int
 ) -> Floats:
-    """Run one round of all repetitions and return the norms of the messages."""
+    """Run one round of all repetitions, and update their models.
+
+    Args:
+        problem: personalised problem.
+        plan: steps, noise, clipping and weights of the run.
+        state: models before the round, which are updated.
+        draws: random draws of a chunk of rounds.
+        place: index of the round in the chunk.
+        number: number of the round in the run, from 1 on.
+
+    Returns:
+        Norms of the clients' messages before clipping, one for each participant of each repetition.
+    """
     rows = draws.rows(place)
     repetition, client = draws.repetition[rows], draws.client[rows]
     at = slice(None) if draws.everyone else repetition * state.clients + client
