@@ -145,7 +145,7 @@ class ApprovalMoves(OwnerMoves):
             InvalidInput: the approver has no name.
             EpsilondError: the ledger does not permit the move now. The move stays pending.
         """
-        if not by.strip():
+        if not entry_records.normalise_person(by):
             raise InvalidInput.at("/by", "is needed: a ledger with approval records who approves")
         return self._retry(partial(self._approve, tenant, identifier, move, by))
 

@@ -36,6 +36,7 @@ from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.key_files import open_keyring, origin_of
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.mathematics.entries import normalise_person
 from epsilond.ledgers.pages.page import page
 from epsilond.ledgers.requests import (
     AmendAsked,
@@ -356,9 +357,9 @@ def _read_name(by: str | None) -> str:
     """Return a declared name, empty if none is declared.
 
     Raises:
-        InvalidInput: it is empty or too long, or cannot be printed.
+        InvalidInput: it shows nothing, is too long, or cannot be printed.
     """
-    if by is not None and not (by.strip() and len(by) <= LONGEST_PERSON and by.isprintable()):
+    if by is not None and not (normalise_person(by) and len(by) <= LONGEST_PERSON and by.isprintable()):
         allowed = f"1 to {LONGEST_PERSON} printable characters"
         raise InvalidInput.at("/by", "is empty or too long, or cannot be printed", allowed=allowed)
     return "" if by is None else by

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from epsilond.extras import MissingExtra
 from epsilond.ledgers.drills.keys import lose_keys, rotate_keys
 from epsilond.ledgers.drills.names import DrillName
 from epsilond.ledgers.drills.reports import ERRORS, DrillRecorder, DrillReport, UnexpectedRefusal
@@ -54,6 +55,6 @@ def run_drill(name: DrillName, store: DrillStore) -> DrillReport:
         DRILLS[name](store, record)
     except UnexpectedRefusal:
         pass  # its check is recorded
-    except ERRORS as error:
+    except (*ERRORS, MissingExtra) as error:
         record.fail(error)
     return DrillReport(name, tuple(record.checks), time.monotonic() - begun)

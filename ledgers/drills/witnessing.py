@@ -25,7 +25,8 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
     """Show an older log, then a longer different log to a witness, and expect that it cosigns neither.
 
     A witness is a second party that signs only heads of a log which continue its earlier heads. No process of this
-    drill has a file with the head. The log is shown to the witness before each run, as a service does.
+    drill has a file with the head. The log is shown to the witness before each run, as a service does. The drill
+    tries the witness and its client, not the service.
 
     Raises:
         MissingExtra: the packages of the service are not installed.
@@ -68,6 +69,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
             lambda: _commit(process, ledger, address),
             TooFewCosignatures,
             expected="Refused: the witness cannot be reached.",
+            saying="cannot be reached",
         )
         with run_witness(store, key) as address:
             record.accept("The witness answers again. A run is committed.", lambda: _commit(process, ledger, address))

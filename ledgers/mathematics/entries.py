@@ -152,15 +152,17 @@ def is_blank(text: str) -> bool:
 def is_same_person(first: str, second: str) -> bool:
     """Return whether two names denote one person.
 
-    Names are compared without outer spaces and case, in one Unicode form, and without characters that show nothing.
+    Names are compared without case, in one Unicode form, and without characters that show nothing. Blanks at the ends
+    do not count, and several blanks count as one.
     """
-    return _normal_name(first) == _normal_name(second)
+    return normalise_person(first) == normalise_person(second)
 
 
-def _normal_name(name: str) -> str:
-    """Return the form of a name in which people are compared."""
-    shown = "".join(character for character in name if not is_invisible(character))
-    return unicodedata.normalize("NFKC", shown).strip().casefold()
+def normalise_person(name: str) -> str:
+    """Return the form of a name in which people are compared; empty if the name shows nothing."""
+    shown = "".join(letter for letter in name if letter.isspace() or not is_invisible(letter))
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", shown).casefold())
+    return " ".join(folded.split())
 
 
 def has_two_people(entry: JsonObject) -> bool:
@@ -168,7 +170,7 @@ def has_two_people(entry: JsonObject) -> bool:
     requester, approver = entry.get("requested_by"), entry.get("approved_by")
     if not isinstance(requester, str) or not isinstance(approver, str):
         return False
-    return bool(requester.strip() and approver.strip()) and not is_same_person(requester, approver)
+    return bool(normalise_person(requester) and normalise_person(approver)) and not is_same_person(requester, approver)
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:

@@ -157,7 +157,8 @@ def _root_near(excess: Callable[[float], float], estimate: float) -> float:
         estimate: initial estimate of the root, above 0.
 
     Returns:
-        The number, within a relative tolerance of 1e-9; 0 if the root is below 1e-15.
+        The number: within a relative tolerance of 1e-9 of a root if the function is smooth, and within the noise of the
+        certified bound otherwise. It is 0 if no number above 1e-15 is found.
     """
     low = high = estimate
     width = 4.0 * _ESTIMATED
@@ -165,7 +166,7 @@ def _root_near(excess: Callable[[float], float], estimate: float) -> float:
         low, high, width = high, high * (1.0 + width), 8.0 * width
     while low > _SMALLEST and excess(low) > 0.0:
         low, high, width = low / (1.0 + width), low, 8.0 * width
-    if low <= _SMALLEST:
+    if low <= _SMALLEST and excess(low) > 0.0:
         return 0.0
     root = low if excess(low) == 0.0 else brent_root(excess, low, high, absolute=1e-300, relative=_TOLERANCE)
     margin = _TOLERANCE

@@ -482,8 +482,26 @@ def test_the_database_refuses_a_replica_that_knows_no_approval(
     assert kept.ledger(TENANT, ledger.id) == before
 
 
-@pytest.mark.parametrize("other", ["ana\u200b", "\u2060ana", "a\u00adna", "ANA", " ana\u3164", "ａｎａ"])
-def test_a_name_that_looks_like_another_is_the_same_person(other: str) -> None:
-    assert entries.is_same_person("ana", other)
-    assert not entries.has_two_people({"requested_by": "ana", "approved_by": other})
-    assert entries.has_two_people({"requested_by": "ana", "approved_by": "bob"})
+@pytest.mark.parametrize(
+    ("name", "twin"),
+    [
+        ("ana", "ana\u200b"),
+        ("ana", "\u2060ana"),
+        ("ana", "a\u00adna"),
+        ("ana", "ANA"),
+        ("ana", " ana\u3164"),
+        ("ana", "\uff41\uff4e\uff41"),
+        ("ana maria", "ana  maria"),
+        ("ana maria", "ana\tmaria"),
+        ("\u0390", "\u0390".upper()),
+    ],
+)
+def test_a_name_that_looks_like_another_is_the_same_person(name: str, twin: str) -> None:
+    assert entries.is_same_person(name, twin)
+    assert not entries.has_two_people({"requested_by": name, "approved_by": twin})
+    assert entries.has_two_people({"requested_by": name, "approved_by": "bob"})
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u3164", "\u200b"])
+def test_a_name_that_shows_nothing_is_nobody(name: str) -> None:
+    assert not entries.has_two_people({"requested_by": "ana", "approved_by": name})
