@@ -253,7 +253,7 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     over = [entry for entry in applying if entry.exceeds]
     if not applying:
-        return "No algorithm applies: the entries give the reasons of each."
+        return "No algorithm applies: the entries name the missing fields or other reasons of each."
     if len(over) == len(applying):
         return "No algorithm keeps to the limits of the plan: the entries say which they exceed."
     measured = [entry for entry in applying if entry.remaining_share is not None and not entry.exceeds]

@@ -166,7 +166,7 @@ def test_a_file_that_holds_no_key_is_named_and_not_shown(service, tmp_path, held
     file.write_text(held)
     told = run(service, "list", "--key-file", str(file))
     assert told.exit_code == BAD_INPUT
-    assert "--key-file must hold a key" in told.stderr
+    assert "--key-file must hold only a key" in told.stderr
     assert not held or held not in told.stderr
     assert service.seen == []
 

@@ -41,7 +41,8 @@ def advanced_composition(
 
     The drift is Σ ε_r(e^ε_r − 1) in Dwork and Roth's Theorem 3.20, Σ ε_r tanh(ε_r/2) in Kairouz, Oh and Viswanath's
     Theorem 3.5, and 2 Σ ε_r² in Corollary F.1, which requires e^ε_r − 1 ≤ 2 ε_r. An infinite ε_r or δ_r gives an
-    infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 + |ln δ|.
+    infinite result. ε is within 12 units of roundoff, and ln δ within 8 units of 1 + |ln δ|. The formulas are F-11 of
+    docs/catalogue.
 
     Args:
         epsilons: ε_r of each mechanism.
@@ -76,7 +77,7 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
 
 # Subsampling --------------------------------------------------------------------------------------------------------
 def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
-    """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one.
+    """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one (F-12).
 
     δ becomes qδ. The result is accurate to a few roundings, without overflow.
 

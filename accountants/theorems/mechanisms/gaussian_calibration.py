@@ -23,7 +23,7 @@ LARGEST_SHIFT = 1e5
 
 # The Gaussian mechanism ---------------------------------------------------------------------------------------------
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute the noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which gives (ε, δ) for ε ≤ 1 only.
+    """Compute the noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth (F-13), which gives (ε, δ) for ε ≤ 1 only.
 
     Args:
         epsilon: privacy loss bound ε of the target.

@@ -65,7 +65,7 @@ BETWEEN = {
     "before the head is kept": (HEAD_OF_COMMIT, 4, False),
     "between commit and begin": ("runs.RunNotes.begin = dies", 4, False),
     "while the note is written": (HALF_A_NOTE, 4, True),
-    "after the note": ("runs._synced = dies", 4, True),
+    "after the note": ("runs._flush_folder = dies", 4, True),
     "after the work": ("", 4, True),
 }
 

@@ -82,7 +82,7 @@ def test_records_of_other_classes_are_written_as_what_they_hold():
         (-(2**53), "/a/0 is an integer beyond"),
         (b"bytes", "/a/0 is a bytes"),
         ({1, 2}, "/a/0 is a set"),
-        ({1: "one"}, "/a/0 has a member whose name"),
+        ({1: "one"}, "/a/0 has a member with a name"),
         ("\ud800", "no canonical form"),
         ({"\udfff": 1}, "no canonical form"),
     ],
