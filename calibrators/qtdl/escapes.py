@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """Return the real number m of levels at which the escape probability has about a given logarithm (F7 of the catalogue).
+    """Return the real number m of levels with about a given escape probability (F7 of the catalogue).
 
     Args:
         release: the rounds of noisy integers.
